@@ -1,11 +1,11 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 
 /**
-Waits until a condition holds, looking every few milliseconds; more seldom where a look is dear, so that looking takes no more than half
-a processor from what is waited for.
+Waits until a condition holds. Checks every few milliseconds; after a slow check it waits as long as the check took, so that checking uses at most
+half a processor.
 
-@param condition - Holds when it is true. May reject or throw until then.
-@param timeoutMs - Fails after this long, with what the condition threw last.
+@param condition - Returns true when it holds. May reject or throw until then.
+@param timeoutMs - Fails after this long with the last error of the condition.
 */
 export async function eventually(
 	condition: () => boolean | undefined | Promise<boolean | undefined>,

@@ -11,11 +11,10 @@ import {ensureRedis} from './packages/find-redis.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
-Runs once, before all tests: they need a real redis-server, bubblewrap, a browser, the built program, and a place for temporary files, all of which are
-removed in the end.
+Runs once before all tests. Provides a redis-server, bubblewrap, a browser, the built program and a temporary directory, and cleans up afterwards.
 */
 export default function setUp(): () => void {
-	// What the tests prepare for other accounts is for these to read; tests of the umask set one of their own.
+	// Other accounts must be able to read the tests' files. Tests of the umask set their own.
 	process.umask(0o022);
 	ensureRedis();
 	ensureBubblewrap();
@@ -25,7 +24,7 @@ export default function setUp(): () => void {
 	}
 
 	const temporary = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tests-'));
-	// Some tests are other users, who must be able to enter.
+	// Tests that run as other accounts must be able to enter.
 	chmodSync(temporary, 0o755);
 	process.env['TMPDIR'] = temporary;
 	return () => {

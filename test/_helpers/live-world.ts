@@ -1,6 +1,4 @@
-/**
-A world in real time, for tests of those who wait: the reference store, a real clock, idle GPUs unless a test says otherwise.
-*/
+/** A world in real time for tests of waiting: the reference store, a real clock, and idle GPUs by default. */
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import type {Host, World} from '../../source/core/model/ports.js';
 import type {Liveness, Observation, ProcessIdentity} from '../../source/core/model/types.js';
@@ -21,7 +19,7 @@ export type LiveWorld = World & {
 	readonly scans: () => number;
 };
 
-/** A live view as the web server has it. */
+/** A live view as the web server opens it. */
 export const liveViewOptions = (broken: LiveViewOptions['broken']): LiveViewOptions => ({
 	intervals: {watchedMs: 2000, unwatchedMs: 10_000},
 	mostEvents: 200,

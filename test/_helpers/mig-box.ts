@@ -1,9 +1,9 @@
-/** GPUs that MIG has split, for tests. */
+/** GPUs in MIG mode, for tests. */
 import type {GpuReading} from '../../source/core/model/types.js';
 import {idleReading} from './world.js';
 
 /**
-@param generation - How often the instances of the GPU were changed.
+@param generation - How many times the instances of the GPU were changed.
 */
 export const splitReading = (index: number, profiles: readonly string[], generation = 0): GpuReading => ({
 	...idleReading(index),

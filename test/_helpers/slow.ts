@@ -1,10 +1,8 @@
-/**
-Tests that take many seconds each: `npm run test:long` runs them, and `npm test`, which has ten minutes for everything, leaves them out.
-*/
+/** Tests that take many seconds each. `npm run test:long` runs them; `npm test` skips them because it has ten minutes for everything. */
 import process from 'node:process';
 import {test} from 'vitest';
 
-/** For a slow test that has another condition besides. */
+/** A slow test with a further condition. */
 export const isLong = process.env['LONG_TESTS'] === '1';
 
 export const slowTest = test.runIf(isLong);

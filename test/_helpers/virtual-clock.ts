@@ -4,13 +4,13 @@ import type {Clock} from '../../source/core/model/ports.js';
 export type VirtualClock = Clock & {
 	/** Unix seconds. */
 	readonly now: () => number;
-	/** Lets this much time pass: sleepers wake meanwhile in order, and does what there is to do. */
+	/** Advances the time. Sleepers wake in order, and pending work runs. */
 	readonly pass: (seconds: number) => Promise<void>;
 };
 
 type Sleeper = {readonly wakeMs: number; readonly wake: () => void};
 
-/** Time that passes only when a test says so, for many who sleep at once. */
+/** A clock for many sleepers that advances only when the test says so. */
 export function createVirtualClock(startSeconds = 1_800_000_000): VirtualClock {
 	const sleepers = new Set<Sleeper>();
 	let milliseconds = 0;

@@ -1,4 +1,4 @@
-/** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test moves. */
+/** A world for tests of the core: the reference store, and a clock, GPUs and processes that the test controls. */
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
@@ -40,10 +40,10 @@ export const observationOf = (gpus: readonly GpuReading[], changes: Partial<Obse
 	...changes,
 });
 
-/** Of a store that was never written to. */
+/** The reading of a store that was never written to. */
 export const noRevision: Revision = {count: 0, base: 0, run: '', since: undefined, raw: undefined};
 
-/** A snapshot without a store: of a pool with these GPUs, whose store has been up for ever. */
+/** A snapshot without a store, of a pool with these GPUs, whose store has been up forever. */
 export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	now: 100_000,
 	storeUptimeSeconds: Infinity,
@@ -61,7 +61,7 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	...changes,
 });
 
-/** An entry as it was read from the queue: of somebody who wants any GPU, unless something else is said. */
+/** An entry as read from the queue. By default it asks for any GPU. */
 export const entryRecord = (id: string, wants: Partial<QueueEntry> = {}): EntryRecord => ({
 	kind: 'entry',
 	id,
@@ -81,26 +81,26 @@ export const entryRecord = (id: string, wants: Partial<QueueEntry> = {}): EntryR
 
 export type TestWorld = World & {
 	readonly memory: MemoryStore;
-	/** Lets time pass. */
+	/** Advances the time. */
 	readonly pass: (seconds: number) => void;
-	/** Sets the store's clock forward or back, without any time passing. */
+	/** Sets the store's clock forward or back without advancing the time. */
 	readonly jump: (seconds: number) => void;
 	readonly now: () => number;
-	/** What the next scans see; by default every GPU idle. */
+	/** Sets the result of the next scans. By default every GPU is idle. */
 	readonly see: (observe: () => Observation) => void;
 	readonly scans: () => number;
-	/** Pids that are not alive; by default every process lives. */
+	/** Liveness by pid. By default every process is alive. */
 	readonly processes: Map<number, Liveness>;
 };
 
 type Options = {
 	readonly gpuCount?: number;
-	/** Wraps the store, to make it fail. */
+	/** Wraps the store, for example to make it fail. */
 	readonly wrap?: (store: Store) => Store;
 	readonly seed?: number;
 };
 
-/** The generator of Park and Miller, with a seed, so that a failure can be seen again. */
+/** The Park–Miller generator with a seed, so that failures can be reproduced. */
 export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -124,7 +124,7 @@ export async function createTestWorld({
 	const clock: Clock = {
 		monotonicMs: () => milliseconds,
 		async sleep(wait, signal) {
-			// What can be done without time passing comes first, and may make this sleep unnecessary.
+			// Work that needs no time runs first and can make this sleep unnecessary.
 			await nextTurn();
 			if (signal?.aborted === true) {
 				return;

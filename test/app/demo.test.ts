@@ -167,7 +167,7 @@ test('the demo has two GPU models and a shared GPU to try needs and shares', asy
 		['emmy', 8192],
 	]);
 	expect(await gpusOf({shareMiB: 4096})).toEqual([9]);
-	// One share uses too much, which is recorded after three scans.
+	// A share that uses too much is recorded after three scans.
 	const record = createAlertRecorder(world);
 	for (let scans = 0; scans < 4; scans++) {
 		await clock.pass(20);

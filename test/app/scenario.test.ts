@@ -148,7 +148,7 @@ test('a missing scenario file is a configuration error', async () => {
 	});
 });
 
-test('every face shows the configured scenario, and an invalid one exits with code 2', async () => {
+test('every interface shows the configured scenario, and an invalid one exits with code 2', async () => {
 	const file = await write('failures:\n  - {gpu: 1, words: GPU is lost}\n');
 	const bad = await write('failures:\n  - {gpu: one, words: GPU is lost}\n');
 	const box = createBox({CANHAZGPU_SIMULATED_SCENARIO: file});

@@ -1,6 +1,6 @@
 /**
-From the commit of a reserve in one process to the changed frame of a monitor in another; from a key to its frame; and what a monitor
-costs while nothing happens.
+Time from the commit of a reservation in one process to the changed frame of a monitor in another, time from a key to its frame, and the cost of an
+idle monitor.
 */
 import {readdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -21,10 +21,10 @@ const keyPresses = 200;
 const idleSeconds = 20;
 const gpuCount = 8;
 
-/** Not in step with anything that the monitor does by itself. */
+/** Not synchronized with the monitor's own timers. */
 const pause = async (): Promise<void> => sleep(150 + 250 * Math.random());
 
-/** Milliseconds from the answer to the commit until the frame was out. */
+/** Milliseconds from the end of the commit to the output of the frame. */
 async function commitsToFrames(box: Box, store: Store): Promise<readonly number[]> {
 	let committedAt = 0;
 	const world = createBenchWorld(
@@ -61,7 +61,7 @@ async function commitsToFrames(box: Box, store: Store): Promise<readonly number[
 	return latencies;
 }
 
-/** A box on which so many processes run, dealt out to its GPUs; nobody has reserved any. */
+/** A box with this many processes spread over its GPUs, none of which is reserved. */
 async function crowdedBox(gpus: number, processes: number): Promise<Box> {
 	const box = await createEmbeddedBox(gpus);
 	const people = ['alice', 'bob', 'carol', 'dave'];
@@ -75,7 +75,7 @@ async function crowdedBox(gpus: number, processes: number): Promise<Box> {
 	return {...box, environment: {...box.environment, CANHAZGPU_SIMULATED_SCENARIO: scenario}};
 }
 
-/** The table of GPUs moves by its index, that of the processes by what is selected in its first line. */
+/** Keys that move the selection. `selected` matches the screen when that row is selected. */
 type Keys = {
 	readonly shown: string;
 	readonly before?: string;
@@ -85,7 +85,7 @@ type Keys = {
 
 const gpuKeys = (count: number): Keys => ({shown: `Free ${count}`, rows: count, selected: (row) => `> ${row} `});
 
-/** Milliseconds from a key to the frame that answers it. */
+/** Milliseconds from a key to its frame. */
 async function keysToFrames(
 	box: Box,
 	{shown, before = '', rows: count, selected: selectedRow}: Keys,
@@ -153,7 +153,7 @@ const crowdedLargeBox = await crowdedBox(64, 500);
 
 const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 printLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 3);
-// Shared or private: that depends on who runs this.
+// The pool is shared or private, depending on the account that runs this.
 const file = readdirSync(embeddedBox.home, {recursive: true, encoding: 'utf8'}).find(
 	(name) => path.basename(name) === 'pool.sqlite',
 )!;
@@ -167,7 +167,7 @@ printFigure(
 printFigure('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, gpuKeys(64)), 0.95), 'ms');
 const crowded = await keysToFrames(crowdedLargeBox, {shown: 'Unreserved 64', rows: 64, selected: (row) => `> ${row} `});
 reportTime('key to frame, 64 GPUs and 500 processes, p95', percentile(crowded, 0.95), 1);
-// Sorted by their memory, the last one stands first.
+// Sorted by memory, so the last process is first.
 const crowd = await keysToFrames(crowdedLargeBox, {
 	shown: 'Unreserved 64',
 	before: '6',

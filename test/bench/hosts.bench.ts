@@ -1,6 +1,4 @@
-/**
-What the table of all hosts costs: three boxes by real OpenSSH, which are in view for a minute, and fifty by a program that plays ssh.
-*/
+/** The cost of the table of all hosts: three boxes through real OpenSSH, shown for a minute, and fifty through a stub ssh. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {open} from 'node:fs/promises';
@@ -15,7 +13,7 @@ const gpuCount = 8;
 const aloneSeconds = 30;
 const viewSeconds = 60;
 
-/** Seconds of processor time of all processes that this one has started and that still run. */
+/** Processor time in seconds of all running child processes of this one. */
 function childrenSeconds({pid}: Pick<Monitor, 'pid'>): number {
 	return readdirSync('/proc')
 		.filter((name) => /^\d+$/v.test(name))
@@ -33,7 +31,7 @@ function childrenSeconds({pid}: Pick<Monitor, 'pid'>): number {
 
 type Cost = {readonly own: number; readonly connections: number};
 
-/** In percent of one core, over so many seconds. */
+/** Percent of one core, over this many seconds. */
 async function costOf(monitor: Monitor, seconds: number): Promise<Cost> {
 	const before = [cpuSeconds(monitor), childrenSeconds(monitor)] as const;
 	await sleep(seconds * 1000);
@@ -45,7 +43,7 @@ async function costOf(monitor: Monitor, seconds: number): Promise<Cost> {
 
 const here = await createEmbeddedBox(1);
 
-/** Three boxes, on each of which four of eight GPUs are held and busy. */
+/** Three boxes, each with four of eight GPUs reserved and busy. */
 async function threeBoxes(): Promise<void> {
 	const boxes = {
 		near: await createEmbeddedBox(gpuCount),
@@ -67,7 +65,7 @@ async function threeBoxes(): Promise<void> {
 	monitor.write('H');
 	await monitor.waitFor(/4 hosts +4 answering/v, 60_000);
 	await monitor.waitFor(/Free 13 .* of 25/v);
-	// What it takes to connect is no part of what it takes to stay.
+	// The cost of connecting is not part of the cost of staying connected.
 	await sleep(5000);
 	const mark = monitor.mark();
 	const together = await costOf(monitor, viewSeconds);
@@ -121,11 +119,11 @@ const heldGpu = (index: number): Gpu => ({
 	processes: [{pid: 100 + index, user: 'bob', command: 'python train.py --config large.yaml', memory_used_mb: 3000}],
 });
 
-/** Of eight, of which the first are held. */
+/** Eight GPUs, of which the first ones are held. */
 const gpusOf = (heldCount: number): readonly Gpu[] =>
 	Array.from({length: gpuCount}, (_, index) => (index < heldCount ? heldGpu(index) : freeGpu(index)));
 
-/** Fifty hosts, of which this process plays the last; the others tell their status every five seconds, as the program would. */
+/** Fifty hosts. This process plays the last one, and the others send their status every five seconds, as the program does. */
 async function fiftyHosts(): Promise<void> {
 	const bin = path.join(here.home, 'fifty');
 	mkdirSync(bin);
@@ -149,7 +147,7 @@ async function fiftyHosts(): Promise<void> {
 	await sleep(2000);
 	const latencies: number[] = [];
 	for (let round = 0; round < 30; round++) {
-		// Not in step with anything that the monitor does by itself.
+		// Not synchronized with the monitor's own timers.
 		await sleep(500 + 300 * Math.random());
 		const heldCount = 4 + (round % 2);
 		const shown = shownAt(monitor, new RegExp(String.raw`51 answering[\s\S]*Free ${201 - (round % 2)} `, 'v'));

@@ -1,6 +1,6 @@
 /**
-What a queue costs while nothing happens: `run`s that wait for GPUs which are reserved for hours, real processes. The share is of one processor,
-by the processor time that the kernel counts for them, so that other load on the machine changes little.
+The cost of a queue while nothing happens: real `run` processes that wait for GPUs which are reserved for hours. Measured as their processor time by
+the kernel, as a share of one processor, so that other load on the machine matters little.
 */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -41,7 +41,7 @@ async function share(
 				stdio: 'ignore',
 			}),
 		);
-		// Not all at once: that they start is not what is measured.
+		// Staggered, because the start is not what is measured.
 		await clock.sleep(200);
 	}
 

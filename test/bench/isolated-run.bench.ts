@@ -1,6 +1,6 @@
 /**
-`run --isolate -- true` beside `run -- true`, in turns, on an embedded pool with device nodes that stand in for three GPUs: what isolation adds
-to the start of a job.
+The time that isolation adds to the start of a job: `run --isolate -- true` and `run -- true` alternate on an embedded pool with stand-in devices for
+three GPUs.
 */
 import {spawnSync} from 'node:child_process';
 import {rmSync, writeFileSync} from 'node:fs';
@@ -40,7 +40,7 @@ if (canMakeDevices() && bwrap !== undefined) {
 	plain();
 	isolated();
 	const both = Array.from({length: pairs}, (_, pair) => {
-		// Each goes first as often as the other.
+		// Each goes first equally often.
 		const first = pair % 2 === 0 ? plain() : isolated();
 		const second = pair % 2 === 0 ? isolated() : plain();
 		return pair % 2 === 0 ? {plain: first, isolated: second} : {plain: second, isolated: first};
@@ -49,7 +49,7 @@ if (canMakeDevices() && bwrap !== undefined) {
 	const added = median(both.map((pair) => pair.isolated - pair.plain));
 	printFigure('run -- true, at the least', least('plain'), 'ms');
 	printFigure('run --isolate adds, the median of pairs', added, 'ms');
-	// The least of each, for what else the machine does adds to both.
+	// Compares the minimum of each, because other load can only add time.
 	reportTime('run --isolate adds at the least', least('isolated') - least('plain'), 0.5);
 	box.remove();
 	rmSync(devices.root, {recursive: true});

@@ -1,6 +1,6 @@
 /**
-What the built monitor keeps after the events of ten hours: somebody reserves or releases every ten seconds of them, which are played
-one after another. What ten hours of scans and frames leave behind is told by monitor-hours.
+Memory that the built monitor keeps after the events of ten hours: a reservation or release every ten seconds, replayed quickly. See monitor-hours for
+scans and frames.
 */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {release, reserve} from '../../source/core/operations/reservations.js';
@@ -15,7 +15,7 @@ import {createBenchWorld} from './_helpers/world.js';
 const gpuCount = 8;
 const hours = 10;
 const rounds = (hours * 3600) / 20;
-/** Slower than the monitor can read, so that each is drawn. */
+/** Slower than the monitor reads, so that each event is drawn. */
 const betweenMs = 25;
 
 const redis = await startRedis();

@@ -1,6 +1,6 @@
 /**
-What the monitor keeps after ten hours: scans every two seconds, people who come and go, events. The hours are made up, the drawing is
-real, once in every 40 seconds of them. Said in RSS is what grows; how much a monitor takes in the end is told by frame-latency.
+Memory that the monitor keeps after ten hours of scans every two seconds, changing users and events. The hours are simulated, and a real frame is
+drawn every 40 simulated seconds. Reports the growth of RSS. See frame-latency for the total.
 */
 import {Writable} from 'node:stream';
 import {setImmediate as nextTurn} from 'node:timers/promises';
@@ -26,13 +26,13 @@ keepHeapSmall();
 const gpuCount = 8;
 const stepSeconds = 2;
 const hours = 10;
-/** At the rate of the world there would be hours to draw; this leaves time for the garbage that a frame makes. */
+/** Drawing at the real rate would take hours. This rate leaves time to collect the garbage of each frame. */
 const stepsPerFrame = 20;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Without what a monitor at the rate of the world would have collected long since: it rests most of the time. */
+/** Excludes garbage that an idle monitor at the real rate would have collected. */
 function residentMiB(): number {
 	collectGarbage();
 	return process.memoryUsage.rss() / 2 ** 20;
@@ -75,17 +75,14 @@ const store = createStateStore(
 );
 
 const stdout = new Screenful();
-const instance = render(
-	createElement(StoreContext, {value: store}, createElement(Screen)),
-	{
-		stdout: stdout as unknown as NodeJS.WriteStream,
-		alternateScreen: true,
-		incrementalRendering: true,
-		maxFps: 60,
-		patchConsole: false,
-		interactive: true,
-	},
-);
+const instance = render(createElement(StoreContext, {value: store}, createElement(Screen)), {
+	stdout: stdout as unknown as NodeJS.WriteStream,
+	alternateScreen: true,
+	incrementalRendering: true,
+	maxFps: 60,
+	patchConsole: false,
+	interactive: true,
+});
 
 const readingsAt = (step: number): readonly GpuReading[] =>
 	Array.from({length: gpuCount}, (_, index) =>

@@ -1,6 +1,4 @@
-/**
-`report` over a million usage records: how long it takes, how much memory, and how long Redis is held up at a time.
-*/
+/** `report` over a million usage records: its time, its memory, and how long it blocks Redis at a time. */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
@@ -22,7 +20,7 @@ const days = 89;
 
 type Stored = {readonly endSecond: number; readonly user: string; readonly raw: string};
 
-/** As many people share a busy box: a record every few seconds, some of them of one second. */
+/** Usage of a shared busy box: a record every few seconds, some within the same second. */
 function stored(index: number): Stored {
 	const endTime = now - days * 86_400 + Math.floor((index / recordCount) * days * 86_400) + (index % 4) / 8;
 	const durationSeconds = 60 + ((index * 7919) % 40_000) + 0.25;
@@ -49,7 +47,7 @@ async function fill(write: (batch: readonly Stored[]) => Promise<void>): Promise
 	}
 }
 
-/** The most memory that a process has had so far, in MiB; undefined once it is gone. */
+/** Peak memory of a process so far, in MiB. Undefined once it is gone. */
 function peakMemory(pid: number): number | undefined {
 	try {
 		const {kib} = /VmHWM:\s+(?<kib>\d+)/v.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups ?? {};
@@ -60,9 +58,9 @@ function peakMemory(pid: number): number | undefined {
 }
 
 /**
-Measures the reports, as multiples of a plain read of the same records.
+Measures the reports in multiples of a plain read of the same records.
 
-@param plainSeconds - Does a plain read, and returns its seconds.
+@param plainSeconds - Reads the records once, and returns the seconds.
 @returns Seconds of the fastest plain read.
 */
 async function measure(name: string, box: Box, plainSeconds: () => number): Promise<number> {
@@ -90,7 +88,7 @@ async function measure(name: string, box: Box, plainSeconds: () => number): Prom
 		shortest = Math.min(shortest, plain);
 		printFigure(`${name}, by ${by}: a million records`, seconds, 's');
 		printFigure(`${name}: a plain read of them`, plain, 's');
-		// 3.7 on Redis.
+		// Measured: 3.7 on Redis.
 		report(`${name}, by ${by}: a million records`, seconds / plain, {limit: 4, unit: 'plain reads'});
 		report(`${name}, by ${by}: memory`, peak, {limit: 200, unit: 'MiB'});
 	}
@@ -123,13 +121,13 @@ const plainRead = await measure('Redis', redisBox, () => {
 const slow = (await client.slowlog('GET', 100_000)) as ReadonlyArray<
 	readonly [number, number, number, readonly string[]]
 >;
-// Without our own plain reads of everything.
+// Excludes the plain reads of this benchmark.
 const [longest = 0] = slow
 	.filter((command) => command[3].slice(2).join(' ') !== '0 -1')
 	.map((command) => command[2])
 	.toSorted((a, b) => b - a);
 printFigure('Redis: the longest that one command held it up', longest / 1000, 'ms');
-// The slow log counts microseconds.
+// The slow log is in microseconds.
 report('Redis: the longest that one command held it up', longest / 1e6 / plainRead, {limit: 0.01, unit: 'plain reads'});
 printFigure('commands of three reports', slow.length, '');
 client.disconnect();

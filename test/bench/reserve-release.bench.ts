@@ -1,6 +1,4 @@
-/**
-What a reserve and a release cost through the core on a local Redis, in bare PINGs of the same client library, side by side.
-*/
+/** The cost of a reserve and a release through the core on a local Redis, in PINGs of the same client library. */
 import {Redis} from 'ioredis';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import {release, reserve} from '../../source/core/operations/reservations.js';
@@ -17,7 +15,7 @@ const gpuCount = 8;
 const redis = await startRedis();
 const client = new Redis(redis.port);
 const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
-// GPUs that answer at once: the tool's own time is not what is measured.
+// GPUs that answer at once, because the tool's time is not what is measured.
 const world = createBenchWorld(store, gpuCount);
 await createPool(world, {gpuCount, provider: 'fake', force: false});
 const requester = person('alice');
@@ -45,7 +43,7 @@ for (let round = -warmRounds; round < rounds; round++) {
 
 printFigure('median PING', median(pings), 'ms');
 printFigure('median reserve + release', median(pairs), 'ms');
-// 12 on a quiet machine, 17 on one half as fast: a pair is 8 round trips and the planning of them.
+// Measured: 12 on a quiet machine, 17 on one half as fast. A pair is 8 round trips and their planning.
 report('reserve + release on Redis', median(pairs) / median(pings), {limit: 22, unit: 'PINGs'});
 await store.close();
 client.disconnect();

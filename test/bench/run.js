@@ -1,6 +1,6 @@
 /**
-`npm run bench [name...]`: bundles each benchmark as the program is bundled and runs it in a process of its own, since a test runner
-would be measured with it. Exits 1 when one misses its target.
+`npm run bench [name...]`: bundles each benchmark like the program and runs it in its own process, because a test runner would be measured with it.
+Exits with 1 if a benchmark misses its target.
 */
 import {spawnSync} from 'node:child_process';
 import {readdirSync} from 'node:fs';
@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-// As deep as the helpers are, which look for the built program from where they stand.
+// The same depth as the helpers' folder, because they find the built program relative to themselves.
 const output = fileURLToPath(new URL('../../node_modules/.cache/bench/', import.meta.url));
 const wanted = process.argv.slice(2);
 const names = readdirSync(folder)
@@ -31,7 +31,7 @@ await build({
 
 const failed = names.filter(
 	(name) =>
-		// The program is looked for beside this checkout, also where its packages are those of another.
+		// The built program must be this checkout's, even if node_modules is a link to another one.
 		spawnSync(process.execPath, ['--preserve-symlinks-main', `${output}${name}.bench.mjs`], {stdio: 'inherit'})
 			.status !== 0,
 );

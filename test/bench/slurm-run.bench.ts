@@ -1,6 +1,6 @@
 /**
-`run` on a real Slurm beside srun of the same command, in turns: printenv on two GPUs, by Node and by the single binary. Of what is added, the
-start of Node is told alone, and so is the least that a binary can take: a program that does nothing but start srun and end with its code.
+`run` on a real Slurm compared with srun: printenv on two GPUs, by Node and by the single binary, alternating. Node's start is reported separately,
+and so is the minimum for a binary: a program that only starts srun and exits with its code.
 */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {globSync, writeFileSync} from 'node:fs';
@@ -15,11 +15,11 @@ type Measured = 'bare' | 'srun' | 'node' | 'floor' | 'binary';
 const rounds = 30;
 const command = ['printenv', 'CUDA_VISIBLE_DEVICES'];
 const binary = path.join(path.dirname(program), `canhazgpu-${process.platform}-${process.arch}`);
-/** A build takes it away. */
+/** A build deletes the binary, so it is made here. */
 const hasBinary =
 	spawnSync(process.execPath, [path.join(path.dirname(program), '../.config/make-binary.js')]).status === 0;
 
-/** Makes that program. */
+/** Builds the minimal program. */
 function makeFloor(directory: string): string {
 	const [bun] = globSync(path.join(path.dirname(program), '../node_modules/.cache/bun/*/package/bin/bun'));
 	const source = path.join(directory, 'floor.mjs');
@@ -38,7 +38,7 @@ if (isSlurmInstalled()) {
 	const slurm = await startSlurm();
 	const box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
 
-	/** Milliseconds from the start of a process to its end. */
+	/** Milliseconds from the start of a process to its exit. */
 	const run = (expected: string, file: string, ...args: readonly string[]): number => {
 		const started = performance.now();
 		const {status, stdout, stderr} = spawnSync(file, args, {env: {...box.environment}, encoding: 'utf8'});

@@ -1,6 +1,6 @@
 /**
-`status` beside a bare start of the runtime and the tool alone, in turns: nvidia-smi takes 50 ms, 8 GPUs, 40 processes. Then 64 GPUs
-with 500 processes, from the tool's answers to the rows.
+`status` compared with a bare start of Node and the tool alone, alternating: nvidia-smi takes 50 ms, with 8 GPUs and 40 processes. Then 64 GPUs with
+500 processes, from the tool's output to the rows.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -21,10 +21,10 @@ import {answerOf, tables} from './_helpers/nvidia-tables.js';
 
 const rounds = 31;
 
-/** Plain reads of /proc that the rows of 500 processes may take. */
+/** The limit for the rows of 500 processes, in plain reads of /proc. */
 const rowsLimit = 3;
 
-/** Milliseconds from the start of a process to its end. */
+/** Milliseconds from the start of a process to its exit. */
 function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>>): number {
 	const started = performance.now();
 	const {status, stderr} = spawnSync(command, args, {env: {...environment}, encoding: 'utf8'});
@@ -36,7 +36,7 @@ function run(command: string, args: readonly string[], environment: Readonly<Rec
 	return took;
 }
 
-/** Milliseconds that reading two files of each process takes. */
+/** Milliseconds to read two files of each process. */
 function readProcesses(pids: readonly number[]): number {
 	const started = performance.now();
 	for (const pid of pids) {
@@ -47,7 +47,7 @@ function readProcesses(pids: readonly number[]): number {
 	return performance.now() - started;
 }
 
-/** Processes of one account that do nothing; they end with the one that started them. */
+/** Idle processes of one account, which end with their parent. */
 function startJobs(count: number, uid: number) {
 	const shell = spawn(
 		'sh',
@@ -67,7 +67,7 @@ function startJobs(count: number, uid: number) {
 	};
 }
 
-/** Accounts that jobs can be started by: ours, or, where we are root, four others, as on a box that people share. */
+/** Accounts that start the processes: four others if we are root, as on a shared box, and otherwise our own. */
 function otherAccounts(): readonly number[] {
 	const own = process.getuid!();
 	const uids = readFileSync('/etc/passwd', 'utf8')
@@ -105,14 +105,14 @@ for (let round = -3; round < rounds; round++) {
 printFigure('bare start of the runtime, median', median(figures.bare), 'ms');
 printFigure('the tool alone, median', median(figures.tool), 'ms');
 printFigure('status, median', median(figures.status), 'ms');
-// 4.7 to 5.0 on a quiet machine.
+// Measured: 4.7 to 5.0 on a quiet machine.
 report('status without its tool', (median(figures.status) - median(figures.tool)) / median(figures.bare), {
 	limit: 5.5,
 	unit: 'bare starts',
 });
 report('--version', median(figures.version) / median(figures.bare), {limit: 1.6, unit: 'bare starts'});
 
-// Of many rounds the least disturbed, where the machine does something else besides.
+// The minimum over many rounds, because other load can only add time.
 printFigure(
 	'status over a bare start and the tool, least of each',
 	Math.min(...figures.status) - Math.min(...figures.bare) - Math.min(...figures.tool),
@@ -122,13 +122,13 @@ printFigure(
 const {store} = await createTestWorld({gpuCount: 64});
 const snapshot = await store.read();
 
-/** Milliseconds from the answers of the tool, about these processes on 64 GPUs, to the rows: of many rounds. */
+/** Milliseconds from the tool's output about these processes on 64 GPUs to the rows, for each round. */
 async function resolve(jobPids: readonly number[]): Promise<readonly number[]> {
 	const large = tables({gpuCount: 64, pids: jobPids});
 	const scans: number[] = [];
 	for (let round = 0; round < rounds; round++) {
 		let answeredAtMs = 0;
-		// A new one each time: nothing is known of the processes yet.
+		// A new provider each time, so that nothing is known of the processes.
 		const provider = createNvidiaProvider({
 			async run(command, args, options) {
 				if (command !== 'nvidia-smi') {
@@ -166,7 +166,7 @@ report('64 GPUs, 500 processes: from the answers to the rows', median(scans) / m
 	unit: 'plain reads of /proc',
 });
 printFigure('64 GPUs, 500 processes: least', Math.min(...scans), 'ms');
-// Who started what acts as root takes one more look at each.
+// Finding the account behind a process that acts as root costs one more read for each.
 const own = startJobs(500, process.getuid!());
 printFigure('64 GPUs, 500 processes of our own account, median', median(await resolve(await own.pids)), 'ms');
 await Promise.all([...jobs, own].map(async ({end}) => end()));

@@ -1,6 +1,4 @@
-/**
-From a release, once the store has answered it, to the command of the waiter running: real processes, GPUs that answer at once.
-*/
+/** Time from a release, once the store has answered, until the waiter's command runs, with real processes and GPUs that answer at once. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import path from 'node:path';
@@ -51,11 +49,11 @@ async function wakes(box: Box, store: Store): Promise<readonly number[]> {
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
 		const ended = once(waiter, 'exit');
-		// It says that it waits once it stands in the line.
+		// The waiter prints this when it is in the queue.
 		await once(waiter.stderr, 'data');
-		// Not in step with the store's own looks.
+		// Not synchronized with the store's own timers.
 		await clock.sleep(Math.random() * 300);
-		// The command writes to it itself, and nobody else does.
+		// Only the command writes to stdout.
 		const runs = once(waiter.stdout, 'data');
 		await release(world, boss, {by: 'lease', leaseId});
 		const released = performance.now();

@@ -1,6 +1,6 @@
 /**
-What `canhazgpu web` bears: 200 browsers that listen and 50 requests a second, on a box of 8 GPUs whose pool changes all the time.
-`WEB_BENCH_SECONDS` is how long, a minute unless said.
+The load that `canhazgpu web` can handle: 200 browsers with event streams and 50 requests per second, on a box of 8 GPUs that changes all the time.
+`WEB_BENCH_SECONDS` is the duration. Default: 60.
 */
 import process from 'node:process';
 import {createBox} from '../_helpers/program/cli.js';
@@ -23,7 +23,7 @@ reportTime('slowest request', Math.max(...borne.took), 30);
 report('requests that failed', borne.failed.length, {limit: 0, unit: ''});
 report('scans at the same time', borne.scansAtOnce, {limit: 1, unit: ''});
 report('tools that go on, at the same time', borne.streamsAtOnce, {limit: 1, unit: ''});
-// One every two seconds, and one after each change.
+// A scan every two seconds, and one after each change.
 report('scans', borne.scans, {limit: seconds / 2 + borne.changes + 2, unit: ''});
 report('resident memory', borne.mostMiB, {limit: 150, unit: 'MiB'});
 report('browsers that missed an event', Math.max(...borne.events) - Math.min(...borne.events), {

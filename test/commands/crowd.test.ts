@@ -6,7 +6,7 @@ import {slowTest} from '../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-/** Retries after the error that a busy machine can cause. */
+/** Repeats a command after the error that a busy machine can cause. */
 async function reserve(box: Box): Promise<Ran> {
 	const ran = await start(box, 'reserve --nonblock --short').ended;
 	return /^Error: (?:The GPU pool is too busy|Cannot reach Redis)/v.test(ran.stderr) ? reserve(box) : ran;

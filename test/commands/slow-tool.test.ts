@@ -63,7 +63,7 @@ test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-id
 		const tool = stubTool(box, 'nvidia-smi', answering(30));
 		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});
 		await eventually(() => tool.running().length > 0);
-		// By then, everything that does not need the tool is done.
+		// Everything that does not need the tool is done by then.
 		let [before, rested] = ['', 0];
 		await eventually(() => {
 			const now = cpuTimeOf(pid);

@@ -31,14 +31,14 @@ const write = (name: string, content: string): string => {
 
 const noFlags = new Map<never, never>();
 
-test('every default passes its own check', () => {
+test('every default is valid', () => {
 	for (const setting of settingPaths) {
 		const {fallback} = settings[setting];
 		expect(fallback === undefined || 'value' in checkSetting(setting, fallback)).toBe(true);
 	}
 });
 
-test('every flag that overrides a setting names one that exists', async () => {
+test('every flag that overrides a setting names an existing one', async () => {
 	for (const load of Object.values(commands)) {
 		const command = await load();
 		for (const {setting} of Object.values(command.flags)) {
@@ -66,7 +66,7 @@ describe('the same settings in each format', () => {
 	});
 });
 
-test('flags win over the environment, that over files, and those over defaults', async () => {
+test('flags override the environment, which overrides files, which override defaults', async () => {
 	const file = write('a.yaml', 'redis: {host: file, port: 1, db: 1}\nmemory: {threshold: 5}');
 	const config = await loadConfig({
 		flags: new Map([['redis.host', {text: 'flag', name: '--redis-host'}]]),
@@ -85,7 +85,7 @@ test('flags win over the environment, that over files, and those over defaults',
 	expect(config.get('extend.duration')).toBeUndefined();
 });
 
-test('an empty file, comments and empty keys are no settings', async () => {
+test('an empty file, comments and empty keys set nothing', async () => {
 	for (const content of ['', '# nothing\n', 'redis:\n  host:\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
 		expect(config.get('redis.host')).toBe('localhost');
@@ -99,14 +99,14 @@ test.each([
 	['.json', '\u{FEFF}{"reserve": {"gpus": 3}}'],
 	['.yaml', '\u{FEFF}reserve: {gpus: 3}'],
 	['.toml', '\u{FEFF}[reserve]\ngpus = 3'],
-])('a %s file of %j is a config', async (extension, content) => {
+])('a %s file with %j is valid', async (extension, content) => {
 	const config = await loadConfig({flags: noFlags, environment: {}, file: write(`a${extension}`, content)});
 	expect(config.get('reserve.gpus')).toBe(content.trim() === '' ? undefined : 3);
 	expect(config.warnings).toEqual([]);
 });
 
-describe('what is named by --config need not be a file', () => {
-	/** What `reserve --short` prints in bash, where the program is `chg`. */
+describe('the argument of --config can be a stream', () => {
+	/** Runs `reserve --short` in bash with the program as `chg`. */
 	const reserved = async (box: Box, script: string) => {
 		const child = spawn(
 			'bash',
@@ -121,7 +121,7 @@ describe('what is named by --config need not be a file', () => {
 		return {exitCode: child.exitCode, stdout, stderr};
 	};
 
-	test('/dev/null has no settings', async () => {
+	test('/dev/null sets nothing', async () => {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: '/dev/null'});
 		expect(config.get('redis.host')).toBe('localhost');
 	});
@@ -134,7 +134,7 @@ describe('what is named by --config need not be a file', () => {
 		).toEqual({exitCode: 0, stdout: '0,1\n', stderr: ''});
 	});
 
-	test('a FIFO is read once, also by who reads the config again', async () => {
+	test('a FIFO is read once, and its content is reused for a second load', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const writer = spawn('sh', ['-c', 'echo "reserve: {gpus: 2}" > "$1"', 'sh', file], {stdio: 'ignore'});
@@ -146,7 +146,7 @@ describe('what is named by --config need not be a file', () => {
 		await once(writer, 'close');
 	});
 
-	test('Tab waits for no writer', async () => {
+	test('completion does not wait for a writer', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const options = {flags: noFlags, environment: {}, file, readsDirectory: false, readsStreams: false};
@@ -154,7 +154,7 @@ describe('what is named by --config need not be a file', () => {
 	});
 });
 
-test('a section that is left empty is left out, without a warning', async () => {
+test('an empty section sets nothing and gives no warning', async () => {
 	for (const content of ['redis:\nreserve: ""\n', 'redis: {}\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
 		expect(config.warnings).toEqual([]);
@@ -165,7 +165,7 @@ test.each([
 	['a.yaml', 'redis: redis://:secret@box', 'redis must be settings by name, not a single value'],
 	['a.json', '{"run": 2}', 'run must be settings by name, not a single value'],
 	['a.toml', '[[redis]]\nhost = "box"', 'redis must be settings by name, not a list'],
-])('%s: a section that holds something else is of a wrong type: %s', async (name, content, problem) => {
+])('%s with an invalid section is refused: %s', async (name, content, problem) => {
 	const file = write(name, content);
 	await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toMatchObject({
 		exitCode: 2,
@@ -173,7 +173,7 @@ test.each([
 	});
 });
 
-test('a variable that names no config file is left out as any other that is empty', async () => {
+test('a variable with an empty config file name counts as unset', async () => {
 	const named = write('a.yaml', 'reserve: {gpus: 3}');
 	const gpus = async (variable: string) => {
 		const locations = {readsDirectory: false, machineFile: path.join(directory, 'none.yaml')};
@@ -185,7 +185,7 @@ test('a variable that names no config file is left out as any other that is empt
 	expect(await gpus('')).not.toBe(3);
 });
 
-test('prototypes stay as they are', async () => {
+test('prototypes are not changed', async () => {
 	for (const name of ['__proto__', 'constructor', 'prototype']) {
 		const file = write('a.json', `{"memory": {"${name}": {"polluted": 1}}}`);
 		await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toThrow(
@@ -196,18 +196,18 @@ test('prototypes stay as they are', async () => {
 	expect(Reflect.get({}, 'polluted')).toBeUndefined();
 });
 
-test('the files of the home and of the working directory are found, the nearer one wins', async () => {
+test('the files in the home and working directory are found, and the nearer one wins', async () => {
 	const box = await createEmbeddedBox(3);
 	writeFileSync(path.join(box.home, '.canhazgpu.toml'), '[reserve]\ngpus = 2\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1\n');
 	await box.run('release');
-	// The home is the working directory here, and a YAML file comes before a TOML one.
+	// The home is the working directory here, and a YAML file precedes a TOML file.
 	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), 'reserve: {gpus: 3}\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1,2\n');
 	box.remove();
 });
 
-/** Loading fails with this error of a config, in good time. */
+/** Loads the file, and returns the expected config error. Fails if loading takes too long. */
 async function errorOf(file: string, environment: Readonly<Record<string, string>> = {}): Promise<CanhazgpuError> {
 	const began = performance.now();
 	let error: unknown;
@@ -217,7 +217,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 		error = error_;
 	}
 
-	// Each takes some hundred milliseconds at most; some took minutes.
+	// Each takes at most some hundred milliseconds. Before limits existed, some took minutes.
 	expect(performance.now() - began).toBeLessThan(15_000);
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	return error as CanhazgpuError;
@@ -225,7 +225,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 
 const mebibyte = 2 ** 20;
 
-describe('a file that is no config, however long or deep it is, is refused by name', () => {
+describe('an invalid file of any length or depth is refused with its name', () => {
 	test.each<[what: string, put: (file: string) => void, problem: string]>([
 		[
 			'a link to /dev/zero',
@@ -313,14 +313,14 @@ describe('a file that is no config, however long or deep it is, is refused by na
 		expect(message.length).toBeLessThan(file.length + 250);
 	});
 
-	test('a key that stands twice is still refused, with its line', async () => {
+	test('a repeated key is refused with its line', async () => {
 		const file = write('a.yaml', 'redis: {port: 1}\nstore: redis\nredis: {port: 2}\n');
 		expect((await errorOf(file)).message).toBe(
 			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key stands there twice`,
 		);
 	});
 
-	test('aliases that lead somewhere count', async () => {
+	test('YAML aliases of existing anchors work', async () => {
 		const file = write(
 			'a.yaml',
 			'reserve: &usual {duration: 2h, gpus: 2}\nreport: {days: &days 7}\nextend: {duration: &d 1h}\nrun: {wait: *d}\n',
@@ -329,7 +329,7 @@ describe('a file that is no config, however long or deep it is, is refused by na
 		expect([config.get('reserve.gpus'), config.get('run.wait')]).toEqual([2, 3600]);
 	});
 
-	test('whatever is written there, a config or an error in words comes of it', async () => {
+	test('any content gives a config or a clear error', async () => {
 		const word = fc.constantFrom(
 			'a',
 			'redis',
@@ -379,7 +379,7 @@ describe('a file that is no config, however long or deep it is, is refused by na
 	});
 });
 
-test('what is not known is named a few times, and then counted', async () => {
+test('unknown settings are named up to a limit, and then counted', async () => {
 	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
 	const file = write('a.json', `{${keys.join(',')}}`);
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
@@ -403,12 +403,12 @@ test.each([
 		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
 	],
 	['reserve: &a &b {gpus: 2}\n', 'line 1: it cannot be understood'],
-])('a mistake of YAML is told in words: %j', async (content, problem) => {
+])('a YAML mistake is explained: %j', async (content, problem) => {
 	const file = write('a.yaml', content);
 	expect((await errorOf(file)).message).toBe(`Cannot read the config file ${file}: it is not valid YAML, ${problem}`);
 });
 
-describe('what is secret is never shown', () => {
+describe('secrets are never shown', () => {
 	test.each([
 		[
 			'a.yaml',
@@ -442,7 +442,7 @@ describe('what is secret is never shown', () => {
 		['a.JSON', '{"redis": {"password": hunter2}}', 'it is not valid JSON'],
 		['a.json', '{\n"redis": {"password": "hunter2",}}', 'it is not valid JSON (line 2)'],
 		['a.toml', '[redis]\npassword = *hunter2\n', 'it is not valid TOML (line 2)'],
-	])('%s: %j', async (name, content, problem) => {
+	])('in %s: %j', async (name, content, problem) => {
 		const file = write(name, content);
 		const {message, hint} = await errorOf(file);
 		expect(`${message}${hint}`).not.toContain('hunter2');
@@ -454,27 +454,27 @@ describe('what is secret is never shown', () => {
 
 	const secrets = settingPaths.filter((name) => settings[name].isSecret);
 
-	test('of the password, the address, and where notices go', () => {
+	test('the secret settings are the password, the URL, and the destinations of notifications', () => {
 		expect(secrets).toEqual(['redis.url', 'redis.password', 'notify.command', 'notify.webhook']);
 	});
 
-	test.each(secrets)('%s of the environment, and it is given to nothing that is started', (name) => {
+	test.each(secrets)('%s is removed from the environment of child processes', (name) => {
 		const variable = environmentName(name);
 		expect(withoutSecrets({[variable]: 'redis://x:hunter2@y', HOME: '/'})).toEqual({HOME: '/'});
 	});
 
-	test('of the environment in an error', async () => {
+	test('the value of an environment variable does not appear in its error', async () => {
 		const {message} = await errorOf(write('empty.yaml', ''), {CANHAZGPU_NOTIFY_WEBHOOK: 'hunter2'});
 		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
 	});
 
-	test('no other setting takes what is called a password, a token or a key', () => {
+	test('every setting named like a password, token or key is known', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
 			// The path of a file.
 			'redis.tls_key_file',
-			// Those of the keyboard.
+			// Key bindings.
 			'top.keys',
 		]);
 	});

@@ -1,4 +1,4 @@
-/** Settings that the monitor keeps: written into the user's own file, of which everything else stays. */
+/** Settings that the monitor saves in the user's config file, without changing the rest of the file. */
 import {
 	chmodSync,
 	existsSync,
@@ -43,7 +43,7 @@ const settings = (preset: string | undefined, columns?: readonly string[], isFol
 const load = async () =>
 	loadConfig({flags: new Map(), environment: {}, readsDirectory: false, machineFile: path.join(home, 'none')});
 
-test('a file is made for the user alone, and changed only where something changes', async () => {
+test('a new file is readable by the user alone, and is written only when something changes', async () => {
 	expect(await saveSettings(settings(undefined), undefined)).toEqual({file: file(), isChanged: false});
 	expect(existsSync(file())).toBe(false);
 	expect(await saveSettings(settings('dense', ['gpu', 'state', 'fan']), undefined)).toEqual({
@@ -71,7 +71,7 @@ test.each([
 	],
 	['top.preset: dense # dotted\nrun: {quiet: true}\n', 'top.preset: queue # dotted\nrun: { quiet: true }\n'],
 	['top:\nreserve: {gpus: 2}\n', 'reserve: { gpus: 2 }\ntop:\n  preset: queue\n'],
-])('comments and all else in YAML stay: %#', async (text, expected) => {
+])('comments and everything else in YAML stay: %#', async (text, expected) => {
 	writeFileSync(file(), text);
 	chmodSync(file(), 0o640);
 	await saveSettings(settings('queue'), undefined);
@@ -98,7 +98,7 @@ test('JSON keeps its other settings, and a link stays a link', async () => {
 	expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({redis: {port: 7000}, top: {interval: '5s'}});
 });
 
-test('a choice of yes or no is kept, and taken out again', async () => {
+test('a boolean setting is saved and removed again', async () => {
 	await saveSettings(settings(undefined, undefined, false), undefined);
 	expect(readFileSync(file(), 'utf8')).toBe('top:\n  fold: false\n');
 	expect((await load()).get('top.fold')).toBe(false);
@@ -112,7 +112,7 @@ test('a named file is written instead', async () => {
 	expect(existsSync(file())).toBe(false);
 });
 
-test('what cannot be written is left as it was, and says why', async () => {
+test('a file that cannot be written stays unchanged, with the reason', async () => {
 	writeFileSync(file('.canhazgpu.toml'), '# mine\n[redis]\nport = 7000\n');
 	await expect(saveSettings(settings('dense'), undefined)).rejects.toMatchObject({
 		code: 'config',
@@ -131,7 +131,7 @@ test('what cannot be written is left as it was, and says why', async () => {
 	expect(readFileSync(file(), 'utf8')).toBe('{}\n');
 });
 
-test('columns in a config are checked, and that of the GPU is always the first', async () => {
+test('columns in a config are validated, and the GPU column is always first', async () => {
 	const columnsOf = async (text: string) => {
 		writeFileSync(file(), text);
 		return (await load()).get('top.columns');

@@ -1,4 +1,4 @@
-/** Which config files are believed, by whose they are. */
+/** Which config files are trusted, depending on their owner. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -27,7 +27,7 @@ import {
 	type Account,
 } from '../_helpers/machine/accounts.js';
 
-/** A file of this account's. */
+/** Writes a file owned by this account. */
 function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o644): string {
 	writeFileSync(file, content);
 	chownSync(file, uid, gid);
@@ -35,7 +35,7 @@ function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o64
 	return file;
 }
 
-/** The settings with which `status` finds no pool at all: it ends in exit code 4 and tells which Redis it asked. */
+/** The error of `status` without a pool, which shows the Redis it tried. */
 const asksRedis = (name: string) => `Error: Cannot reach Redis at ${name}: `;
 
 function createPlace(account: Account) {
@@ -45,7 +45,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('the settings that count in the file of any directory are these', () => {
+test('these settings count in the file of any directory', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -85,20 +85,20 @@ test('the settings that count in the file of any directory are these', () => {
 	]);
 });
 
-test('the help on the configuration names each of them', () => {
+test('the configuration topic names each of them', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!
 		.matchAll(/`(?<name>[\w\-.]+)`/gv)
 		.map(({groups}) => groups!['name']!)
 		.toArray();
-	// What both verbs have alike stands there once.
+	// Settings that `run` and `reserve` share are listed once.
 	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
 });
 
-describe.runIf(isRoot)('the file of the directory one is in', () => {
-	test('counts for its owner, and only in what is harmless', async () => {
+describe.runIf(isRoot)('the file in the working directory', () => {
+	test('counts for its owner, and only its harmless settings', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(
@@ -150,7 +150,7 @@ describe.runIf(isRoot)('the file of the directory one is in', () => {
 			},
 			'others can write in its directory',
 		],
-	])('is passed over with a line when it is one %s', async (_, prepare, says) => {
+	])('is skipped with a warning if it is %s', async (_, prepare, says) => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), hostile, alice);
@@ -161,14 +161,14 @@ describe.runIf(isRoot)('the file of the directory one is in', () => {
 		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
 	});
 
-	test('counts in a directory of one’s own in a sticky one that everybody may write to', async () => {
+	test("counts in the user's own directory inside a sticky directory that everybody can write", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = makeDirectory(path.join(directoryOf(root, 0o1777), 'mine'), alice);
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}', alice);
 		expect((await runAs(alice, ['status'], {cwd, environment})).stderr).toContain('reserve.gpus must be');
 	});
 
-	test('never counts for root, whose it may be', async () => {
+	test("never counts for root, not even root's own", async () => {
 		const {environment} = createPlace(root);
 		const cwd = directoryOf(root);
 		const precious = makeDirectory(path.join(cwd, 'precious'), root);
@@ -188,17 +188,17 @@ describe.runIf(isRoot)('the file of the directory one is in', () => {
 		expect(readdirSync(precious)).toEqual([]);
 	});
 
-	test('is not looked at when Tab is pressed', async () => {
+	test('is not read for completion', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
-		// An error there would take all offers away.
+		// An error there would remove all suggestions.
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}\n', alice);
 		writeAs(path.join(environment.HOME, '.canhazgpu.yaml'), 'remote_hosts: [own]\n', alice);
 		const ran = await runAs(alice, ['--complete', 'bash', 'status', '--remote', ''], {cwd, environment});
 		expect(ran).toEqual({exitCode: 0, stdout: 'words\nown\n', stderr: ''});
 	});
 
-	test('waits for nobody when it is a FIFO, and follows no link', async () => {
+	test('is not awaited if it is a FIFO, and not followed if it is a link', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = path.join(cwd, '.canhazgpu.yaml');
@@ -218,8 +218,8 @@ describe.runIf(isRoot)('the file of the directory one is in', () => {
 	});
 });
 
-describe.runIf(isRoot)('the file of the home', () => {
-	test('of another account is passed over, as by root that kept a home', async () => {
+describe.runIf(isRoot)('the file in the home directory', () => {
+	test("is skipped if it belongs to another account, as for root with a user's HOME", async () => {
 		const {home, environment} = createPlace(alice);
 		const trap = path.join(home, 'trapped');
 		const file = writeAs(
@@ -243,7 +243,7 @@ describe.runIf(isRoot)('the file of the home', () => {
 		expect(own.stderr).not.toContain('Warning');
 	});
 
-	test('that another account put there, or that others may change, is not believed', async () => {
+	test('is not trusted if another account owns it or can change it', async () => {
 		const {home, environment} = createPlace(alice);
 		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
 		const foreign = await runAs(alice, ['status'], {
@@ -260,7 +260,7 @@ describe.runIf(isRoot)('the file of the home', () => {
 		});
 	});
 
-	test('may be a link of the user’s own, and have the group that is the user’s alone', async () => {
+	test("can be the user's own link, and can belong to the user's private group", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
@@ -272,7 +272,7 @@ describe.runIf(isRoot)('the file of the home', () => {
 		execFileSync('chown', ['-h', `${alice.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		const ran = await runAs(alice, ['status'], {cwd: '/', environment});
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
-		// Where it leads is away, with all that stands there.
+		// The target of the link is missing.
 		renameSync(real, `${real}.away`);
 		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
 			exitCode: 2,
@@ -280,12 +280,12 @@ describe.runIf(isRoot)('the file of the home', () => {
 			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to nothing\nFix the file, or name another with --config.\n`,
 		});
 		renameSync(`${real}.away`, real);
-		// A link that somebody else put there leads anywhere.
+		// A link of another account could point anywhere.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
 	});
 
-	test('is one’s own also where the home has two names', async () => {
+	test('counts even if the home directory has two names', async () => {
 		const {home, environment} = createPlace(alice);
 		writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
 		const alias = path.join(directoryOf(alice), 'home');
@@ -295,7 +295,7 @@ describe.runIf(isRoot)('the file of the home', () => {
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
 	});
 
-	test('is nowhere when HOME is empty: the directory one is in is no home', async () => {
+	test('does not exist if HOME is empty, because the working directory is no home', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
@@ -308,7 +308,7 @@ describe.runIf(isRoot)('the file of the home', () => {
 	});
 });
 
-describe.runIf(isRoot)('the file for everybody', () => {
+describe.runIf(isRoot)('the file for all users', () => {
 	const readMachineFile = async (file: string) =>
 		readConfigFiles({named: undefined, readsDirectory: false, machineFile: file});
 
@@ -316,7 +316,7 @@ describe.runIf(isRoot)('the file for everybody', () => {
 		['another account', alice, 0o644, 'it belongs to another account (uid 61001), and not to root'],
 		['everybody', root, 0o646, 'others can change it'],
 		['a group', root, 0o664, 'others can change it'],
-	])('stops everything when it belongs to %s', async (_, account, mode, problem) => {
+	])('stops the program if it belongs to %s', async (_, account, mode, problem) => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', account, mode);
 		await expect(readMachineFile(file)).rejects.toMatchObject({
 			exitCode: 2,
@@ -324,14 +324,14 @@ describe.runIf(isRoot)('the file for everybody', () => {
 		});
 	});
 
-	test('counts when it is root’s alone', async () => {
+	test('counts if it belongs to root alone', async () => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', root);
 		expect((await readMachineFile(file)).files).toContainEqual({file, content: {redis: {port: 1}}, isLocal: false});
 	});
 });
 
-test('a password file of another account is not read, a FIFO is not waited for, a long one not taken', async () => {
-	// Only root can be others.
+test('a password file that belongs to another account, is a FIFO or is too long is refused', async () => {
+	// Only root can act as another account.
 	const owner = isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()};
 	const home = directoryOf(owner);
 	const environment = {HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'none'), CANHAZGPU_REDIS_PORT: '2'};
@@ -340,7 +340,7 @@ test('a password file of another account is not read, a FIFO is not waited for, 
 		runAs(account, ['status'], {cwd: '/', environment: {...environment, CANHAZGPU_REDIS_PASSWORD_FILE: file}});
 	if (isRoot) {
 		writeAs(file, 'hunter2\n', alice, 0o600);
-		// Root could read it: and would send it to wherever it is told.
+		// Root could read the file, and would send its content to the configured server.
 		expect(await readAs(root)).toEqual({
 			exitCode: 2,
 			stdout: '',

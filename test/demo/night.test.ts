@@ -1,4 +1,4 @@
-/** The night that a demonstration makes up for the charts. */
+/** The simulated history that the demo shows in its charts. */
 import {expect, test} from 'vitest';
 import {decodeHour, hourOf, loadsIn, minuteOf} from '../../source/core/rules/pool/load-minutes.js';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
@@ -7,7 +7,7 @@ import {createMemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from '../_helpers/machine/host.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 
-test('the night reaches into the minute in which the demonstration begins', async () => {
+test('the simulated history ends in the minute in which the demo starts', async () => {
 	const clock = createVirtualClock();
 	const begin = clock.now() - (clock.now() % 3600) + 55;
 	const store = createMemoryStore({now: () => begin});
@@ -21,7 +21,7 @@ test('the night reaches into the minute in which the demonstration begins', asyn
 	expect(new Set(minutes).size).toBe(minutes.length);
 });
 
-test('how busy a GPU was that MIG has split is as unknown at night as it is now', async () => {
+test('the utilization of a MIG GPU is unknown in the simulated history, as it is now', async () => {
 	const begin = 1_800_000_000;
 	const store = createMemoryStore({now: () => begin});
 	const host = testHost({});

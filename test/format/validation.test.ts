@@ -1,4 +1,4 @@
-/** How each face describes a GPU: its users, their rights, and unknown values. */
+/** How each interface describes a GPU: its users, their rights, and unknown values. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';

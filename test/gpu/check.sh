@@ -4,12 +4,12 @@
 #   sh test/gpu/check.sh [BINARY]
 #   CHECK_GROUPS="idle run" sh test/gpu/check.sh     some groups only; their names are at the end of check/main.py
 #
-# It needs Linux, the NVIDIA driver, python3 with PyTorch, and the single binary: BINARY, or canhazgpu.xz beside this file. To make that:
+# Needs Linux, the NVIDIA driver, python3 with PyTorch, and the single binary: BINARY, or canhazgpu.xz beside this file. To build it:
 #
 #   npm run binary && xz -T0 -c dist/canhazgpu-linux-x64 > test/gpu/canhazgpu.xz
 #
-# It needs no Node.js, no network and no Redis. It takes less than 4 minutes, and changes no setting of a GPU. The exit code is 0 only if every
-# check passed, 1 if one failed, and 2 if something is missing.
+# Needs no Node.js, network or Redis. Takes less than 4 minutes, and changes no setting of a GPU. The exit code is 0 only if every check passed, 1 if
+# one failed, and 2 if something is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +33,7 @@ binary=${1:-}
 if [ -z "$binary" ]; then
 	[ -f "$here/canhazgpu.xz" ] || give_up "$here/canhazgpu.xz is missing. See the first lines of this file."
 	binary=$work/canhazgpu
-	# Python reads .xz files, too, where there is no xz.
+	# Python can read .xz files if xz is missing.
 	python3 -c 'import lzma, shutil, sys
 with lzma.open(sys.argv[1]) as packed, open(sys.argv[2], "wb") as file: shutil.copyfileobj(packed, file)' \
 		"$here/canhazgpu.xz" "$binary" || give_up "$here/canhazgpu.xz cannot be unpacked."
@@ -42,19 +42,19 @@ fi
 
 "$binary" --version >/dev/null || give_up "$binary does not run here."
 
-# Nothing of the account's own pool or settings is used.
+# The account's own pool and settings are not used.
 mkdir "$work/home"
 for name in $(env | sed -n 's/^\(CANHAZGPU_[A-Z_]*\)=.*/\1/p'); do
 	unset "$name"
 done
 unset CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER
-# Packages that the account has installed for itself are found all the same.
+# Packages in the account's home are still found.
 export PYTHONUSERBASE="${PYTHONUSERBASE:-${HOME:-/root}/.local}"
 export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state"
 export CANHAZGPU_POOL_DIRECTORY="$work/pool" CANHAZGPU_NOTIFY_TERMINALS=false
 
 status=0
-# Names of groups, one word each.
+# Group names, separated by blanks.
 # shellcheck disable=SC2086
 PYTHONDONTWRITEBYTECODE=1 python3 "$here/check/main.py" "$binary" "$work" ${CHECK_GROUPS:-} || status=$?
 exit "$status"

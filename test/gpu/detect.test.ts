@@ -11,15 +11,13 @@ import {createStub, type Stub} from './nvidia/stub-nvidia-smi.js';
 
 const nowhere = '/no/such/directory';
 
-/**
-Runs the stub instead of what PATH holds.
-*/
+/** Runs the stub instead of a tool in PATH. */
 const runIn =
 	({command}: Stub): RunTool =>
 	async (_name, args, options) =>
 		runTool(command, args, options);
 
-test('without the tool nothing is found and nothing is started', async () => {
+test('without the tool nothing is found and no program is started', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await mkdir(path.join(directory, 'nvidia-smi'));
@@ -31,7 +29,7 @@ test('without the tool nothing is found and nothing is started', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('a tool that may not be executed is no tool', async () => {
+test('a tool that may not be executed counts as missing', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await writeFile(path.join(directory, 'nvidia-smi'), '');
@@ -42,7 +40,7 @@ test('a tool that may not be executed is no tool', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('a driver that lists GPUs is believed without asking the tool', async () => {
+test('GPUs listed by the driver are found without running the tool', async () => {
 	const run = vi.fn<RunTool>();
 	const stub = await createStub({});
 	const gpusDirectory = path.join(stub.directory, 'gpus');
@@ -54,26 +52,26 @@ test('a driver that lists GPUs is believed without asking the tool', async () =>
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('where the driver keeps no list the tool is asked', async () => {
+test('the tool is asked if the driver has no list', async () => {
 	const stub = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('a GPU that cannot be reached is one all the same', async () => {
+test('an unreachable GPU still counts', async () => {
 	const stdout = 'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n';
 	const stub = await createStub({gpus: {stdout, exitCode: 15}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('a tool without GPUs is not enough, and says why', async () => {
+test('a tool without GPUs is rejected with the reason', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
 });
 
-test('AMD GPUs are found by amd-smi, where there is no NVIDIA tool', async () => {
+test('AMD GPUs are found by amd-smi if there is no NVIDIA tool', async () => {
 	const {directory, command} = await createAmdStub('amd-smi', goodAnswers);
 	const run: RunTool = async (_name, args, options) => runTool(command, args, options);
 	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toEqual({
@@ -82,7 +80,7 @@ test('AMD GPUs are found by amd-smi, where there is no NVIDIA tool', async () =>
 	});
 });
 
-test('GPUs of both kinds are both told of', async () => {
+test('GPUs of both vendors are both reported', async () => {
 	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const run: RunTool = async (name, args, options) =>
@@ -94,7 +92,7 @@ test('GPUs of both kinds are both told of', async () => {
 	});
 });
 
-test('an NVIDIA tool without GPUs does not hide AMD GPUs; tools of both without GPUs both say why', async () => {
+test('an NVIDIA tool without GPUs does not hide AMD GPUs, and two tools without GPUs both give their reason', async () => {
 	const nvidia = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const none = await createAmdStub('amd-smi', {metric: {stderr: 'amdgpu not found\n', exitCode: 1}});

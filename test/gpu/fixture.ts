@@ -1,7 +1,5 @@
 import {readFileSync} from 'node:fs';
 
-/**
-The text of a file in test/fixtures/nvidia.
-*/
+/** Reads a file in test/fixtures/nvidia. */
 export const fixture = (name: string): string =>
 	readFileSync(new URL(`../fixtures/nvidia/${name}`, import.meta.url), 'utf8');

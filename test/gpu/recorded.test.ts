@@ -6,9 +6,7 @@ import {openRecordings} from './recordings.js';
 
 const {isHere, files, read} = openRecordings('nvidia');
 
-/**
-The records whose header was left out, with the fields they were asked for.
-*/
+/** Recordings without a header, with the fields that were queried. */
 const headers: Readonly<Record<string, string>> = {
 	'errors/query-gpu.one-gpu-failing.csv':
 		'index, uuid, name, temperature.gpu, clocks.sm, clocks.mem, utilization.gpu, utilization.memory, pstate, power.limit',
@@ -25,14 +23,14 @@ const withHeader = (file: string) => `${headers[file]}\n${read(file)}`;
 const readCell = (cell: string) => (cell.startsWith('[') ? undefined : Number(cell.split(' ', 1)[0]));
 
 describe.skipIf(!isHere)('recorded outputs', () => {
-	test.each(files)('%s is read without a stumble', (file) => {
+	test.each(files)('%s is read without a remark', (file) => {
 		const text = read(file);
 		parseGpuTable(text, text);
 		parseProcessTable(text);
 		expect(explainFailure({stdout: text, stderr: ''}, 'nvidia-smi', 1000).message).not.toBe('');
 	});
 
-	test.each(files.filter((file) => file.includes('query-gpu-all')))('%s: every column lands in its field', (file) => {
+	test.each(files.filter((file) => file.includes('query-gpu-all')))('%s has every column in its field', (file) => {
 		const [header = '', ...rows] = read(file).trim().split('\n');
 		const columns = header.split(', ');
 		const cells = rows.map((row) => row.split(', '));
@@ -71,7 +69,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 	});
 
 	test.each(files.filter((file) => file.includes('query-compute-apps') && file.startsWith('captures/')))(
-		'%s: a process a row',
+		'%s has one process per row',
 		(file) => {
 			const rows = read(file).trim().split('\n').slice(1);
 			const table = parseProcessTable(read(file));
@@ -82,7 +80,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		},
 	);
 
-	test('one failing GPU stands between two good ones', () => {
+	test('one failing GPU is between two good ones', () => {
 		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.one-gpu-failing.csv'), '') ?? {};
 		expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 			[0, undefined],
@@ -107,7 +105,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(gpus).toMatchObject([{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset (temperature.gpu)'}]);
 	});
 
-	test('a row without permission hides processes of its GPU alone', () => {
+	test('a row without permission hides only the processes of its GPU', () => {
 		const table = parseProcessTable(withHeader('errors/query-compute-apps.insufficient-permissions.csv'));
 		expect(table?.byGpu.get('GPU-abc')).toMatchObject([{pid: 41}, {pid: 43}]);
 		expect([...(table?.hidden.values() ?? [])]).toEqual(['[Insufficient Permissions]']);

@@ -4,14 +4,14 @@ import {fileURLToPath} from 'node:url';
 
 export type Recordings = {
 	readonly isHere: boolean;
-	/** Paths below the maker's folder, sorted. */
+	/** Paths below the vendor's folder, sorted. */
 	readonly files: readonly string[];
 	readonly read: (file: string) => string;
 };
 
 /**
-Real outputs of GPU tools are kept beside the repository, not in it. Where they are missing this says so, and the tests over them are
-to be reported as skipped.
+Real outputs of GPU tools, which are kept next to the repository and not in it. If they are missing, prints a message, and their tests are reported as
+skipped.
 */
 export function openRecordings(maker: 'nvidia' | 'amd'): Recordings {
 	const folder = fileURLToPath(new URL(`../../../shared/fixtures/${maker}/`, import.meta.url));

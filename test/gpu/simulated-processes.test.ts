@@ -1,4 +1,4 @@
-/** Simulated processes can be inspected and signalled, and no real process ever is. */
+/** Simulated processes can be inspected and signaled, and no real process ever is. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import {createSimulatedProcesses} from '../../source/gpu/simulated/processes.js';
@@ -28,7 +28,7 @@ const setUp = (leases: readonly SimulatedLease[] = []) => {
 	return {processes, provider};
 };
 
-test('a simulated process of the user is ended by a signal, with its memory and its load', async () => {
+test('a signal ends a simulated process of the user, with its memory and load', async () => {
 	const {processes, provider} = setUp();
 	const [own] = (await provider.observe()).gpus[1]!.processes!;
 	expect(own).toMatchObject({user: 'alice', commandLine: 'python3 train.py', startTicks: (noon - 540) * 100});
@@ -42,7 +42,7 @@ test('a simulated process of the user is ended by a signal, with its memory and 
 	expect((await processes.inspect([own!.pid])).size).toBe(0);
 });
 
-test('neither a process of others nor a real pid is signalled', async () => {
+test('processes of others and real pids get no signal', async () => {
 	const {processes, provider} = setUp();
 	const {gpus} = await provider.observe();
 	expect(processes.signal(gpus[0]!.processes![0]!)).toBe('not-yours');
@@ -50,7 +50,7 @@ test('neither a process of others nor a real pid is signalled', async () => {
 	expect(real.startTicks).toBeUndefined();
 });
 
-test('what a reservation runs can be ended too, and the reservation stays', async () => {
+test('the process of a reservation can be ended, and the reservation stays', async () => {
 	const lease: SimulatedLease = {index: 2, user: 'alice', type: 'manual', startTime: noon - 60};
 	const {processes, provider} = setUp([lease]);
 	const [notebook] = (await provider.observe()).gpus[2]!.processes!;
@@ -58,7 +58,7 @@ test('what a reservation runs can be ended too, and the reservation stays', asyn
 	expect((await provider.observe()).gpus[2]).toMatchObject({processes: [], utilizationPercent: 0});
 });
 
-test('an adopted process makes its load once, and lives on the host until it is ended', async () => {
+test('an adopted process has its load once, and runs until it is ended', async () => {
 	const {processes, provider} = setUp();
 	const [own] = (await provider.observe()).gpus[1]!.processes!;
 	const {provider: held} = setUp([{index: 1, user: 'alice', type: 'run', pid: own!.pid, startTime: noon}]);

@@ -26,7 +26,7 @@ test('an idle box is cool, quiet and empty', async () => {
 	}
 });
 
-test('load and processes are where the leases are', async () => {
+test('leased GPUs have load and processes', async () => {
 	const {gpus} = await setUp(async () => [job]).observe();
 	const loaded = gpus[2];
 	const others = gpus.filter((gpu) => gpu !== loaded);
@@ -38,7 +38,7 @@ test('load and processes are where the leases are', async () => {
 	);
 });
 
-test('leases that cannot be read leave an idle box', async () => {
+test('unreadable leases give an idle box', async () => {
 	const {gpus, failure, warnings} = await setUp(async () => {
 		throw new Error('no store');
 	}).observe();
@@ -61,7 +61,7 @@ test('a box that cannot be counted is a failed scan', async () => {
 	await expect(provider.count()).rejects.toThrow('no pool');
 });
 
-test('a job warms up in seconds, and a reservation by hand falls silent', () => {
+test('a job warms up in seconds, and a manual reservation becomes idle', () => {
 	const at = (type: 'run' | 'manual', age: number) =>
 		simulateGpu({seed: 1, index: 0, seconds: noon + age, lease: {index: 0, user: 'ada', type, startTime: noon}});
 	expect(at('run', 0)).toMatchObject({utilizationPercent: 0, processes: []});
@@ -87,7 +87,7 @@ const input = fc.record({
 	),
 });
 
-test('the same moment always looks the same, and no reading leaves its range', () => {
+test('readings depend only on the time, and stay in their ranges', () => {
 	fc.assert(
 		fc.property(input, (time) => {
 			const gpu = simulateGpu(time);
@@ -113,7 +113,7 @@ test('the same moment always looks the same, and no reading leaves its range', (
 	);
 });
 
-test('a second later it looks nearly the same', () => {
+test('readings change little in a second', () => {
 	fc.assert(
 		fc.property(input, (time) => {
 			const now = simulateGpu(time);

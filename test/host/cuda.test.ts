@@ -1,4 +1,4 @@
-/** Installations of CUDA in real directories: which count, by what they say of themselves, and of whom they are. */
+/** CUDA installations in real directories: which ones count depends on their version file and their owner. */
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ beforeEach(() => {
 	});
 });
 
-/** Makes an installation that says its version as NVIDIA's packages do. */
+/** Creates an installation with a version file like NVIDIA's packages. */
 function install(name: string, version: string, {file = 'version.json'} = {}): string {
 	const root = path.join(base, name);
 	mkdirSync(path.join(root, 'bin'), {recursive: true});
@@ -32,7 +32,7 @@ function install(name: string, version: string, {file = 'version.json'} = {}): s
 const find = (environment: Readonly<Record<string, string>> = {}) => findCuda({parents: [base], environment});
 
 describe('an installation', () => {
-	test('is found by any name, and its version is what its file says', () => {
+	test('is found under any name, with the version in its file', () => {
 		const lying = install('cuda-11.8', '12.4.1');
 		const old = install('cuda-9', '10.2.89', {file: 'version.txt'});
 		install('cudnn', '12.4');
@@ -45,7 +45,7 @@ describe('an installation', () => {
 		});
 	});
 
-	test('counts once, however many names lead to it', () => {
+	test('counts once, whatever number of links lead to it', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		symlinkSync('cuda-12.4', path.join(base, 'cuda'));
 		symlinkSync(root, path.join(base, 'cuda-12'));
@@ -54,7 +54,7 @@ describe('an installation', () => {
 		]);
 	});
 
-	test('of CUDA_HOME comes first, wherever it is', () => {
+	test('in CUDA_HOME comes first, wherever it is', () => {
 		install('cuda-12.4', '12.4.1');
 		const own = install('own/toolkit', '12.4.1');
 		expect(find({CUDA_HOME: own}).installations[0]!.root).toBe(own);
@@ -62,12 +62,12 @@ describe('an installation', () => {
 		expect(find({CUDA_HOME: '/nowhere', CUDA_PATH: ''}).installations).toHaveLength(1);
 	});
 
-	test('without a file that says its version is none', () => {
+	test('without a version file does not count', () => {
 		mkdirSync(path.join(base, 'cuda-12.4', 'bin'), {recursive: true});
 		expect(find()).toEqual({installations: [], refused: []});
 	});
 
-	test('is named by an environment module, with variables or without', () => {
+	test('can be named by an environment module, with or without variables', () => {
 		const root = install('apps/cuda/12.4', '12.4.1');
 		const other = install('apps/cuda/11.8', '11.8.0');
 		mkdirSync(path.join(base, 'modules', 'cuda'), {recursive: true});
@@ -89,7 +89,7 @@ describe('an installation', () => {
 	});
 });
 
-test('the paths in a modulefile', () => {
+test('the paths in a modulefile are found', () => {
 	expect(pathsInModule('prepend-path LD_LIBRARY_PATH "/opt/nvidia/cuda-12/lib64"')).toEqual([
 		'/opt/nvidia/cuda-12/lib64',
 		'/opt/nvidia/cuda-12',
@@ -98,26 +98,26 @@ test('the paths in a modulefile', () => {
 	expect(pathsInModule('setenv("CUDA_HOME", "/apps/../etc")')).toEqual(['/etc']);
 });
 
-describe('nothing is believed of', () => {
+describe('an installation is refused if', () => {
 	const refusals = (environment: Readonly<Record<string, string>> = {}) => {
 		const {installations, refused} = find(environment);
 		expect(installations).toEqual([]);
 		return refused;
 	};
 
-	test.each(['', 'bin', 'lib64'])('one whose directory "%s" others may write', (name) => {
+	test.each(['', 'bin', 'lib64'])('its directory "%s" is writable by others', (name) => {
 		const root = install('cuda-12.4', '12.4.1');
 		chmodSync(path.join(root, name), 0o777);
 		expect(refusals()).toEqual([{root, problem: expect.stringMatching(/others may write|can put another/v) as string}]);
 	});
 
-	test('one that lies where others may put another in its place', () => {
+	test('its parent directory allows others to replace it', () => {
 		const root = install('open/cuda-12.4', '12.4.1');
 		chmodSync(path.join(base, 'open'), 0o777);
 		expect(refusals({CUDA_HOME: root})[0]!.problem).toContain('can put another directory in its place');
 	});
 
-	test('one whose version file others may write, is a link, or says nothing', () => {
+	test('its version file is writable by others, is a link, or names no version', () => {
 		const cases: ReadonlyArray<readonly [spoil: (file: string) => void, problem: string]> = [
 			[
 				(file) => {
@@ -159,14 +159,14 @@ describe('nothing is believed of', () => {
 		}
 	});
 
-	test('one without programs', () => {
+	test('it has no programs', () => {
 		const root = path.join(base, 'cuda-12.4');
 		mkdirSync(root);
 		writeFileSync(path.join(root, 'version.txt'), 'CUDA Version 12.4.1\n');
 		expect(refusals()).toEqual([{root, problem: 'has no directory bin'}]);
 	});
 
-	test.skipIf(process.getuid?.() !== 0)('one of another account', () => {
+	test.skipIf(process.getuid?.() !== 0)('it belongs to another account', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		chownSync(root, 61_002, 61_002);
 		expect(refusals()[0]!.problem).toContain('61002');

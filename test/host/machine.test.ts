@@ -10,7 +10,7 @@ import {createFiles} from './temporary.js';
 
 const id = '0123456789abcdef0123456789abcdef';
 
-test('the first file with a machine id counts', async () => {
+test('the first file with a machine id is used', async () => {
 	const directory = await createFiles({
 		empty: '',
 		unborn: 'uninitialized\n',
@@ -22,19 +22,19 @@ test('the first file with a machine id counts', async () => {
 	expect(readMachineId(files)).toBe(id);
 });
 
-test('a machine without one is known by its host name', () => {
+test('a machine without an id is identified by its host name', () => {
 	const first = readMachineId([], 'box-1');
 	expect(first).toMatch(/^[\da-f]{32}$/v);
 	expect(readMachineId([], 'box-1')).toBe(first);
 	expect(readMachineId([], 'box-2')).not.toBe(first);
 });
 
-test('the boot id is the one of the kernel', async () => {
+test("the boot id is the kernel's", async () => {
 	const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
 	expect(readBootId()).toBe(text.trim());
 });
 
-test.skipIf(process.platform !== 'linux')('a boot id that cannot be read is unknown', () => {
+test.skipIf(process.platform !== 'linux')('an unreadable boot id is unknown', () => {
 	expect(readBootId('/no/such/file')).toBeUndefined();
 });
 
@@ -49,7 +49,7 @@ test('the host is this machine', () => {
 	expect(host.liveness([host.self])).toEqual(['alive']);
 });
 
-test('the clock only ever grows', async () => {
+test('the clock never goes back', async () => {
 	const clock = createClock();
 	const before = clock.monotonicMs();
 	await clock.sleep(20);
@@ -57,13 +57,13 @@ test('the clock only ever grows', async () => {
 	await clock.sleep(-5);
 });
 
-test('a sleep is cut short by its signal', async () => {
+test('a sleep ends early on its signal', async () => {
 	const {sleep} = createClock();
 	await expect(sleep(60_000, AbortSignal.timeout(20))).rejects.toMatchObject({name: 'AbortError'});
 	await expect(sleep(Infinity, AbortSignal.timeout(20))).rejects.toMatchObject({name: 'AbortError'});
 });
 
-test('ids and dice are never the same', () => {
+test('random ids and numbers differ each time', () => {
 	const {uuid, random} = createClock();
 	expect(uuid()).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/v);
 	expect(uuid()).not.toBe(uuid());

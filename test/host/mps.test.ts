@@ -1,4 +1,4 @@
-/** The MPS daemon of this account is found by the pid that it leaves, and nothing else is taken for it. */
+/** Finds the MPS daemon of this account by its pid file. */
 import {spawn} from 'node:child_process';
 import {copyFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -8,7 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {findMpsDaemon} from '../../source/host/job/mps.js';
 import {eventually} from '../_helpers/eventually.js';
 
-test('a daemon is found where it listens, as long as it runs and is of this account', async () => {
+test('a daemon is found by its pipe directory while it runs and belongs to this account', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-mps-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true, force: true});
@@ -18,7 +18,7 @@ test('a daemon is found where it listens, as long as it runs and is of this acco
 	const pidFile = path.join(directory, 'nvidia-cuda-mps-control.pid');
 	expect(findMpsDaemon(environment, uid)).toEqual({directory, isRunning: false});
 	expect(findMpsDaemon({CUDA_MPS_PIPE_DIRECTORY: ''}, uid).directory).toBe('/tmp/nvidia-mps');
-	// Another program that has its pid by now.
+	// Another program has the pid by now.
 	writeFileSync(pidFile, `${pid}\n`);
 	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);
 	writeFileSync(pidFile, 'none');

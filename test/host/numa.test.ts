@@ -1,4 +1,4 @@
-/** Binding a job to NUMA nodes: the real taskset, a numactl that stands in for the real one, and nodes of a stand-in for /sys. */
+/** Binding a job to NUMA nodes with the real taskset, a stub numactl, and a stand-in for /sys. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import {lookUpCommand} from '../../source/host/tool/command.js';
 
 let directory: string;
 
-/** The processors that this very process may use: a container has not all of them. */
+/** The processors that this process can use, which in a container are not all. */
 const allowed = (): readonly string[] =>
 	/^Cpus_allowed_list:\s*(?<list>\S+)$/mv
 		.exec(readFileSync('/proc/self/status', 'utf8'))!
@@ -31,7 +31,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** A directory of programs: the real taskset, and a numactl of these lines of shell. */
+/** A directory with the real taskset, and a numactl made of these shell lines. */
 function programs(name: string, numactl?: string): string {
 	const bin = path.join(directory, name);
 	mkdirSync(bin);
@@ -47,7 +47,7 @@ function programs(name: string, numactl?: string): string {
 const bind = async (PATH: string, ...nodes: readonly number[]) =>
 	createBindToNodes({root: directory, environment: {PATH}})(nodes);
 
-test('without numactl, taskset keeps the job on the processors of its nodes', async () => {
+test('without numactl, taskset binds the job to the processors of its nodes', async () => {
 	const bin = programs('taskset-alone');
 	for (const [nodes, processor] of [
 		[[0], allowed()[0]],
@@ -68,7 +68,7 @@ test('without numactl, taskset keeps the job on the processors of its nodes', as
 	});
 });
 
-test('numactl comes first, with memory, where it is there and allowed', async () => {
+test('numactl is preferred, and binds memory too, if installed and allowed', async () => {
 	const bin = programs('numactl', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
 	expect(await bind(bin, 0, 1)).toEqual({
 		kind: 'bound',
@@ -81,7 +81,7 @@ test('numactl comes first, with memory, where it is there and allowed', async ()
 	});
 });
 
-test('what cannot be is told', async () => {
+test('a failure to bind is reported', async () => {
 	const bin = programs('plain');
 	expect(await bind('/nowhere', 0)).toEqual({kind: 'not-bound', problem: {kind: 'no-program'}});
 	expect(await bind(bin, 0, 2)).toEqual({kind: 'not-bound', problem: {kind: 'no-processors', node: 2}});

@@ -3,9 +3,7 @@ import {chmod, mkdir, mkdtemp, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/**
-A new directory with these files in it; those whose text begins with `#!` are made executable.
-*/
+/** A new directory with these files. Files whose text starts with `#!` are executable. */
 export const createFiles = async (files: Readonly<Record<string, string>>): Promise<string> => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'host-'));
 	await createFilesIn(directory, files);
@@ -21,7 +19,5 @@ export const createFilesIn = async (directory: string, files: Readonly<Record<st
 	}
 };
 
-/**
-Whatever is there belongs to this account, as far as the reader of /proc can see.
-*/
+/** A reader that reports this account as the owner of everything. */
 export const everythingIsOf = (uid: number) => (file: string) => (existsSync(file) ? uid : undefined);

@@ -6,16 +6,16 @@ import {createFiles} from '../host/temporary.js';
 
 type Proc = {
 	readonly map?: string;
-	/** Where the link of the namespace leads to. */
+	/** The target of the namespace link. */
 	readonly link?: string;
-	/** The directory of links is there. */
+	/** Whether the directory of links exists. */
 	readonly hasLinks?: boolean;
 };
 
 const whole = '         0          0 4294967295\n';
 const initial = 'user:[4026531837]';
 
-/** A /proc that tells this much. */
+/** Creates a /proc with these files. */
 async function procOf({map, link, hasLinks = true}: Proc): Promise<string> {
 	const directory = await createFiles({});
 	const links = path.join(directory, 'self', 'ns');
@@ -53,7 +53,7 @@ test.each<[string, Proc, string | undefined]>([
 	expect(readUserNamespace({procDirectory: await procOf(proc), platform: 'linux', uid: 0})).toBe(expected);
 });
 
-test('a /proc that is not there tells that nothing vouches for the account', () => {
+test('a missing /proc gives an unknown account and namespace', () => {
 	expect(readUserNamespace({procDirectory: '/no/such/directory', platform: 'linux', uid: 0})).toBe('?/?');
 });
 
@@ -65,7 +65,7 @@ test.each([
 	[0, '61002/4026532590'],
 	[5, '100004/4026532590'],
 	[70_000, '?/4026532590'],
-])('uid %d is told apart by what it is outside', async (uid, expected) => {
+])('uid %d is identified by its uid outside of the namespace', async (uid, expected) => {
 	const proc = await procOf({map: '0 61002 1\n1 100000 65536\n', link: 'user:[4026532590]'});
 	expect(readUserNamespace({procDirectory: proc, platform: 'linux', uid})).toBe(expected);
 });

@@ -1,6 +1,4 @@
-/**
-What every store must do. One suite, every store.
-*/
+/** The behaviour that every store must have. One suite runs on every store. */
 import {afterAll, beforeAll, beforeEach, describe} from 'vitest';
 import type {Store} from '../../source/core/model/ports.js';
 import {changeContract} from './contract/changes.js';
@@ -21,9 +19,7 @@ import type {Harness} from './harness.js';
 
 export type Subject = {
 	readonly harness: () => Harness;
-	/**
-	A store on an empty pool, the same for all tests.
-	*/
+	/** A store on an empty pool, shared by all tests. */
 	readonly store: () => Store;
 };
 

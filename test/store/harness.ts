@@ -1,6 +1,4 @@
-/**
-Every store, in one form for the tests that all must pass.
-*/
+/** All stores behind one interface, for the tests that every store must pass. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -13,41 +11,23 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 
 export type Harness = {
-	/**
-	Opens the pool once more, as another process would.
-	*/
+	/** Opens the pool again, as another process would. */
 	readonly open: () => Promise<Store>;
-	/**
-	Puts a string where the record of a GPU is kept.
-	*/
+	/** Stores a string as the record of a GPU. */
 	readonly setGpu: (index: number, raw: string) => Promise<void>;
-	/**
-	Puts a string where a queue entry is kept.
-	*/
+	/** Stores a string as a queue entry. */
 	readonly setEntry: (id: string, raw: string) => Promise<void>;
-	/**
-	Puts strings where the pool is described.
-	*/
+	/** Stores strings as the description of the pool. */
 	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
-	/**
-	Puts a string where the drains, the alerts or the policy are kept.
-	*/
+	/** Stores a string as the drains, the alerts or the policy. */
 	readonly setValue: (name: 'drains' | 'alerts' | 'policy', raw: string) => Promise<void>;
-	/**
-	Appends a string to the audit log.
-	*/
+	/** Appends a string to the audit log. */
 	readonly addAudit: (raw: string) => Promise<void>;
-	/**
-	Puts a text where the shared scan is kept.
-	*/
+	/** Stores a text as the shared scan. */
 	readonly setScan: (text: string) => Promise<void>;
-	/**
-	Puts a text where the load history of an hour is kept.
-	*/
+	/** Stores a text as the load history of an hour. */
 	readonly setLoads: (hour: number, text: string) => Promise<void>;
-	/**
-	Empties the store.
-	*/
+	/** Empties the store. */
 	readonly clear: () => Promise<void>;
 	readonly close: () => Promise<void>;
 };
@@ -103,9 +83,9 @@ export async function sqliteHarness(): Promise<Harness> {
 	const file = path.join(directory, 'pool.db');
 	const first = await openSqliteStore({path: file, create: true});
 	const stores: Store[] = [first];
-	// The first reader makes the board.
+	// The first reader creates the board.
 	await first.scans.claim({owner: 'nobody', intervalMs: 1}, 0);
-	/** A moment of another program: the file is used by one at a time. */
+	/** Opens the file as another program would, for a moment: only one process uses it at a time. */
 	const change = (name: string, work: (database: DatabaseSync) => void) => {
 		const database = new DatabaseSync(path.join(directory, name), {timeout: 5000});
 		work(database);
@@ -220,9 +200,7 @@ export async function redisHarness(): Promise<Harness> {
 	};
 }
 
-/**
-Every kind of store that keeps a pool. That of a cluster only reads what its engine keeps.
-*/
+/** Every kind of store that keeps a pool. The store of a cluster only reads what its engine keeps. */
 export const harnesses: Readonly<Record<Exclude<Store['kind'], 'slurm'>, () => Promise<Harness>>> = {
 	memory: memoryHarness,
 	embedded: sqliteHarness,

@@ -1,4 +1,4 @@
-/** A clock that jumps ahead for a while, and the history. */
+/** The history while the clock is wrong for a while. */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {createMemoryStore} from '../../source/store/memory/index.js';
@@ -6,10 +6,10 @@ import {collect, plan, usage} from './samples.js';
 
 const day = 86_400;
 
-/** Whole hours, as days. (Doubles would be drawn by their bits, and nearly all be next to nothing.) */
+/** Whole hours, as days. Arbitrary doubles would nearly all be close to zero. */
 const daysUpTo = (days: number) => fc.integer({min: 0, max: days * 24}).map((hours) => hours / 24);
 
-/** Days from each record to the next: nearly always a few, seldom weeks of nothing. */
+/** Days from one record to the next: usually a few, sometimes weeks. */
 const gaps = (minLength: number, maxLength: number) =>
 	fc.array(fc.oneof({weight: 99, arbitrary: daysUpTo(4)}, {weight: 1, arbitrary: daysUpTo(40)}), {
 		minLength,
@@ -17,7 +17,7 @@ const gaps = (minLength: number, maxLength: number) =>
 		size: 'max',
 	});
 
-/** A store whose clock is wrong by `jumpSeconds`, and what was written to it when in truth. */
+/** A store whose clock is wrong by `jumpSeconds`, and the true times of its records. */
 class Writer {
 	jumpSeconds = 0;
 	removed = 0;
@@ -48,7 +48,7 @@ class Writer {
 	}
 }
 
-test('no record younger than 90 days is lost to a clock that is ahead for a while, by however much, and then right again', async () => {
+test('a clock that is ahead for a while never removes a record younger than 90 days', async () => {
 	let removed = 0;
 	await fc.assert(
 		fc.asyncProperty(
@@ -68,6 +68,6 @@ test('no record younger than 90 days is lost to a clock that is ahead for a whil
 		),
 		{numRuns: 60},
 	);
-	// A history that nothing is ever removed from would show nothing.
+	// The test proves nothing if no record is ever removed.
 	expect(removed).toBeGreaterThan(0);
 });

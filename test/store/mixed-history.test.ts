@@ -1,4 +1,4 @@
-/** The histories of a box with everything at once come to the same on every store. */
+/** The history of a box with every kind of lease is the same on every store. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, beforeAll, expect, test} from 'vitest';
@@ -28,7 +28,7 @@ afterAll(async () => {
 	await Promise.all(kept.map(async ({harness}) => harness.close()));
 });
 
-test('a history of instances, shares, whole GPUs and a queue comes to the same on every store', async () => {
+test('a history of instances, shares, whole GPUs and a queue ends in the same state on every store', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			const outcomes = [];

@@ -1,6 +1,4 @@
-/**
-Random plans, carried out by a real store and by the reference store: whatever the one answers, the other must, and hold the same.
-*/
+/** Compares a real store with the reference store: both carry out the same random plans and must return and hold the same. */
 import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
@@ -29,7 +27,7 @@ const longest = 30;
 const gpu = fc.nat(3);
 const id = fc.constantFrom('a', 'b', 'c', 'd');
 
-/** What to expect, to be worked out from what is there: the truth, or something else. */
+/** An expectation to be derived from the current state: the true value or a different one. */
 type Guess = {
 	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'alerts' | 'policy';
 	readonly isTrue: boolean;
@@ -70,7 +68,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('restored' as const), count: fc.integer({min: 0, max: 20})}),
 );
 
-/** A plan of the core does one thing to one entry of the queue. */
+/** A plan of the core changes a queue entry in one way only. */
 const subjectOf = (write: Write): unknown =>
 	'entry' in write ? write.entry.id : 'id' in write ? write.id : 'index' in write ? write.index : write.kind;
 
@@ -90,7 +88,7 @@ const anyStep = fc.record({
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What is stored, or nearly that. */
+/** A string that is stored, or a slightly different one. */
 const guessed = (raw: string | undefined, isTrue: boolean): string | undefined => (isTrue ? raw : `${raw} `);
 
 function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Snapshot): Expectation {
@@ -153,7 +151,7 @@ describe.each(Object.entries(harnesses).filter((entry) => !isReference(entry)))(
 		await harness.close();
 	});
 
-	test('answers and holds what the reference store does', {timeout: 240_000}, async () => {
+	test('returns and holds the same as the reference store', {timeout: 240_000}, async () => {
 		const outcomes = new Map<string, number>();
 		await fc.assert(
 			fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: longest, size: 'max'}), async (steps) => {
@@ -169,7 +167,7 @@ describe.each(Object.entries(harnesses).filter((entry) => !isReference(entry)))(
 			}),
 			{numRuns: histories},
 		);
-		// A test whose every commit conflicts would show nothing.
+		// The test proves nothing if every commit conflicts.
 		expect(outcomes.get('done')).toBeGreaterThan(histories);
 		expect(outcomes.get('conflict')).toBeGreaterThan(histories / 2);
 	});

@@ -1,4 +1,4 @@
-/** The small files that tell where the pool is, and who can read them. */
+/** The small files that record where the pool is, and who can read them. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -33,20 +33,20 @@ const forAll = {directoryMode: 0o755, fileMode: 0o644};
 // eslint-disable-next-line no-bitwise
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-test('what is for everybody can be read by everybody, whatever the umask of the account that made it', () => {
+test('a record for everybody is readable by everybody, whatever the umask of its writer', () => {
 	const file = path.join(directory, 'new', 'pool.json');
-	// A worker has no umask of its own to set, so the modes are ones that any umask takes something from.
+	// A worker cannot set its umask, so each mode here has bits that any umask removes.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });
 
-test('a directory that is there keeps its permissions', () => {
+test('an existing directory keeps its permissions', () => {
 	const before = modeOf(directory);
 	writePoolRecord(path.join(directory, 'pool.json'), record, forAll);
 	expect(modeOf(directory)).toBe(before);
 });
 
-test('a link that somebody left in its place leads nowhere, and nothing else is left behind', () => {
+test('a link in place of the record is replaced and not followed, and no temporary file is left', () => {
 	const precious = path.join(directory, 'precious');
 	const file = path.join(directory, 'pool.json');
 	writeFileSync(precious, 'kept');
@@ -58,7 +58,7 @@ test('a link that somebody left in its place leads nowhere, and nothing else is 
 	expect(readdirSync(directory).toSorted()).toEqual(['pool.json', `pool.json.${process.pid}`, 'precious'].toSorted());
 });
 
-test('what cannot be put in its place leaves nothing behind', () => {
+test('a record that cannot be moved into place leaves no temporary file', () => {
 	expect(() => {
 		writePoolRecord(directory, record, forAll);
 	}).toThrow();
@@ -173,7 +173,7 @@ describe.runIf(isRoot)('a record of other accounts', () => {
 		return file;
 	};
 
-	test('counts for root when it and its directory belong to root alone', () => {
+	test('is read by root if it and its directory belong to root alone', () => {
 		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
 		for (const [owner, directoryOwner, problem] of [
 			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
@@ -187,13 +187,13 @@ describe.runIf(isRoot)('a record of other accounts', () => {
 		}
 	});
 
-	test('is no memory of this account’s own', () => {
+	test('is ignored as the record of this account', () => {
 		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
 		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
 	});
 });
 
-test('a directory that was once for everybody to write in becomes its owner’s, and no other directory does', () => {
+test('a directory that everybody could write becomes writable by its owner only, and no other directory changes', () => {
 	const modes: number[] = [];
 	for (const [mode, name] of [
 		[0o777, 'pool.json'],

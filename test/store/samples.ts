@@ -1,6 +1,4 @@
-/**
-Plans and records to test with.
-*/
+/** Plans and records for tests. */
 import {emptyPlan, type Plan, type Write} from '../../source/core/model/plan.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {AuditRecord, Lease, Pool, QueueEntry, Snapshot, UsageRecord} from '../../source/core/model/types.js';
@@ -65,10 +63,10 @@ export const leaseWrite = (index: number, part: Partial<Lease> = {}): Write => (
 
 export const join = (id: string, part: Partial<QueueEntry> = {}): Write => ({kind: 'join', entry: entry(id, part)});
 
-/** Carries out the writes without any expectation. */
+/** Commits the writes without expectations. */
 export const write = async (store: Store, ...writes: Write[]): Promise<string> => store.commit(plan({writes}));
 
-/** The lease on a GPU; fails the test when there is none. */
+/** Returns the lease on a GPU. Throws if there is none. */
 export function leaseOn(snapshot: Snapshot, index: number): Lease {
 	const record = snapshot.gpus[index];
 	if (record?.kind !== 'leased') {
@@ -82,7 +80,7 @@ export const rawOn = (snapshot: Snapshot, index: number): string | undefined => 
 
 export const lineOf = (snapshot: Snapshot): readonly string[] => snapshot.queue.map(({id}) => id);
 
-/** A snapshot without what changes by itself. */
+/** A snapshot without the fields that change on their own. */
 export const stateOf = (snapshot: Snapshot): Pick<Snapshot, 'pool' | 'gpus' | 'queue'> => ({
 	pool: snapshot.pool,
 	gpus: snapshot.gpus,

@@ -8,7 +8,7 @@ import {eventually} from '../_helpers/eventually.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {ask, listenTo, startWeb, type StreamMessage} from './_server.js';
 
-/** What a run of nvidia-smi reads. `other` queries are rare. */
+/** The kind of query of a run of nvidia-smi. `other` queries are rare. */
 type Kind = 'gpus' | 'processes' | 'stream' | 'other';
 
 type Tool = {

@@ -154,7 +154,7 @@ test('the page has no inline script or style, and loads nothing from elsewhere',
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = pathsIn(body);
-	// One style and one script, in folders named by content hashes.
+	// A style and a script, in folders named by content hashes.
 	expect(own.map((path) => path.replace(/\/[\w\-]{8}\//v, '/HASH/')).toSorted()).toEqual([
 		'/icon.svg',
 		'/page/HASH/page.css',

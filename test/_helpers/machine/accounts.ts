@@ -1,4 +1,4 @@
-/** The program as other accounts run it. Only root can start something as another account. */
+/** Runs the program as other accounts. Needs root. */
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
@@ -13,7 +13,7 @@ export const isRoot = process.getuid?.() === 0;
 
 export type Account = {readonly uid: number; readonly gid: number};
 
-/** Numbers that no system gives to anybody. */
+/** Uids that no system assigns. */
 export const alice: Account = {uid: 61_001, gid: 61_001};
 export const mallory: Account = {uid: 61_002, gid: 61_002};
 export const root: Account = {uid: 0, gid: 0};
@@ -22,7 +22,7 @@ type Place = {readonly node: string; readonly cli: string};
 
 let place: Place | undefined;
 
-/** Where any account may run the program: where it is, or a copy of it. */
+/** A copy of the program, or the program itself, in a place where any account can run it. */
 function publicProgram(): Place {
 	if (place !== undefined) {
 		return place;
@@ -37,14 +37,14 @@ function publicProgram(): Place {
 		place = {node: path.join(directory, 'node'), cli: path.join(directory, 'dist', 'cli.js')};
 		copyFileSync(process.execPath, place.node);
 		cpSync(path.dirname(program), path.dirname(place.cli), {recursive: true});
-		// Whatever the umask was when the program was built.
+		// The mode must not depend on the umask of the build.
 		execFileSync('chmod', ['-R', 'a+rX', directory]);
 	}
 
 	return place;
 }
 
-/** A directory of this account's, removed when the test ends. */
+/** Creates a directory owned by this account, and removes it when the test ends. */
 export function directoryOf({uid, gid}: Account, mode = 0o755): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-account-'));
 	onTestFinished(() => {
@@ -55,7 +55,7 @@ export function directoryOf({uid, gid}: Account, mode = 0o755): string {
 	return directory;
 }
 
-/** A directory within another one. */
+/** Creates a directory within another one. */
 export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o755): string {
 	mkdirSync(directory);
 	chownSync(directory, uid, gid);
@@ -63,17 +63,17 @@ export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o7
 	return directory;
 }
 
-/** What hangs longer than this hangs for ever. */
+/** A program that runs longer than this is treated as hanging. */
 const patienceMs = 30_000;
 
 /**
-Runs the program as an account; one that does not end is killed, and has no exit code.
+Runs the program as an account. A program that does not end in time is killed and has no exit code.
 
 @param account
 @param words
 @param options
-@param options.cwd - The directory it happens to be in.
-@param options.environment - All of it, but PATH.
+@param options.cwd - The working directory.
+@param options.environment - The whole environment except PATH.
 */
 export async function runAs(
 	account: Account,
@@ -82,7 +82,7 @@ export async function runAs(
 ): Promise<Ran> {
 	const {node, cli} = publicProgram();
 	const child = spawn(node, [cli, ...words], {
-		// Only root may even name itself.
+		// Only root may set the uid, even to its own value.
 		...(isRoot && account),
 		cwd,
 		env: {PATH: process.env['PATH'], CANHAZGPU_NOTIFY_TERMINALS: 'false', ...environment},

@@ -4,21 +4,21 @@ import {fixture} from '../../gpu/fixture.js';
 import type {Box} from '../program/cli.js';
 import {stubTool} from './stub-tool.js';
 
-/** A look at the GPUs: the pid of who asked, and when, in milliseconds since the epoch. */
+/** A scan of the GPUs: the pid of the process that scanned, and the time in milliseconds since the epoch. */
 export type CountedScan = {readonly asker: number; readonly ms: number};
 
 export type CountingTool = {
-	/** For the environment: the tool is found first. */
+	/** A PATH that finds this tool first. */
 	readonly searchPath: string;
 	readonly scans: () => readonly CountedScan[];
-	/** Begins to count again. */
+	/** Starts counting again. */
 	readonly forget: () => void;
 };
 
 /**
-An nvidia-smi that gets a degree hotter with each look, from 20 on, and notes down who asked, and when.
+Creates an nvidia-smi that reports one degree more with each scan, starting at 20, and logs the caller and the time of each scan.
 
-@param box - Where it is put.
+@param box - The box whose home gets the tool.
 */
 export function countingTool(box: Box): CountingTool {
 	const log = path.join(box.home, 'scans');
@@ -46,9 +46,9 @@ exit 2`;
 	};
 }
 
-/** After so many looks it is as cool as at the first. */
+/** After this many scans the temperature starts again. */
 export const degreeSpan = 60;
 
-/** Which look at GPU 0 the screen of a monitor shows, counted from 1; not a number before the first. */
+/** Which scan of GPU 0 the screen of a monitor shows, counted from 1. NaN before the first scan. */
 export const scanShown = (screen: string): number =>
 	Number(/ 0 +Free .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']) - 20;

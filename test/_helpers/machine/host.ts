@@ -1,7 +1,7 @@
-/** A machine for tests: everything about it can be said otherwise. */
+/** A host for tests. Every property can be overridden. */
 import type {Host} from '../../../source/core/model/ports.js';
 
-/** Its clocks run with the test's own, and it has been up for a day. */
+/** Clocks that follow the clock of the test. The uptime is one day. */
 export const testHost = (changes: Partial<Host> = {}): Host => ({
 	hostname: 'box',
 	machineId: 'machine-1',

@@ -1,4 +1,4 @@
-/** The program in namespaces of its own, as containers and hardened services run it. */
+/** Runs the program in namespaces of its own, as containers and hardened services do. */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
@@ -7,19 +7,19 @@ import {text} from 'node:stream/consumers';
 import {onTestFinished} from 'vitest';
 import {starter, starterText, type Box, type Ran} from '../program/cli.js';
 
-/** What `unshare` is told, and what a shell does in the namespaces before the program starts. */
+/** Arguments of `unshare`, and shell commands that run in the namespaces before the program starts. */
 export type NamespaceOptions = {readonly flags: readonly string[]; readonly prepare?: string};
 
-/** /proc without anything but processes, as in a service with `ProcSubset=pid`: the boot id cannot be read. */
+/** A /proc that shows only processes, as in a service with `ProcSubset=pid`. The boot id cannot be read. */
 export const processesOnly: NamespaceOptions = {flags: ['--mount'], prepare: 'mount -t proc -o subset=pid proc /proc'};
 
-/** Pids of its own, as in a container: nobody outside can judge its processes, nor it those outside. */
+/** A pid namespace, as in a container. Processes inside and outside cannot check each other's liveness. */
 export const ownPids: NamespaceOptions = {flags: ['--pid', '--fork', '--mount-proc', '--kill-child']};
 
 /** A time namespace in which the machine was started earlier. */
 export const ownTime: NamespaceOptions = {flags: ['--time', '--boottime', '1000', '--monotonic', '1000']};
 
-/** A machine with our machine-id and another boot, whose id this file holds. */
+/** A machine with our machine-id but another boot. This file holds the boot id. */
 export const cloneOf = (bootIdFile: string): NamespaceOptions => ({
 	flags: ['--mount', '--uts'],
 	prepare: `mount --bind ${bootIdFile} /proc/sys/kernel/random/boot_id && hostname clone`,
@@ -34,7 +34,7 @@ const wordsIn = ({flags, prepare = 'true'}: NamespaceOptions, words: readonly st
 	...words,
 ];
 
-/** Whether this account may make these namespaces. Says so where it may not: a skipped test shall not go unnoticed. */
+/** Whether this account can create these namespaces. Prints a message if it cannot, so that skipped tests are noticed. */
 export function canEnter(options: NamespaceOptions): boolean {
 	const {status, stderr, error} = spawnSync('unshare', wordsIn(options, ['true']), {encoding: 'utf8'});
 	if (status !== 0) {
@@ -45,7 +45,7 @@ export function canEnter(options: NamespaceOptions): boolean {
 	return status === 0;
 }
 
-/** Starts `canhazgpu` in there; it is killed when the test ends first. */
+/** Starts `canhazgpu` in the namespaces. Killed when the test ends. */
 export function startIn(options: NamespaceOptions, box: Box, words: string) {
 	const child = spawn('unshare', wordsIn(options, [starter, ...starterText, ...words.split(' ')]), {
 		cwd: box.home,
@@ -62,7 +62,7 @@ export function startIn(options: NamespaceOptions, box: Box, words: string) {
 		return {exitCode: child.exitCode ?? undefined, stdout: await stdout, stderr};
 	})();
 	const isForked = options.flags.includes('--fork');
-	/** Ends the first process in there, and with that of a pid namespace all others. */
+	/** Kills the first process in the namespaces. In a pid namespace, all others die with it. */
 	const kill = (): void => {
 		if (child.exitCode !== null || child.signalCode !== null) {
 			return;
@@ -70,7 +70,7 @@ export function startIn(options: NamespaceOptions, box: Box, words: string) {
 
 		const pid = child.pid!;
 		const program = isForked ? Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ', 1)[0]) : pid;
-		// Zero would be our own process group.
+		// `kill` with pid 0 would kill our own process group.
 		if (program > 0) {
 			process.kill(program, 'SIGKILL');
 		}
@@ -80,6 +80,6 @@ export function startIn(options: NamespaceOptions, box: Box, words: string) {
 	return {stderr: () => stderr, ended, kill};
 }
 
-/** Runs `canhazgpu` in there to its end. */
+/** Runs `canhazgpu` in the namespaces until it exits. */
 export const runIn = async (options: NamespaceOptions, box: Box, words: string): Promise<Ran> =>
 	startIn(options, box, words).ended;

@@ -1,21 +1,21 @@
-/** A second machine as a network namespace, on a cable that can be cut. A cut loses packets, and neither end notices. */
+/** A second machine as a network namespace, on a cable that can be cut. A cut drops packets, and neither end notices. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import process from 'node:process';
 
 export type Network = {
 	/** The address of the machine behind the cable. */
 	readonly address: string;
-	/** Words that start a program on that machine. */
+	/** The command prefix that starts a program on that machine. */
 	readonly entrance: readonly string[];
 	readonly cut: () => void;
 	readonly mend: () => void;
-	/** Ends everything that runs on that machine, and removes it. */
+	/** Kills every process on that machine and removes it. */
 	readonly remove: () => void;
 };
 
 const ip = (...words: readonly string[]): string => execFileSync('ip', words, {encoding: 'utf8'});
 
-/** Whether this account can make network namespaces, as root can. Says so where it cannot. */
+/** Whether this account can create network namespaces, which only root can. Prints a message if it cannot. */
 export function canHaveNetwork(): boolean {
 	const {status, stderr, error} = spawnSync('unshare', ['--net', 'ip', 'link'], {encoding: 'utf8'});
 	if (status !== 0) {

@@ -1,6 +1,4 @@
-/**
-An interactive shell on a terminal, in a box, in which `canhazgpu` can be typed.
-*/
+/** An interactive shell on a terminal in a box, in which tests type `canhazgpu`. */
 import {existsSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -9,7 +7,7 @@ import {openTerminal, type Terminal} from './terminal.js';
 
 export type Shell = {
 	readonly command: string;
-	/** Such that it reads nobody's settings. */
+	/** Arguments that keep the shell from reading the user's settings. */
 	readonly parameters: readonly string[];
 };
 
@@ -18,7 +16,7 @@ const bash: Shell = {command: 'bash', parameters: ['--norc', '--noprofile', '-i'
 export async function openShell(box: Box, {command: program, parameters} = bash): Promise<Terminal> {
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
-	// The shell before may be starting it just now: nothing can be written to it then.
+	// The previous shell may be starting this file just now, and a running file cannot be written.
 	if (!existsSync(command)) {
 		mkdirSync(directory, {recursive: true});
 		const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
@@ -33,7 +31,7 @@ export async function openShell(box: Box, {command: program, parameters} = bash)
 			PATH: `${directory}${path.delimiter}${box.environment['PATH'] ?? ''}`,
 			PS1: 'shell> ',
 			HISTFILE: '',
-			// Fish would share one in /tmp with other accounts.
+			// The default directory of fish is in /tmp and shared with other accounts.
 			XDG_RUNTIME_DIR: box.home,
 			LC_ALL: 'C.UTF-8',
 		},

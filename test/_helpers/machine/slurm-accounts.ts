@@ -1,4 +1,4 @@
-/** The database of a Slurm of the tests: a slurmdbd before a MariaDB, both of Debian, each unpacked where it is not installed. */
+/** The accounting database of a test Slurm: slurmdbd and MariaDB from Debian, each unpacked if it is not installed. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, globSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -10,13 +10,13 @@ const cache = fileURLToPath(new URL('../../../node_modules/.cache/', import.meta
 
 type Program = {
 	readonly command: string;
-	/** With the libraries that came with it. */
+	/** Sets the library path to the unpacked libraries. */
 	readonly environment: NodeJS.ProcessEnv;
-	/** What stands for `/` to it. */
+	/** The directory that the unpacked program uses as `/`. */
 	readonly root: string;
 };
 
-/** @param wanted - Of what the package needs, the packages that the machine may lack. */
+/** @param wanted - The dependencies of the package that the machine may lack. */
 const findProgram = (name: string, file: string, wanted: RegExp): Program =>
 	ensureProgram(
 		{name, install: `apt-get install ${name}`},
@@ -48,13 +48,13 @@ export type AccountsOptions = {
 	readonly port: number;
 };
 
-/** A program to be started in the foreground, and ended by its pid. */
+/** A program that runs in the foreground and is killed by its pid. */
 export type AccountsDaemon = {
 	readonly words: readonly [string, ...(readonly string[])];
 	readonly environment: NodeJS.ProcessEnv;
 };
 
-/** Makes an empty database, and says how its two daemons are started, in this order. */
+/** Creates an empty database, and returns how to start its two daemons, in order. */
 export function prepareAccounts({directory, mungeSocket, databasePort, port}: AccountsOptions): {
 	/** Lines of slurm.conf. */
 	readonly configuration: readonly string[];
@@ -81,7 +81,7 @@ export function prepareAccounts({directory, mungeSocket, databasePort, port}: Ac
 		],
 		{env: database.environment, stdio: 'ignore', timeout: 120_000},
 	);
-	// It takes one statement a line.
+	// The client takes one statement per line.
 	writeFileSync(file('users.sql'), "CREATE USER slurm@'127.0.0.1';\nGRANT ALL ON *.* TO slurm@'127.0.0.1';\n");
 	const plugins = [...new Set(['/', daemon.root])].flatMap((root) =>
 		globSync(path.join(root, 'usr/lib/*-linux-*/slurm-wlm')),

@@ -1,4 +1,4 @@
-/** A real Slurm with three nodes on this machine, in a directory of its own: munged, slurmctld and three slurmd, each ended by its pid. */
+/** A real Slurm with three nodes in a directory of its own: munged, slurmctld and three slurmd. Each daemon is killed by its pid. */
 import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
@@ -15,7 +15,7 @@ const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd',
 
 export const isSlurmInstalled = (): boolean => programs.every((program) => existsSync(program));
 
-/** @throws When it cannot be had: the tests that need it must fail, not be left out. */
+/** @throws If Slurm cannot be installed: the tests that need it must fail rather than be skipped. */
 export const ensureSlurm = (): true =>
 	ensureProgram(
 		{name: 'Slurm', install: 'apt-get install slurmctld slurmd slurm-client munge'},
@@ -43,35 +43,35 @@ async function freePorts(count: number): Promise<readonly number[]> {
 type Daemon = 'munged' | 'mariadbd' | 'slurmdbd' | 'slurmctld' | `box${1 | 2 | 3}`;
 
 export const nodes = ['box1', 'box2', 'box3'] as const;
-/** Of each node. */
+/** GPUs of each node. */
 export const gpusOfNode = 4;
 
 export type SlurmCluster = {
 	readonly environment: Readonly<Record<string, string>>;
-	/** Runs one of Slurm's own commands, and gives back what it printed on stdout. */
+	/** Runs a Slurm command and returns its stdout. */
 	readonly run: (command: string, ...args: readonly string[]) => string;
 	readonly kill: (daemon: Daemon) => Promise<void>;
-	/** Starts it again, and waits until it answers. */
+	/** Restarts the daemon and waits until it answers. */
 	readonly start: (daemon: Daemon) => Promise<void>;
-	/** Waits until the controller has written down the jobs that it has now: what it has not, it loses when it is killed. */
+	/** Waits until the controller has saved its current jobs. Unsaved jobs are lost when it is killed. */
 	readonly saved: () => Promise<void>;
-	/** Ends all jobs, and waits until all nodes are idle. */
+	/** Cancels all jobs, and waits until all nodes are idle. */
 	readonly clear: () => Promise<void>;
 	readonly stop: () => Promise<void>;
 };
 
 export type SlurmOptions = {
-	/** Of each node. */
+	/** GPUs of each node. */
 	readonly gres?: string;
-	/** `builtin` starts jobs strictly in their order. */
+	/** `builtin` starts jobs strictly in queue order. */
 	readonly scheduler?: 'backfill' | 'builtin';
-	/** After how many seconds without an answer a node is down and its jobs have failed. Each third of this it is asked. */
+	/** Seconds without an answer after which a node is down and its jobs have failed. Slurm pings a node three times in that period. */
 	readonly nodeTimeoutSeconds?: number;
-	/** Jobs that ended are kept in a database. */
+	/** Whether ended jobs are kept in a database. */
 	readonly hasAccounts?: boolean;
 };
 
-/** Whether something listens there. */
+/** Whether something listens on this port. */
 const isListening = async (port: number): Promise<boolean> =>
 	new Promise((resolve) => {
 		const socket = connect({host: '127.0.0.1', port});
@@ -84,7 +84,7 @@ const isListening = async (port: number): Promise<boolean> =>
 		});
 	});
 
-/** What each node has. */
+/** The resources of each node. */
 function gresConf(gres: string, devices: string): string {
 	const type = /gpu:(?<type>[\d.A-Z_]*[a-z][\w.]*):/v.exec(gres)?.groups?.['type'];
 	const shards = /shard:(?<count>\d+)/v.exec(gres)?.groups?.['count'];
@@ -112,7 +112,7 @@ export async function startSlurm({
 	writeFileSync(file('munge.key'), randomBytes(1024), {mode: 0o400});
 	const [controllerPort, databasePort, accountsPort, ...nodePorts] = await freePorts(6);
 	for (let gpu = 0; gpu < gpusOfNode; gpu++) {
-		// Slurm counts character devices alone as GPUs: those of /dev/null.
+		// Slurm accepts only character devices as GPUs, so each one is a copy of /dev/null.
 		execFileSync('mknod', [file(`gpu${gpu}`), 'c', '1', '3']);
 	}
 
@@ -212,7 +212,7 @@ export async function startSlurm({
 	const start = async (daemon: Daemon): Promise<void> => {
 		const [command, ...args] = words[daemon];
 		const own = daemon === 'mariadbd' || daemon === 'slurmdbd' ? accounts?.[daemon].environment : process.env;
-		// A test that is cut off takes them along.
+		// Kills the daemons if the test is aborted.
 		const child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args], {
 			env: {...own, ...environment},
 			stdio: 'ignore',
@@ -241,7 +241,7 @@ export async function startSlurm({
 		await eventually(() => run('squeue', '--noheader') === '', 60_000);
 		await eventually(() => {
 			const states = run('sinfo', '--noheader', '--Node', '--format', '%N %T').trim();
-			// A controller that was killed soon after a node was put back into service knows it as it was before.
+			// A controller that was killed soon after a node was resumed restores the node's earlier state.
 			for (const {groups} of states.matchAll(/^(?<node>\S+) +drain/gmv)) {
 				run('scontrol', 'update', `NodeName=${groups!['node']!}`, 'State=RESUME');
 			}
@@ -260,7 +260,7 @@ export async function startSlurm({
 	}
 
 	if (hasAccounts) {
-		// A controller whose cluster is not known there would keep its jobs to itself.
+		// A controller whose cluster is not registered in the database would keep its jobs to itself.
 		run('sacctmgr', '--immediate', 'add', 'cluster', 'lab');
 	}
 

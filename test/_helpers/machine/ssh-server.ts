@@ -1,4 +1,4 @@
-/** Real OpenSSH servers on ports of 127.0.0.1, each of which logs in to the home and environment of a box. */
+/** Real OpenSSH servers on ports of 127.0.0.1. Each logs in to the home and environment of one box. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -13,13 +13,13 @@ import {loginEnvironment} from './stub-ssh.js';
 
 const sshd = '/usr/sbin/sshd';
 
-/** @throws When it cannot be had: the tests that need it must fail, not be left out. */
+/** @throws If OpenSSH cannot be installed: the tests that need it must fail rather than be skipped. */
 export function ensureSshServer(): void {
 	if (!existsSync(sshd)) {
 		installPackage('openssh-server');
 	}
 
-	// Where it locks itself in before a login; systemd would make it.
+	// The privilege separation directory. Normally systemd creates it.
 	mkdirSync('/run/sshd', {recursive: true, mode: 0o755});
 }
 
@@ -32,21 +32,21 @@ export async function freePort(): Promise<number> {
 }
 
 export type SshServers = {
-	/** First of the PATH: an `ssh` that knows the servers by the names of the boxes. */
+	/** A directory for the PATH with an `ssh` that knows the servers by the names of the boxes. */
 	readonly directory: string;
-	/** Ends one server with its connections, as when a host is switched off. */
+	/** Kills one server and its connections, as when a host is switched off. */
 	readonly stop: (name: string) => Promise<void>;
 	readonly stopAll: () => Promise<void>;
 };
 
 type Options = {
-	/** The address on which they listen. */
+	/** The listening address. */
 	readonly address?: string;
-	/** Words that start each of them, before its own. */
+	/** A command prefix that starts each server. */
 	readonly entrance?: readonly string[];
 };
 
-/** @param directory - Of keys and configurations. */
+/** @param directory - The directory of keys and configurations. */
 export async function startSshServers(
 	directory: string,
 	boxes: Readonly<Record<string, Box>>,
@@ -105,7 +105,7 @@ export async function startSshServers(
 	const stop = async (name: string): Promise<void> => {
 		const {pid, ended} = servers.get(name)!;
 		servers.delete(name);
-		// The sessions of each connection are in its group, where they have not made one of their own.
+		// The sessions of a connection are in its process group unless they created their own.
 		process.kill(-pid, 'SIGKILL');
 		await ended;
 	};

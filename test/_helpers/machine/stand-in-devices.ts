@@ -1,6 +1,6 @@
 /**
-Devices that stand in for those of GPUs: nodes of the null device, and what the driver would tell of them, under a directory of their own. Only
-root may make them.
+Stand-ins for GPU devices in a directory of their own: nodes of the null device, and the /proc and /sys files of the driver. Only root can create
+them.
 */
 import {execFileSync} from 'node:child_process';
 import {closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
@@ -12,19 +12,19 @@ export type StandInGpu = {
 	readonly minor: number;
 	readonly pciBusId: string;
 	readonly uuid: string;
-	/** Every node of it, such as `dev/nvidia2`. */
+	/** All nodes of the GPU, such as `dev/nvidia2`. */
 	readonly nodes: readonly string[];
 };
 
 export type StandIn = {
-	/** Stands for the root directory. */
+	/** The directory used as the root directory. */
 	readonly root: string;
 	readonly gpus: readonly StandInGpu[];
-	/** Nodes that are no GPU's: they always open. */
+	/** Nodes that belong to no GPU and always open. */
 	readonly common: readonly string[];
 };
 
-/** Whether this account may make device nodes. Says so where it may not: a skipped test shall not go unnoticed. */
+/** Whether this account can create device nodes. Prints a message if it cannot, so that skipped tests are noticed. */
 export function canMakeDevices(): boolean {
 	const isRoot = process.getuid?.() === 0;
 	if (!isRoot) {
@@ -34,15 +34,15 @@ export function canMakeDevices(): boolean {
 	return isRoot;
 }
 
-/** As the simulated box spells them: that of GPU 0 is `00000000:01:00.0`. */
+/** PCI addresses as the simulated box spells them: GPU 0 is `00000000:01:00.0`. */
 const pciOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
 /**
-Numbers of devices that open without doing anything, and that no job of a test needs. A control group refuses by number, so what stands in for
-GPUs there needs one for each.
+Numbers of devices that open without side effects and that no test job needs. A control group refuses devices by number, so each stand-in GPU needs
+its own.
 */
 export function openableNumbers(): readonly string[] {
-	// Never others: one that watches over the machine restarts it once it was opened.
+	// Only these. Opening a watchdog device, for example, restarts the machine.
 	const harmless = [
 		'fuse',
 		'btrfs-control',
@@ -65,7 +65,7 @@ export function openableNumbers(): readonly string[] {
 	);
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-numbers-'));
 	try {
-		// The last are `full`, `zero` and `random`.
+		// The last ones are `full`, `zero` and `random`.
 		return [...harmless.map((name) => misc.get(name)), '1 7', '1 5', '1 8'].filter((number) => {
 			if (number === undefined) {
 				return false;
@@ -85,7 +85,7 @@ export function openableNumbers(): readonly string[] {
 	}
 }
 
-/** A directory in the making: its files, and the nodes that it is to have. */
+/** A device directory under construction: its files and nodes. */
 function begin() {
 	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-devices-'));
 	const devices: string[] = [];
@@ -125,10 +125,10 @@ function begin() {
 	return {devices, write, graphics, finish};
 }
 
-/** The graphics of the board itself, which are no GPU that anybody shares. */
+/** The board's own graphics, which is not a GPU of the pool. */
 const ownGraphics = ['card0', '0000:f0:00.0', '0x1a03'] as const;
 
-/** Devices of so many AMD GPUs: all that they have is nodes for graphics, and one node in common. */
+/** Creates the devices of this many AMD GPUs: a graphics node each, and one node in common. */
 export function makeAmdDevices(count: number): StandIn {
 	const {devices, graphics, finish} = begin();
 	const common = ['dev/kfd', graphics(...ownGraphics)];
@@ -146,10 +146,11 @@ export function makeAmdDevices(count: number): StandIn {
 }
 
 /**
-Devices of NVIDIA GPUs, by index, each with this minor number; in /sys they have nodes for graphics, too, beside those of a board's own.
+Creates the devices of NVIDIA GPUs. Each array index is a GPU index, and its value the minor number. /sys also has their graphics nodes, next to those
+of the board.
 
-@param partsOf - GPUs that MIG has split into parts with these instances, one compute instance each.
-@param options - With `hasOwnNumbers` each GPU has a number that no other has, and each instance.
+@param partsOf - The GPUs in MIG mode, each with its GPU instances. Each has one compute instance.
+@param options - With `hasOwnNumbers`, each GPU and each instance has a unique device number.
 */
 export function makeNvidiaDevices(
 	minors: readonly number[],
@@ -194,7 +195,7 @@ export function makeNvidiaDevices(
 	return hasOwnNumbers ? finish(gpus, common, ownNumbers(gpus)) : finish(gpus, common);
 }
 
-/** One for the nodes of a GPU, and one for each of its instances, of which there are two nodes. */
+/** One number for the nodes of a GPU, and one for each of its instances, which have two nodes each. */
 function ownNumbers(gpus: readonly StandInGpu[]): (node: string) => string {
 	const groups = gpus.flatMap(({nodes}) => [
 		nodes.slice(0, 3),

@@ -1,6 +1,4 @@
-/**
-The program run by other accounts of this machine. Only root can start them; the tests run as root in CI.
-*/
+/** Runs the program as other accounts. Needs root, which the tests have in CI. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
@@ -11,26 +9,26 @@ import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll} from 'vitest';
 import {program, type Ran} from '../program/cli.js';
 
-/** Whether this process may start others as other accounts. */
+/** Whether this process can start programs as other accounts. */
 export const canBeOthers = process.getuid?.() === 0;
 
-/** Accounts that no machine has: numbers alone. */
+/** Accounts without an entry in /etc/passwd, identified only by number. */
 export const mallory = 54_321;
 export const alice = 54_322;
 
 export type Accounts = {
-	/** A directory that everybody may enter. */
+	/** A directory that everybody can enter. */
 	readonly directory: string;
-	/** Where the program and Node are for everybody: `[node, cli.js]`. */
+	/** The program and Node where everybody can run them: `[node, cli.js]`. */
 	readonly words: readonly [string, string];
-	/** Where the pool of everybody is, or will be. */
+	/** The present or future location of the shared pool. */
 	readonly poolDirectory: string;
-	/** A home of this account. */
+	/** The home of this account. */
 	readonly homeOf: (uid: number) => string;
 	readonly environmentOf: (uid: number) => Readonly<Record<string, string>>;
-	/** Runs `canhazgpu` as this account, to its end; it is killed after `limitMs`. */
+	/** Runs `canhazgpu` as this account until it exits. Killed after `limitMs`. */
 	readonly run: (uid: number, words: string | readonly string[], options?: RunOptions) => Promise<Ran>;
-	/** Runs JavaScript as this account; `change(sql)` does something to the database of the pool by SQLite alone. */
+	/** Runs JavaScript as this account. In it, `change(sql)` runs SQL on the pool's database without the program. */
 	readonly script: (uid: number, text: string) => Promise<Ran>;
 	/** Runs a line of bash as this account. */
 	readonly shell: (uid: number, line: string) => Promise<Ran>;
@@ -58,7 +56,7 @@ async function end(
 	return {exitCode: child.exitCode ?? undefined, stdout, stderr};
 }
 
-/** Copies the program to where everybody may run it, once for a file of tests. */
+/** Copies the program to where everybody can run it, once per test file. */
 export function accountsOfFile(): Accounts {
 	let directory = '';
 	const homeOf = (uid: number): string => {

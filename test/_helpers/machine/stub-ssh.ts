@@ -1,6 +1,6 @@
 /**
-Other hosts as directories of this machine: a program `ssh` that runs the command as sshd would, by a shell of its own in the home and the
-environment of that host. Whatever else ssh is told is ignored.
+Other hosts as directories of this machine. The stub `ssh` runs the command as sshd would, through a shell in the home and environment of that host,
+and ignores every other argument.
 */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -16,18 +16,18 @@ export function installProgram(directory: string, box: Box): string {
 	return `${directory}:${box.environment['PATH']!}`;
 }
 
-/** What a login on this host sets, as words for env. */
+/** The login environment of this host, as arguments of env. */
 export function loginEnvironment(box: Box): readonly string[] {
 	const searchPath = installProgram(path.join(box.home, 'installed'), box);
 	return Object.entries({...box.environment, PATH: searchPath}).map(([name, value]) => `${name}=${value}`);
 }
 
 /**
-Makes the stub.
+Creates the stub.
 
-@param directory - Of the stub, which becomes the first of the PATH.
-@param hosts - By name. A name that is not among them does not answer.
-@param shell - Of every user there.
+@param directory - The directory of the stub. It becomes the first entry of PATH.
+@param hosts - The hosts by name. Other names do not answer.
+@param shell - The login shell on these hosts.
 */
 export function makeStubSsh(directory: string, hosts: Readonly<Record<string, Box>>, shell = '/bin/sh'): void {
 	mkdirSync(directory, {recursive: true});

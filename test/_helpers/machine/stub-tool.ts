@@ -1,25 +1,25 @@
-/** A program of a GPU driver in a box, made of shell lines; every call is noted. */
+/** Creates a GPU driver's tool from shell lines in a box, and logs every call. */
 import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Box} from '../program/cli.js';
 
 export type StubTool = {
-	/** For the environment: the stub is found first. */
+	/** A PATH that finds the stub first. */
 	readonly searchPath: string;
-	/** The arguments of each call so far. */
+	/** The arguments of each call. */
 	readonly calls: () => readonly string[];
-	/** Pids of processes of the stub that are still there, zombies among them. */
+	/** Pids of the stub's processes that still exist, zombies included. */
 	readonly running: () => readonly number[];
 };
 
-/** @param lines - What the tool does with `"$@"`. */
+/** @param lines - Shell lines that handle `"$@"`. */
 export function stubTool(box: Box, name: string, lines: string): StubTool {
 	const directory = path.join(box.home, 'stubs');
 	const log = path.join(directory, `${name}.calls`);
 	const program = path.join(directory, name);
 	mkdirSync(directory, {recursive: true});
 	rmSync(log, {force: true});
-	// Written apart and put in its place: a file that is open for writing cannot be run.
+	// Written to another file and renamed: a file that is open for writing cannot be run.
 	writeFileSync(`${program}.new`, `#!/bin/sh\necho "$$ $*" >> '${log}'\n${lines}\n`);
 	chmodSync(`${program}.new`, 0o755);
 	renameSync(`${program}.new`, program);

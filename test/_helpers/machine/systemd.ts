@@ -1,6 +1,6 @@
 /**
-Systemd for the tests: that of the machine, or where another program runs it, one of our own as the first process of namespaces of its own. It runs
-nothing but one empty unit, and /tmp, /run and /dev are its own: with the units of a distribution it would empty the machine's /tmp.
+Systemd for the tests: the machine's own or, where systemd does not run the machine, one started as the first process of new namespaces. It runs one
+empty unit and has its own /tmp, /run and /dev: the units of a distribution would delete files in the machine's /tmp.
 */
 import {spawn, execFileSync} from 'node:child_process';
 import {once} from 'node:events';
@@ -23,18 +23,18 @@ import {eventually} from '../eventually.js';
 
 const program = '/lib/systemd/systemd';
 
-/** What tests start: this checkout and its Node.js, wherever somebody cloned it. */
+/** Paths that tests run programs from: this checkout and its Node.js. */
 const own = [fileURLToPath(new URL('../../..', import.meta.url)), path.dirname(realpathSync(process.execPath))];
 
 export type Systemd = {
-	/** Words that start a command where it runs; none where it runs the machine. */
+	/** The command prefix that starts a program under this systemd. Empty if systemd runs the machine. */
 	readonly entrance: readonly string[];
-	/** The group below which it makes those of its units, as mounted on this machine. */
+	/** The control group that contains the groups of its units, as mounted on this machine. */
 	readonly directory: string;
 	readonly stop: () => Promise<void>;
 };
 
-/** Whether it is installed, and may be started here. Says so where it is not: a skipped test shall not go unnoticed. */
+/** Whether systemd is installed and can be started here. Prints a message if not, so that skipped tests are noticed. */
 export function hasSystemd(): boolean {
 	const found = existsSync(program) && process.getuid?.() === 0;
 	if (!found) {
@@ -50,10 +50,10 @@ const mountPoint = (isMount: (line: string) => boolean): string | undefined =>
 		.find((line) => isMount(line))
 		?.split(' ', 5)[4];
 
-/** Where control groups of version 2 are mounted. */
+/** The mount point of control groups version 2. */
 const unified = (): string | undefined => mountPoint((line) => line.includes(' - cgroup2 '));
 
-/** Where those of version 1 are, of the hierarchies that systemd needs there; undefined where one is missing. */
+/** The mount points of the version 1 hierarchies that systemd needs. Undefined if one is missing. */
 const separate = (): {readonly systemd: string; readonly devices: string} | undefined => {
 	const [systemd, devices] = ['name=systemd', 'devices'].map((option) =>
 		mountPoint((line) => line.includes(' - cgroup ') && line.split(' ').at(-1)!.split(',').includes(option)),
@@ -61,10 +61,10 @@ const separate = (): {readonly systemd: string; readonly devices: string} | unde
 	return systemd === undefined || devices === undefined ? undefined : {systemd, devices};
 };
 
-/** Whether control groups of version 1 are here, so that a systemd of the tests can use them. */
+/** Whether this machine has control groups version 1 for a test systemd. */
 export const hasOldGroups = (): boolean => !existsSync('/run/systemd/system') && separate() !== undefined;
 
-/** Mounts control groups of this version alone: by that systemd tells which it is to use. */
+/** Mounts only this version of control groups, which is how systemd chooses the version. */
 const groupMounts: Readonly<Record<1 | 2, string>> = {
 	1: `mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup
 mkdir /sys/fs/cgroup/systemd /sys/fs/cgroup/devices
@@ -73,7 +73,7 @@ mount -t cgroup -o devices cgroup /sys/fs/cgroup/devices`,
 	2: 'mount -t cgroup2 cgroup2 /sys/fs/cgroup',
 };
 
-/** In namespaces of its own. Its mounts reach nobody else. */
+/** Starts systemd in namespaces of its own. Nobody else sees its mounts. */
 const script = (directory: string, visible: readonly string[], version: 1 | 2): string => `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -107,7 +107,7 @@ exec env -i container=canhazgpu-test SYSTEMD_UNIT_PATH='${directory}/units' PATH
 const childOf = (pid: number): number =>
 	Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ', 1)[0]);
 
-/** A group and those in it, once nothing runs in them. */
+/** Removes a control group and its children once they are empty. */
 function removeGroups(directory: string): void {
 	for (const entry of readdirSync(directory, {withFileTypes: true})) {
 		if (entry.isDirectory()) {
@@ -119,8 +119,8 @@ function removeGroups(directory: string): void {
 }
 
 /**
-@param visible - Directories in /tmp that are seen in there, too, beside this checkout.
-@param version - Of the control groups that it uses, where it is one of our own.
+@param visible - Directories in /tmp that stay visible in the namespaces, besides this checkout.
+@param version - The version of control groups, for a systemd of the tests.
 */
 export async function startSystemd(visible: readonly string[] = [], version: 1 | 2 = 2): Promise<Systemd> {
 	if (existsSync('/run/systemd/system')) {
@@ -131,7 +131,7 @@ export async function startSystemd(visible: readonly string[] = [], version: 1 |
 	mkdirSync(path.join(directory, 'units'));
 	writeFileSync(path.join(directory, 'units/tests.target'), '[Unit]\nDescription=Tests\nDefaultDependencies=no\n');
 	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...own, ...visible], version));
-	// Its groups are below one of its own. Where none of version 2 are mounted, they are for a moment.
+	// The groups are below a group of their own. If version 2 is not mounted, it is mounted for a moment.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');
 	if (mounted === undefined) {
@@ -169,7 +169,7 @@ export async function startSystemd(visible: readonly string[] = [], version: 1 |
 	const ended = once(child, 'exit');
 	const stop = async (): Promise<void> => {
 		if (child.exitCode === null && child.signalCode === null) {
-			// The first process of its namespace of pids: with it all others end.
+			// The first process of the pid namespace: all others end with it.
 			const first = childOf(child.pid!);
 			process.kill(first > 0 ? first : child.pid!, 'SIGKILL');
 			await ended;

@@ -1,6 +1,4 @@
-/**
-A program on a terminal of its own: a real one for the program (a pty), whose screen the test reads back through an emulator.
-*/
+/** Runs a program on a real terminal (a pty) and reads its screen back through an emulator. */
 import process from 'node:process';
 import {spawn} from '@lydell/node-pty';
 import xterm from '@xterm/headless';
@@ -11,40 +9,40 @@ export type Exit = {readonly exitCode: number; readonly signal: number | undefin
 
 export type Terminal = {
 	readonly pid: number;
-	/** What the user types. */
+	/** Types text. */
 	readonly write: (keys: string) => void;
 	readonly resize: (size: Size) => void;
-	/** The visible lines, without their trailing blanks. */
+	/** The visible lines without trailing blanks. */
 	readonly screen: () => readonly string[];
 	/**
 	Waits until the screen matches.
 
-	@throws With the screen as it is, when the time is over or the program has ended without it.
+	@throws With the current screen if the time is up or the program has ended.
 	*/
 	readonly waitFor: (
 		condition: RegExp | string | ((screen: string) => boolean),
 		timeoutMs?: number,
 	) => Promise<readonly string[]>;
-	/** Settles when the program has ended and its last word is on the screen. */
+	/** Settles when the program has ended and its last output is on the screen. */
 	readonly exit: Promise<Exit>;
 	readonly kill: (signal?: NodeJS.Signals) => void;
-	/** Stops reading the terminal, as a window in which text is being selected does. */
+	/** Stops reading the terminal, as a terminal does while text is being selected. */
 	readonly pause: () => void;
 	readonly resume: () => void;
 	/** Closes the terminal, as when a window is closed or a connection breaks. */
 	readonly hangUp: () => void;
-	/** Everything written until now, in characters: a place to read on from. */
+	/** The number of characters written so far, as a position for `since`. */
 	readonly mark: () => number;
-	/** What was written since then, as it was sent. */
+	/** Returns the output since the mark, as it was sent. */
 	readonly rawSince: (mark: number) => string;
-	/** Told of everything that is written, as it arrives and before the emulator has drawn it. */
+	/** Called with all output as it arrives, before the emulator draws it. */
 	readonly onData: (listener: (text: string) => void) => void;
-	/** True while the program has the alternate screen. */
+	/** Whether the program uses the alternate screen. */
 	readonly isAlternate: () => boolean;
 	readonly isCursorShown: () => boolean;
-	/** The emulator itself, for the colours of its cells. */
+	/** The emulator, for the colours of its cells. */
 	readonly emulator: xterm.Terminal;
-	/** Ends the program if it still runs, and lets go of everything. */
+	/** Kills the program if it still runs, and frees everything. */
 	readonly close: () => Promise<void>;
 };
 
@@ -71,7 +69,7 @@ export function openTerminal(
 	});
 	let written = '';
 	let hasEnded = false;
-	/** Those who wait look again after everything that happens. */
+	/** Everything that waits checks again after each event. */
 	const watchers = new Set<() => void>();
 	const listeners: Array<(text: string) => void> = [];
 	const check = (): void => {
@@ -80,7 +78,7 @@ export function openTerminal(
 		}
 	};
 
-	// Programs may ask the terminal something, and wait for its answer.
+	// Programs can query the terminal and wait for its answer.
 	emulator.onData((answer) => {
 		pty.write(answer);
 	});
@@ -94,7 +92,7 @@ export function openTerminal(
 	});
 	const exit = new Promise<Exit>((resolve) => {
 		pty.onExit(({exitCode, signal}) => {
-			// Behind all that was written before.
+			// After everything that was written before.
 			emulator.write('', () => {
 				hasEnded = true;
 				check();
@@ -146,7 +144,7 @@ export function openTerminal(
 				};
 
 				const watcher = (): void => {
-					// A frame that is only half drawn is nothing that a user would see.
+					// A half-drawn frame is not what a user would see.
 					if (emulator.modes.synchronizedOutputMode && !hasEnded) {
 						return;
 					}

@@ -1,24 +1,24 @@
-/** Packages of the system for the tests, in bounded time: CI has ten minutes for everything. */
+/** Installs system packages for the tests in bounded time, because CI allows ten minutes for everything. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
-/** The longest that one run of a tool may take. */
+/** The time limit of one apt command. */
 const longestMs = 120_000;
 
 const patience = [
-	// Another installation at the same time will be over soon.
+	// Waits for another installation that is running.
 	'-o',
 	'DPkg::Lock::Timeout=60',
-	// A mirror that does not answer is none.
+	// A mirror that does not answer is skipped.
 	...['http', 'https'].flatMap((scheme) => ['-o', `Acquire::${scheme}::Timeout=15`]),
 	'-o',
 	'Acquire::Retries=1',
 ];
 
-/** Runs a tool of packages: what it prints, or an error with its own last words. */
+/** Runs a package tool and returns its output. The error contains the end of the tool's output. */
 export function runTool(command: string, parameters: readonly string[], directory?: string): string {
 	try {
 		return execFileSync(command, [...(command === 'apt-get' ? patience : []), ...parameters], {
@@ -39,7 +39,7 @@ export function runTool(command: string, parameters: readonly string[], director
 	}
 }
 
-/** Why packages may not be installed here; undefined when they may. */
+/** Why packages cannot be installed here, or undefined if they can. */
 export const whyNotInstall = (): string | undefined =>
 	process.getuid?.() === 0
 		? existsSync('/run/systemd/system')
@@ -47,7 +47,7 @@ export const whyNotInstall = (): string | undefined =>
 			: undefined
 		: 'only root may install packages';
 
-/** Installs a package, with new lists where those that are there do not do. */
+/** Installs a package. Updates the package lists if the present ones are not enough. */
 export function installPackage(name: string): void {
 	const why = whyNotInstall();
 	if (why !== undefined) {
@@ -63,21 +63,21 @@ export function installPackage(name: string): void {
 	}
 }
 
-/** Every machine has these already. */
+/** Packages that every machine already has. */
 const ownLibraries = /^(?:libc6|libc-bin|libgcc|libcrypt)/v;
 
 /**
-Unpacks a package and what it needs into a directory, which takes no rights and changes no system.
+Unpacks a package and its dependencies into a directory, without root rights and without changing the system.
 
 @param name
-@param directory - Replaced as a whole.
-@param wanted - Of what it needs, the packages that the machine may lack.
+@param directory - Replaced if it exists.
+@param wanted - The dependencies that the machine may lack.
 */
 export function unpackPackage(name: string, directory: string, wanted: RegExp): void {
-	// A path of apt may hold no blanks, and that of the repository may.
+	// Paths in apt options cannot contain blanks, but the path of the repository can.
 	const apt = mkdtempSync(path.join(tmpdir(), 'canhazgpu-apt-'));
 	const root = `${directory}.${process.pid}`;
-	// Lists of our own: those of the system may be missing, and only root may fetch them.
+	// Uses its own package lists: the system's may be missing, and only root can fetch them.
 	const own = ['-o', `Dir::State::lists=${apt}/lists`, '-o', `Dir::Cache=${apt}/cache`, '-o', 'Debug::NoLocking=1'];
 	try {
 		mkdirSync(path.join(apt, 'lists/partial'), {recursive: true});
@@ -108,11 +108,11 @@ export function unpackPackage(name: string, directory: string, wanted: RegExp): 
 }
 
 /**
-Makes sure that a program is there, trying one way to get it after the other.
+Makes sure that a program is available. Tries the given ways to get it in order.
 
-@param program - As people know it, with what to type where no way works.
-@param find - Looks, and fetches nothing.
-@throws When it cannot be had: the tests that need it must fail, not be left out.
+@param program - Its usual name, and the command to suggest if no way works.
+@param find - Finds the program without fetching anything.
+@throws If the program cannot be installed: the tests that need it must fail rather than be skipped.
 */
 export function ensureProgram<Found>(
 	{name, install}: {readonly name: string; readonly install: string},

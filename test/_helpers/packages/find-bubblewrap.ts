@@ -1,4 +1,4 @@
-/** Finds bubblewrap for the tests of isolation, and gets it where it is missing. */
+/** Finds bubblewrap for the isolation tests, and installs it if it is missing. */
 import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -7,7 +7,7 @@ import {ensureProgram, installPackage, unpackPackage} from './apt.js';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/bubblewrap', import.meta.url));
 
-/** Looks, and fetches nothing. */
+/** Finds an installed or unpacked bubblewrap. Fetches nothing. */
 export const findBubblewrap = (): string | undefined =>
 	[...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin', `${cache}/usr/bin`]
 		.map((directory) => path.join(directory, 'bwrap'))
@@ -20,14 +20,14 @@ export const findBubblewrap = (): string | undefined =>
 			}
 		});
 
-/** Makes sure that there is one. */
+/** Installs bubblewrap if it is missing. */
 export const ensureBubblewrap = (): string =>
 	ensureProgram({name: 'bubblewrap', install: 'apt-get install bubblewrap'}, findBubblewrap, [
 		() => {
 			installPackage('bubblewrap');
 		},
 		() => {
-			// The libraries that it needs are on every Debian.
+			// Every Debian has its libraries.
 			unpackPackage('bubblewrap', cache, /^bubblewrap$/v);
 		},
 	]);

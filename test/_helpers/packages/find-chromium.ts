@@ -1,6 +1,4 @@
-/**
-Finds a Chromium for the tests of the page, and gets one where that takes no more than a package.
-*/
+/** Finds a Chromium for the tests of the page, and installs one if a package is enough. */
 import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -17,7 +15,7 @@ const isProgram = (file: string): boolean => {
 	}
 };
 
-/** Looks, and fetches nothing. `CHROMIUM` names one that is elsewhere. */
+/** Finds an installed Chromium. Fetches nothing. `CHROMIUM` can name one elsewhere. */
 export function findChromium(): string | undefined {
 	const named = process.env['CHROMIUM'];
 	if (named !== undefined && named !== '') {
@@ -29,7 +27,7 @@ export function findChromium(): string | undefined {
 		.find((file) => isProgram(file));
 }
 
-/** Installs one where that may be done. What is said when there is none is said loudly: its tests are then left out. */
+/** Installs Chromium if possible. Without one, prints a clear message, because its tests are skipped. */
 export function ensureChromium(): void {
 	if (findChromium() !== undefined) {
 		return;

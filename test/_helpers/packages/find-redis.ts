@@ -1,6 +1,4 @@
-/**
-Finds a redis-server (or valkey-server), and gets one when there is none.
-*/
+/** Finds a redis-server or valkey-server, and downloads one if there is none. */
 import {accessSync, constants, globSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -32,7 +30,7 @@ function onPath(): RedisProgram | undefined {
 	return command === undefined ? undefined : {command, environment: process.env};
 }
 
-/** What was unpacked by an earlier run, with its own libraries. */
+/** The server that an earlier run unpacked, with its own libraries. */
 function inCache(): RedisProgram | undefined {
 	const command = path.join(cache, 'usr/bin/redis-server');
 	if (!isProgram(command)) {
@@ -43,7 +41,7 @@ function inCache(): RedisProgram | undefined {
 	return {command, environment: {...process.env, LD_LIBRARY_PATH: libraries.join(':')}};
 }
 
-/** Looks, and fetches nothing. */
+/** Finds a server. Fetches nothing. */
 export const findRedis = (): RedisProgram | undefined => onPath() ?? inCache();
 
 /** Unpacks the package and the libraries it needs into node_modules/.cache. */
@@ -51,7 +49,7 @@ export const unpack = (): void => {
 	unpackPackage('redis-server', cache, /^(?:redis|lib|lua)[\w+\-.]*$/v);
 };
 
-/** Makes sure that there is one. */
+/** Unpacks a server if none is found. */
 export const ensureRedis = (): RedisProgram =>
 	ensureProgram({name: 'redis-server', install: 'apt-get install redis-server, or: brew install redis'}, findRedis, [
 		() => {

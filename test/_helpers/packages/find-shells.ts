@@ -1,12 +1,10 @@
-/**
-Finds the shells that completion is written for, and gets those that are missing where that takes no more than a package.
-*/
+/** Finds the shells that completion supports, and installs the missing ones if a package is enough. */
 import {execFileSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 
-/** What each is known to be there by, and the Debian package of the same name. */
+/** The file that shows that a package is installed, by the name of the Debian package. */
 const files: Readonly<Record<string, string>> = {
 	bash: 'bin/bash',
 	zsh: 'bin/zsh',
@@ -40,7 +38,7 @@ function install(names: readonly ShellPackage[]): void {
 	}
 }
 
-/** Where each is; undefined for those that cannot be had, which is said loudly: their tests are left out. */
+/** Returns the path of each shell. Undefined for a shell that cannot be installed, with a clear message, because its tests are skipped. */
 export function ensureShells(): Readonly<Record<ShellPackage, string | undefined>> {
 	const names = Object.keys(files) as readonly ShellPackage[];
 	const missing = names.filter((name) => placeOf(name) === undefined);

@@ -1,4 +1,4 @@
-/** Makes sure that there are the programs that a monitor may run in, between it and the terminal. */
+/** Installs the terminal multiplexers that a monitor can run in. */
 import {spawnSync} from 'node:child_process';
 import {ensureProgram, installPackage} from './apt.js';
 

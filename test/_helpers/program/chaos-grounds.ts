@@ -1,4 +1,4 @@
-/** Pools for the chaos test: a real Redis, and a real database in files, with what can go wrong with each of them. */
+/** The stores of the chaos test, a real Redis and a real SQLite database, and the faults that can happen to each. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync} from 'node:fs';
@@ -15,28 +15,28 @@ import {createShiftedClock} from '../machine/compiled/shift-clock.js';
 import {freshEmbeddedBox, freshRedisBox} from './processes.js';
 import type {Box} from './cli.js';
 
-/** What goes wrong once; it returns when that is over, with whether it met anything. */
+/** Causes one fault. Returns after the fault has ended, with whether it affected anything. */
 export type Fault = () => Promise<boolean> | boolean;
 
 export type ChaosGround = {
 	readonly box: Box;
-	/** What a new process is told besides: by which way it reaches the store, and what time it believes it is. */
+	/** Variables for a new process that choose how it reaches the store and what time it sees. */
 	readonly environment: () => Readonly<Record<string, string>>;
-	/** After these everything that was committed is still there. */
+	/** Faults that lose nothing that was committed. */
 	readonly faults: Readonly<Record<string, Fault>>;
-	/** These lose what was committed: all of it, or what came after a copy was made. */
+	/** Faults that lose committed data: everything, or everything since a backup. */
 	readonly losses: Readonly<Record<string, Fault>>;
-	/** Has processes meet an I/O error in the store while they run, and says whether one did. `pids` are those that run now. */
+	/** Makes the store's I/O fail in running processes, and returns whether it did. `pids` are the processes that run now. */
 	readonly fail: (pids: readonly number[]) => Promise<boolean>;
 };
 
-/** Takes one of them. The numbers are from 0 to 1. */
+/** Returns a function that picks an item. `random` returns numbers from 0 to 1. */
 export const pickBy =
 	(random: () => number) =>
 	<Item>(items: readonly Item[]): Item =>
 		items[Math.floor(random() * items.length)]!;
 
-/** To both sides, by little and by much; no reservation of these tests ends within the sum of two of them. */
+/** Clock jumps, small and large, in both directions. Reservations in these tests last longer than the sum of any two jumps. */
 const jumpsSeconds = [-7200, -60, 60, 7200];
 
 const fates: readonly CommitFate[] = [
@@ -48,13 +48,13 @@ const fates: readonly CommitFate[] = [
 	'never arrives',
 ];
 
-/** Has a system call of a process fail for a moment, and says whether one did. `log` is a file for what the tracer saw. */
+/** Makes a system call of a process fail for a moment, and returns whether it did. `log` is the output file of strace. */
 async function inject(pid: number, words: readonly string[], forMs: number, log: string): Promise<boolean> {
 	const tracer = spawn('strace', ['-f', '-qq', '-o', log, '-p', String(pid), ...words], {stdio: 'ignore'});
 	const ended = once(tracer, 'exit');
 	await sleep(forMs);
 	tracer.kill();
-	// One whose process ends at that moment may wait for ever, and keep the process from ending.
+	// If the process ends at that moment, strace can hang and keep the process from ending.
 	const limit = setTimeout(() => {
 		tracer.kill('SIGKILL');
 	}, 2000);
@@ -154,7 +154,7 @@ export async function chaosOnFiles(gpuCount: number, random: () => number): Prom
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	const copy = path.join(box.home, 'copy.sqlite');
 
-	/** Does this while no process is in the middle of a transaction, as an administrator who restores a backup must. */
+	/** Runs an action while no process is inside a transaction, as an administrator who restores a backup must. */
 	const alone = (work: () => void): true => {
 		const gate = new DatabaseSync(`${file}-lock`, {timeout: 60_000});
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
@@ -218,7 +218,7 @@ export async function chaosOnFiles(gpuCount: number, random: () => number): Prom
 	};
 }
 
-/** Makes sure that system calls can be made to fail. */
+/** Makes sure that strace can inject failing system calls. */
 export function ensureTracer(): void {
 	const find = (): true | undefined => (existsSync('/usr/bin/strace') ? true : undefined);
 	ensureProgram({name: 'strace', install: 'apt-get install strace'}, find, [

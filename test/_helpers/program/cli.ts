@@ -1,6 +1,4 @@
-/**
-Runs the built program as a user would, in a home of its own that knows no pool.
-*/
+/** Runs the built program as a user would, in a home directory of its own without a pool. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
@@ -26,24 +24,24 @@ export const launcher = fileURLToPath(new URL('../../../source/launcher.sh', imp
 
 const binary = process.env['CANHAZGPU_TEST_BINARY'];
 
-/** What starts the program, before its own words: the built one, or that in the binary which the tests were told to run. */
+/** The command that starts the program: the built one, or the binary that CANHAZGPU_TEST_BINARY names. */
 export const [starter, ...starterText]: readonly [string, ...string[]] =
 	binary === undefined ? [process.execPath, program] : [path.resolve(binary)];
 
 export type Ran = {readonly exitCode: number | undefined; readonly stdout: string; readonly stderr: string};
 
 export type Box = {
-	/** Its home directory, also the working directory. */
+	/** The home and working directory. */
 	readonly home: string;
-	/** Where a shared pool would be. */
+	/** The location of a shared pool. */
 	readonly poolDirectory: string;
 	readonly environment: Readonly<Record<string, string>>;
-	/** `box.run('reserve --gpus 2')`; an array where words hold blanks. */
+	/** Runs a command line, such as `box.run('reserve --gpus 2')`. Use an array if an argument contains blanks. */
 	readonly run: (words: string | readonly string[], environment?: Readonly<Record<string, string>>) => Promise<Ran>;
 	readonly remove: () => void;
 };
 
-/** A Redis port that nobody listens on: the tests' boxes never see the machine's own Redis. */
+/** A Redis port that nobody listens on, so that tests never use the machine's own Redis. */
 const nobodyListens = '1';
 
 function sharedCache(): string {
@@ -52,7 +50,7 @@ function sharedCache(): string {
 	return directory;
 }
 
-/** Whatever is run to its end has ended by then, or never will. */
+/** Every command that should end has ended by then. */
 const patienceMs = 60_000;
 
 export function createBox(environment: Readonly<Record<string, string>> = {}): Box {
@@ -63,11 +61,11 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		HOME: home,
 		TERM: 'xterm-256color',
 		TZ: 'UTC',
-		// One cache of compiled code for all boxes: it halves the time of a start.
+		// All boxes share a cache of compiled code, which halves the start time.
 		XDG_CACHE_HOME: sharedCache(),
-		// The tests send no reminders to the account that runs them.
+		// Tests send no reminders to the account that runs them.
 		CANHAZGPU_NOTIFY_TERMINALS: 'false',
-		// What `run` says of its GPUs is tested where it is meant.
+		// The lines that `run` prints about its GPUs are tested in the tests of `run`.
 		CANHAZGPU_RUN_QUIET: 'true',
 		CANHAZGPU_POOL_DIRECTORY: poolDirectory,
 		...environment,
@@ -100,14 +98,14 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 	};
 }
 
-/** What the verb `admin` does, at once: its own tests start it. Closes the store. */
+/** Sets up a pool as `admin` does, but faster, and closes the store. The tests of `admin` start the command itself. */
 async function makePoolIn(box: Box, store: Store, gpuCount: number, record: PoolRecord): Promise<void> {
 	await createPool({store, host: createHost(), clock: createClock()}, {gpuCount, provider: 'fake', force: true});
 	await store.close();
 	writePoolRecord(path.join(box.poolDirectory, 'pool.json'), record, {directoryMode: 0o755, fileMode: 0o644});
 }
 
-/** A box whose pool is embedded and shared: eight simulated GPUs, or as many as said. */
+/** A box with an embedded, shared pool of eight simulated GPUs by default. */
 export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	const directory = box.poolDirectory;
@@ -121,7 +119,7 @@ export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 	return box;
 }
 
-/** A box whose pool is in this Redis. */
+/** A box with a pool in this Redis. */
 export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 	const place = {host: '127.0.0.1', port, db: 0};
 	const box = createBox({CANHAZGPU_REDIS_HOST: place.host, CANHAZGPU_REDIS_PORT: String(port)});
@@ -132,7 +130,7 @@ export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 	return box;
 }
 
-/** Who runs the tests, as the program names it: an account may have no entry that tells a name. */
+/** The name of the account that runs the tests, as the program shows it. The account may have no entry in /etc/passwd. */
 export const account = accountName(createHost().account);
 
 export const withoutRedis = {CANHAZGPU_REDIS_PORT: nobodyListens};

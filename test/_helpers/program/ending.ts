@@ -1,4 +1,4 @@
-/** A reservation that a reminder is due for. */
+/** Creates a reservation that is due for a reminder. */
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {account, type Box} from './cli.js';
 import {openStoreOf} from './processes.js';

@@ -1,6 +1,6 @@
 /*
-Loaded before the program (`node --import`): it is killed by SIGKILL right before the call with the number CANHAZGPU_TEST_KILL_AT, of all calls by
-which it reads or changes the database or a file.
+Preloaded with `node --import`. Kills the process with SIGKILL right before call number CANHAZGPU_TEST_KILL_AT, counting all calls that read or change
+the database or a file.
 */
 import fs from 'node:fs';
 import {syncBuiltinESMExports} from 'node:module';
@@ -15,7 +15,7 @@ const count = (owner, names) => {
 	for (const name of names) {
 		const real = owner[name];
 		owner[name] = function (...parameters) {
-			// Of files, those of the pool: by path or by descriptor.
+			// Counts only files of the pool, by path or by descriptor.
 			const [file] = parameters;
 			const isOurs = owner !== fs || typeof file === 'number' || String(file).startsWith(directory);
 			if (isOurs && ++calls === last) {

@@ -1,4 +1,4 @@
-/** Pools in which something is killed at a chosen point: the process that uses them, or their server. */
+/** Stores for the kill tests, in which the process or its server is killed at a chosen point. */
 import {existsSync, mkdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
@@ -12,25 +12,25 @@ import {startRedis} from '../store/redis-server.js';
 import {createBox, type Box} from './cli.js';
 import {start, type Started} from './processes.js';
 
-/** Where pools are made, one after the other. */
+/** A kind of store that creates one pool after another. */
 export type Ground = {
-	/** An empty place. */
+	/** Creates an empty box. */
 	readonly fresh: () => Promise<Box>;
 	readonly open: (box: Box) => Promise<Store>;
-	/** Whether anybody knows of a pool there. */
+	/** Whether the box knows of a pool. */
 	readonly exists: (box: Box) => boolean;
-	/** Says where the pool is, as `admin` does, where that is not known otherwise. */
+	/** Writes the location of the pool as `admin` does, if the box does not know it otherwise. */
 	readonly announce?: (box: Box) => void;
-	/** What everybody must be able to use when the set-up is complete. */
+	/** Checks that everybody can use the pool after a complete set-up. */
 	readonly checkSetUp?: (box: Box) => void;
-	/** Starts a process, and has something killed at the point with this number: itself, or the server. */
+	/** Starts a process, and kills it or its server at point number `at`. */
 	readonly startKilled: (box: Box, words: readonly string[], at: number) => Started;
 };
 
-/** The process; or the server, which is started again, with its data or empty. */
+/** The target of the kill. A killed server is restarted, with its data or empty. */
 type Killed = 'process' | 'server' | 'server and data';
 
-/** A Redis, which processes reach by a way that stops at a message, of either direction. */
+/** A Redis behind a proxy that stops at a chosen message, in either direction. */
 export async function redisGround(killed: Killed = 'process'): Promise<Ground & {readonly kills: () => number}> {
 	const server = await startRedis({isDurable: killed === 'server'});
 	const proxy = await openProxy(server.port);
@@ -57,7 +57,7 @@ export async function redisGround(killed: Killed = 'process'): Promise<Ground & 
 		},
 		kills: () => kills,
 		exists: () => true,
-		// One for all of them.
+		// All of them share one.
 		open: async () => ({...store, close: async () => undefined}),
 		startKilled(box, words, at) {
 			proxy.stopAt(at, () => {
@@ -87,7 +87,7 @@ const recordOf = ({poolDirectory}: Box): string => path.join(poolDirectory, 'poo
 
 const killer = path.join(import.meta.dirname, 'kill-at.js');
 
-/** Databases in files; a process is killed between one step of SQLite or of the file system and the next. */
+/** SQLite databases. The process is killed between one call of SQLite or the file system and the next. */
 export const embeddedGround: Ground = {
 	async fresh() {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});

@@ -1,4 +1,4 @@
-/** Verbs are killed at one point after the other, and this must hold after each kill. */
+/** Kills a command at each point of its way, one after another, and checks the state after each kill. */
 import {expect} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
 import {createClock} from '../../../source/host/clock.js';
@@ -36,7 +36,7 @@ export function stageOf(store: Store, box: Box): Stage {
 	};
 }
 
-/** What somebody sees who comes next, and what is left then. Nothing may be half done. */
+/** Runs the next `status` and returns the state after it. Throws if anything is half done. */
 async function nextStatus(ground: Ground, box: Box) {
 	const status = await box.run('status --json');
 	if (!ground.exists(box)) {
@@ -57,7 +57,7 @@ async function nextStatus(ground: Ground, box: Box) {
 	}
 }
 
-/** A process that others wait for, until it ends. */
+/** Lets other actions of the test wait for the output of a process, until it ends. */
 function watch(started: Started): Watched {
 	let hasEnded = false;
 	void started.ended.finally(() => {
@@ -78,14 +78,14 @@ export type Outcome = {
 	readonly isKilled: boolean;
 	readonly exitCode: number | undefined;
 	readonly stderr: string;
-	/** Its job began. */
+	/** Whether the job started. */
 	readonly hasRun: boolean;
-	/** The state before it was started, and at the next look. */
+	/** The state before the start, and after the next `status`. */
 	readonly before: PoolState;
 	readonly left: PoolState;
 };
 
-/** Kills the verb at the point with this number, if it gets so far, and looks. */
+/** Kills the command at the point with this number, if it gets that far, and checks the state. */
 export async function killAt(ground: Ground, verb: KilledVerb, at: number): Promise<Outcome> {
 	const box = await ground.fresh();
 	const store = verb.arrange === undefined ? undefined : await ground.open(box);
@@ -98,7 +98,7 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 		const arranged = stage && (await verb.arrange?.(stage));
 		const before = stage === undefined ? noPool : poolStateOf(await stage.world.store.read());
 		const started = ground.startKilled(box, verb.words(arranged), at);
-		// What they wait for does not come when it is killed first.
+		// If the command is killed first, the others wait for nothing.
 		const others = stage && verb.meanwhile?.(stage, watch(started)).catch(() => undefined);
 		const {signal, exitCode, stderr} = await started.ended;
 		await others;
@@ -122,11 +122,11 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 }
 
 export type Sweep = {
-	/** Kills it there and checks what is left: all of it, or nothing of it. False when it ended before it got there. */
+	/** Kills the command at this point and checks that its effect is complete or absent. Returns false if the command ended before this point. */
 	readonly kill: (verb: KilledVerb, at: number) => Promise<boolean>;
-	/** Has the server killed there, and checks what is left and what is said. */
+	/** Kills the server at this point, and checks the state and the messages. */
 	readonly killServer: (verb: KilledVerb, at: number) => Promise<void>;
-	/** The same, and it forgets everything. */
+	/** Like `killServer`, but the server also loses its data. */
 	readonly killData: (verb: KilledVerb, at: number) => Promise<void>;
 };
 
@@ -167,19 +167,19 @@ export function createSweep(ground: Ground): Sweep {
 			const {whole, outcome} = await check(verb, at);
 			checkWords(outcome, whole);
 			if (outcome.exitCode !== 4) {
-				// It said that it was done.
+				// The command reported success.
 				expect(outcome.left).toBe(whole.left);
 			}
 		},
 		async killData(verb, at) {
 			const whole = await wholeOf(verb);
 			const outcome = await killAt(ground, {...verb, again: undefined}, at);
-			// What was granted right before that is forgotten with all the rest.
+			// The newest grants are lost with the rest.
 			if (!(outcome.exitCode === 1 && outcome.stderr.startsWith('Error: The GPUs were lost'))) {
 				checkWords(outcome, whole);
 			}
 
-			// A job that had begun ran to its end, and nobody holds anything after it.
+			// A started job runs to its end and leaves no reservation.
 			expect([noPool, whole.left]).toContain(outcome.left);
 			expect(outcome.exitCode).toBe(outcome.hasRun ? whole.exitCode : outcome.exitCode);
 		},

@@ -1,4 +1,4 @@
-/** Every verb that changes the state, with what to set up for it, so that it can be killed at any point of its way. */
+/** All commands that change the state, each with its set-up, for the tests that kill them at every point. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
@@ -14,26 +14,26 @@ import {isLeased} from '../leased.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
 
-/** A pool, seen by the test itself as by one more process. */
+/** A pool, and the test's own access to it as one more process. */
 export type Stage = {readonly box: Box; readonly world: World; readonly me: Requester};
 
-/** A process that is watched while it lives: `says` rejects when it ends without. */
+/** A running process. `says` rejects if the process ends without printing the pattern. */
 export type Watched = Pick<Started, 'kill' | 'says'>;
 
 export type KilledVerb = {
 	readonly name: string;
-	/** Before it starts; without it there is no pool. What it answers is handed to `words`. */
+	/** Prepares the pool before the start. Without it there is no pool. Its result is passed to `words`. */
 	readonly arrange?: (stage: Stage) => Promise<unknown>;
 	readonly words: (arranged: unknown) => readonly string[];
-	/** What others do while it runs. */
+	/** Actions of others while the command runs. */
 	readonly meanwhile?: (stage: Stage, started: Watched) => Promise<void>;
-	/** What may be left besides what was there before, and what is there when nobody kills it. */
+	/** States that a killed command may leave besides the state before it and the final state. */
 	readonly mayLeave?: readonly PoolState[];
-	/** Said again to the end, after a kill; the exit codes that it may have then. */
+	/** A command to run after the kill, and its allowed exit codes. */
 	readonly again?: {readonly words: readonly string[]; readonly exitCodes: readonly number[]};
 };
 
-/** The state without ids and moments. */
+/** The state without ids and times. */
 export type PoolState = string;
 
 export const poolStateOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): PoolState =>
@@ -56,14 +56,14 @@ export const poolStateOf = ({pool, gpus, queue, drains, policy, now}: Snapshot):
 		`policy ${Array.from(policy, ([key, {value}]) => `${key}=${value}`).join(',')}`,
 	].join(' | ');
 
-/** Where nothing was made yet. */
+/** The state before any pool exists. */
 export const noPool: PoolState = 'pool - | line 0 | drained  | policy ';
 
 const gpuCount = 3;
 
 const pool = async ({world}: Stage) => createPool(world, {gpuCount, provider: 'fake', force: false});
 
-/** Reservations of one GPU each, in order. */
+/** Reserves this many GPUs in index order, one reservation each. */
 const hold = async (stage: Stage, count: number) => {
 	await pool(stage);
 	for (let index = 0; index < count; index++) {
@@ -71,7 +71,7 @@ const hold = async (stage: Stage, count: number) => {
 	}
 };
 
-/** Waits until the job that a killed wrapper left behind has ended. False when it had not even begun. */
+/** Waits until the job of a killed `run` has ended. Returns false if the job never started. */
 export async function jobEnded(box: Box): Promise<boolean> {
 	const file = path.join(box.home, 'job');
 	const hasBegun = (): boolean => existsSync(file) && readFileSync(file, 'utf8') !== '';
@@ -201,7 +201,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 		again: {words: ['admin', '--set', 'strategy=lru', '--set', 'clean=on'], exitCodes: [0]},
 	},
 	{
-		// Each read puts away what has ended.
+		// Every read removes what has ended.
 		name: 'a look at what is dead',
 		async arrange(stage) {
 			await pool(stage);

@@ -1,6 +1,4 @@
-/**
-The program as processes that run on while a test does something to them, and what they leave in the store.
-*/
+/** Starts the program as background processes, and looks at what they leave in the store. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
@@ -28,14 +26,14 @@ export type Started = {
 	readonly stderr: () => string;
 	readonly says: (pattern: RegExp, timeoutMs?: number) => Promise<void>;
 	readonly kill: (signal: NodeJS.Signals) => void;
-	/** `exitCode` is undefined when a signal ended it. */
+	/** Undefined if a signal ended the process. */
 	readonly ended: Promise<Ran & {readonly signal: NodeJS.Signals | undefined}>;
 };
 
 /**
-Starts `canhazgpu` in a box, without a terminal; it is killed when the test ends first.
+Starts `canhazgpu` in a box, without a terminal. The process is killed when the test ends.
 
-@param command - What starts the program, when that is not the built one.
+@param command - The command that starts the program. Default: the built program.
 */
 export function start(
 	box: Box,
@@ -94,12 +92,12 @@ export function start(
 }
 
 /**
-Starts `canhazgpu` as the job of a shell with job control, as it is at a terminal. Elsewhere the kernel may ignore SIGTSTP: where nobody could
-continue the process, it does not stop.
+Starts `canhazgpu` as a job of a shell with job control, as at a terminal. Without job control the kernel may ignore SIGTSTP: it does not stop a
+process that nobody could continue.
 */
 export async function startAsJob(box: Box, words: string): Promise<Started> {
-	// Not by `wait -f`: bash may lose track of a job that is stopped and continued, and then it says so without an end. A plain `wait` answers
-	// also for one that was stopped: 148 for SIGTSTP, 147 for SIGSTOP. Not in a loop either, which bash leaves when a job stops.
+	// Not `wait -f`: bash may lose track of a stopped and continued job and report it without an end. A plain `wait` also returns for a stopped job
+	// (148 for SIGTSTP, 147 for SIGSTOP). Not in a loop: bash leaves it when a job stops.
 	const script = [
 		'set -m; "$@" & echo "job $!" >&2',
 		'settle() { wait $!; code=$?; case $code in 147|148) sleep 0.05; settle;; esac; }',
@@ -120,7 +118,7 @@ export async function startAsJob(box: Box, words: string): Promise<Started> {
 	return {...started, pid, kill};
 }
 
-/** Stops a process by SIGSTOP, as often as it takes to hit it between two uses of the embedded pool: in the midst of one it would hold up all. */
+/** Stops a process with SIGSTOP. Repeats until it hits the process outside a transaction of the embedded pool, which would block all others. */
 export async function stopBetween(box: Box, {pid}: Pick<Started, 'pid'>): Promise<void> {
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	await eventually(async () => {
@@ -135,7 +133,7 @@ export async function stopBetween(box: Box, {pid}: Pick<Started, 'pid'>): Promis
 	});
 }
 
-/** The pool of a box as the program sees it. */
+/** Opens the pool of a box as the program does. */
 export async function openStoreOf(box: Box): Promise<Store> {
 	const {CANHAZGPU_REDIS_PORT: port} = box.environment;
 	const store =
@@ -146,7 +144,7 @@ export async function openStoreOf(box: Box): Promise<Store> {
 	return store;
 }
 
-/** A box for one test, on an empty Redis. */
+/** A box for one test, with an empty Redis. */
 export async function freshRedisBox(port: number, gpuCount?: number): Promise<Box> {
 	const client = new Redis(port);
 	await client.flushall();
@@ -164,7 +162,7 @@ function untilTestEnds(box: Box): Box {
 	return box;
 }
 
-/** Looks into the store without changing anything. */
+/** Reads the store without changing it. */
 export async function peek(box: Box): Promise<Snapshot> {
 	const store = await openStoreOf(box);
 	const snapshot = await store.read();
@@ -172,7 +170,7 @@ export async function peek(box: Box): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** In the order in which they ended; the stores keep no order within a second. */
+/** Ended reservations in their order of ending. The stores keep no order within a second. */
 export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	const store = await openStoreOf(box);
 	const records = await Array.fromAsync(store.history(0, 4_000_000_000));
@@ -180,7 +178,7 @@ export async function recordsOf(box: Box): Promise<readonly UsageRecord[]> {
 	return records.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Who holds what, after the next process has read it: `0:RUN 1:- ...`. */
+/** Lists the holder of each GPU after a fresh read of the store, such as `0:RUN 1:- ...`. */
 export async function holders(box: Box): Promise<string> {
 	const store = await openStoreOf(box);
 	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
@@ -188,7 +186,7 @@ export async function holders(box: Box): Promise<string> {
 	return gpus.map((record) => `${record.index}:${isLeased(record) ? record.lease.type.toUpperCase() : '-'}`).join(' ');
 }
 
-/** The lines of a file that a job writes to, once there is one. */
+/** Waits for the file that a job writes to, and returns its lines. */
 export async function fileIn(box: Box, name: string): Promise<string> {
 	const file = path.join(box.home, name);
 	await eventually(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
@@ -197,7 +195,7 @@ export async function fileIn(box: Box, name: string): Promise<string> {
 
 export function isAlive(pid: number): boolean {
 	try {
-		// A zombie that nobody reaps is as good as gone.
+		// A zombie that nobody reaps counts as gone.
 		return !/^State:\s*[XZ]/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 	} catch {
 		return false;

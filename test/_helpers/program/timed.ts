@@ -1,17 +1,17 @@
 import process from 'node:process';
 
 export type Timed = {
-	/** By the clock on the wall. */
+	/** Elapsed wall-clock time. */
 	readonly seconds: number;
-	/** Of these, those in which this process could run: what a busy machine kept from it does not count. */
+	/** The part of `seconds` in which this process could run. Excludes delays caused by a busy machine. */
 	readonly ownSeconds: number;
-	/** What it rejected with. */
+	/** The error of a rejected promise. */
 	readonly error: unknown;
 };
 
 const tickMs = 20;
 
-/** How long it took, and what it rejected with. */
+/** Measures a promise, and catches its error. */
 export async function timed(work: Promise<unknown>): Promise<Timed> {
 	const began = performance.now();
 	const cpuBefore = process.cpuUsage();
@@ -34,7 +34,7 @@ export async function timed(work: Promise<unknown>): Promise<Timed> {
 	clearInterval(timer);
 	count();
 	const {user, system} = process.cpuUsage(cpuBefore);
-	// Work that kept the ticks from coming was this process's own.
+	// The ticks were late because of this process's own work.
 	return {
 		seconds: (performance.now() - began) / 1000,
 		ownSeconds: Math.max(ownMs / 1000, (user + system) / 1e6),
@@ -42,7 +42,7 @@ export async function timed(work: Promise<unknown>): Promise<Timed> {
 	};
 }
 
-/** Milliseconds of processor that this work took, however busy the machine is with other things. */
+/** Milliseconds of processor time that this work took, independent of other load. */
 export function cpuMsOf(work: () => unknown): number {
 	const before = process.cpuUsage();
 	work();

@@ -1,4 +1,4 @@
-/** A box of which a GPU is in use without a reservation. */
+/** A box with a GPU that is in use without a reservation. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, rmSync} from 'node:fs';
@@ -11,7 +11,7 @@ import {createBox, type Box} from './cli.js';
 
 const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 
-/** A box with two GPUs, of which the second is in use by a process that holds no lease. */
+/** Creates a box with two GPUs. A process without a reservation uses the second. */
 export async function createUsedBox(): Promise<{box: Box; stub: Stub; job: ReturnType<typeof spawn>}> {
 	const job = spawn('sleep', ['600'], {stdio: 'ignore'});
 	await once(job, 'spawn');

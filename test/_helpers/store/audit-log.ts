@@ -1,14 +1,14 @@
-/** What the audit log says, played through: it must tell of every lease and every position in the queue, once each, and of nothing else. */
+/** Replays the audit log, which must contain every lease and every queue position exactly once, and nothing else. */
 import {expect} from 'vitest';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
 import {historyOf, type TestWorld} from '../world.js';
 import {isLeased} from '../leased.js';
 
 type HeldState = {
-	/** `lease/GPU` -> how it is held now. */
+	/** Maps `lease/GPU` to how the GPU is held. */
 	readonly holds: Map<string, 'held' | 'granted'>;
 	readonly ended: string[];
-	/** Ids of those who wait. */
+	/** Ids in the queue. */
 	readonly line: Set<string>;
 };
 
@@ -44,7 +44,7 @@ function play({kind, gpus, leaseId, entryId}: AuditRecord, state: HeldState): vo
 	}
 }
 
-/** Plays the whole audit log and compares what comes of it with what the store holds; `isCrowd`: many acted at the same time. */
+/** Replays the whole audit log and compares the result with the store. `isCrowd` means that many processes acted at the same time. */
 export async function checkAuditLog(
 	world: Pick<TestWorld, 'store'>,
 	snapshot: Snapshot,
@@ -64,6 +64,6 @@ export async function checkAuditLog(
 	expect(state.ended.toSorted()).toEqual(usage.map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`).toSorted());
 	expect([...state.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
 	const times = entries.map(({time}) => time);
-	// Each bears the time of what was read for it, so that those of many at once may cross.
+	// Each record has the time of the snapshot it is based on, so records of simultaneous processes can be out of order.
 	expect(isCrowd || times.every((time, position) => position === 0 || time >= times[position - 1]!)).toBe(true);
 }

@@ -1,6 +1,4 @@
-/**
-Many people in one process, each with a connection of its own to a real store, who can be killed one by one. The box is the mixed one.
-*/
+/** Many people in one process, each with a connection to a real store, who can be killed one by one. The GPUs are those of the mixed box. */
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {couldUse} from '../../../source/core/rules/queue/eligible.js';
 import type {Plan} from '../../../source/core/model/plan.js';
@@ -13,9 +11,9 @@ import {observationOf} from '../world.js';
 
 export type Person = {
 	readonly world: World;
-	/** What a SIGKILL does: nothing of it runs on, and its process is dead to everybody else. */
+	/** Simulates SIGKILL: nothing of this person runs any more, and everybody else sees the process as dead. */
 	readonly kill: () => void;
-	/** When it read, in ms on the monotonic clock. */
+	/** Times of its reads, in ms on the monotonic clock. */
 	readonly reads: readonly number[];
 };
 
@@ -23,9 +21,9 @@ export type Crowd = {
 	readonly enter: () => Promise<Person>;
 	readonly scans: () => number;
 	readonly commits: () => number;
-	/** Grants that went past somebody who stood earlier in the line and could have used the GPU. Must stay empty. */
+	/** Grants that overtook an earlier queue entry that could have used the GPU. Must stay empty. */
 	readonly overtakings: readonly string[];
-	/** Commits after which the shares of a GPU asked for more than it has. Must stay empty. */
+	/** Commits that shared out more memory than a GPU has. Must stay empty. */
 	readonly overcommits: readonly string[];
 	readonly close: () => Promise<void>;
 };
@@ -36,7 +34,7 @@ type Options = {
 	readonly random?: () => number;
 };
 
-/** Never settles: a process that was killed hears nothing any more. */
+/** Never settles, so a killed process never continues. */
 const {promise: silence} = Promise.withResolvers<never>();
 
 export async function createCrowd({open, gpuCount, random}: Options): Promise<Crowd> {
@@ -68,7 +66,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 		},
 	} as const;
 
-	/** The store has just checked that the line was as the plan expects it, so that tells who stood before. */
+	/** The store has just checked that the queue is as the plan expects, so `expect` shows who was in it. */
 	const judge = ({expect, writes, grants}: Plan): void => {
 		for (const write of writes) {
 			const asked = write.kind === 'shares' ? write.shares.reduce((sum, {memoryMiB = 0}) => sum + memoryMiB, 0) : 0;

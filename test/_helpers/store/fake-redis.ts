@@ -1,4 +1,4 @@
-/** Somebody who answers on a port as a Redis would, or as no Redis ever would. */
+/** A server that answers like a Redis, or like nothing a Redis would send. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
 import {createServer, type Socket} from 'node:net';
@@ -6,11 +6,11 @@ import {onTestFinished} from 'vitest';
 
 export type FakeRedis = {
 	readonly port: number;
-	/** What was asked, command by command. */
+	/** The received commands. */
 	readonly asked: ReadonlyArray<readonly string[]>;
 };
 
-/** Takes whole commands, `*2 $3 GET $1 x`, off the front of what came. */
+/** Takes complete commands, such as `*2 $3 GET $1 x`, off the front of the received bytes. */
 function takeCommands(bytes: Uint8Array): {
 	readonly commands: ReadonlyArray<readonly string[]>;
 	readonly rest: Uint8Array;
@@ -49,7 +49,7 @@ function takeCommands(bytes: Uint8Array): {
 /**
 Listens until the test ends.
 
-@param answer - The answer to a command, as it goes over the wire.
+@param answer - Returns the reply to a command in wire format.
 */
 export async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
 	const asked: Array<readonly string[]> = [];

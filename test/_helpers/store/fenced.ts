@@ -1,8 +1,8 @@
-/** A store that takes no plan which could change what its maker has not read: what is replaced, or relied on by a grant, has to be expected. */
+/** A store that rejects plans which could change something they have not read: a plan must expect what it replaces and what its grants rely on. */
 import type {Expectation, Plan, Write} from '../../../source/core/model/plan.js';
 import type {Store} from '../../../source/core/model/ports.js';
 
-/** What a write replaces. Undefined for what replaces nothing. */
+/** The key that a write replaces, or undefined if it replaces nothing. */
 function replacedBy(write: Write): Expectation | undefined {
 	switch (write.kind) {
 		case 'lease':
@@ -25,7 +25,7 @@ function replacedBy(write: Write): Expectation | undefined {
 			return {kind: write.kind, raw: undefined};
 		}
 
-		// The keys of a pool may be garbage, which cannot be compared.
+		// The keys of a pool can contain garbage, which cannot be compared.
 		case 'pool':
 		case 'join':
 		case 'restored': {
@@ -41,13 +41,13 @@ const nameOf = (expectation: Expectation): string =>
 			? `entry ${expectation.id}`
 			: expectation.kind;
 
-/** What decides about every grant: how many GPUs there are, which are out of service, what is shared and by which rules. */
+/** The keys that decide every grant: the number of GPUs, drains, sharing and policy. */
 const relevantToGrants = ['pool', 'drains', 'policy'];
 
-/** @throws Error for a plan that could change, or rely on, what somebody else has changed meanwhile. */
+/** @throws Error for a plan that could change, or rely on, what another process has changed since. */
 export function checkFences({expect, writes, usage, grants}: Plan, now: number): void {
 	const expected = new Set(expect.map((expectation) => nameOf(expectation)));
-	// A value that is not even a string cannot be compared: a pool that is made again throws it away.
+	// A value that is not a string cannot be compared. Recreating the pool deletes it.
 	const isRemake = writes.some(({kind}) => kind === 'pool');
 	const replaced = writes
 		.filter((write) => !(isRemake && write.kind === 'free'))

@@ -1,21 +1,21 @@
-/** A store on a bad network: requests come late or never, and answers are lost. */
+/** A store on a bad network: requests arrive late or never, and replies are lost. */
 import type {Store} from '../../../source/core/model/ports.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 
 export type Fate =
-	/** Nothing goes wrong. */
+	/** Request and reply arrive at once. */
 	| {readonly kind: 'prompt'}
-	/** It is done, and nobody is told. */
+	/** The request is carried out, but its reply is lost. */
 	| {readonly kind: 'answer lost'}
 	| {readonly kind: 'request lost'}
-	/** The sender is told that nothing is known. It is done when so many more requests have come, just before the next of them. */
+	/** The sender gets an error. The request is carried out right before the request that comes `after` more requests later. */
 	| {readonly kind: 'late'; readonly after: number};
 
 export type LateStore = {
 	readonly wrap: (store: Store) => Store;
-	/** From now on each request meets the next of these; after the last of them nothing goes wrong. */
+	/** Assigns these fates to the next requests. Later requests are prompt. */
 	readonly meet: (fates: readonly Fate[]) => void;
-	/** Delivers what is still on its way. */
+	/** Delivers the delayed requests. */
 	readonly deliver: () => Promise<void>;
 };
 

@@ -1,9 +1,9 @@
-/** What a process waits for on the network, and which signals it takes, as the kernel tells it. */
+/** Listening ports and handled signals of a process, as the kernel reports them. */
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 
 const listening = '0A';
 
-/** The TCP ports on which a process listens, sorted. Empty for a process that is gone. */
+/** The TCP ports that a process listens on, sorted. Empty if the process is gone. */
 export function portsOf(pid: number): readonly number[] {
 	const sockets = new Set<string>();
 	const ports = new Set<number>();
@@ -14,7 +14,7 @@ export function portsOf(pid: number): readonly number[] {
 					/^socket:\[(?<inode>\d+)\]$/v.exec(readlinkSync(`/proc/${pid}/fd/${descriptor}`))?.groups?.['inode'] ?? '',
 				);
 			} catch {
-				// The descriptor was closed meanwhile.
+				// The descriptor has been closed since.
 			}
 		}
 
@@ -33,7 +33,7 @@ export function portsOf(pid: number): readonly number[] {
 	return [...ports].toSorted((a, b) => a - b);
 }
 
-/** Signals by number that a process has in one of the sets of /proc/PID/status: caught, ignored, or pending. */
+/** The numbers of the signals in one of the sets of /proc/PID/status: caught, ignored or pending. */
 export function hasSignal(pid: number, set: 'SigCgt' | 'SigIgn' | 'ShdPnd', signal: number): boolean {
 	const status = readFileSync(`/proc/${pid}/status`, 'utf8');
 	const mask = BigInt(

@@ -1,13 +1,13 @@
-/** A reference store that crashes: it comes back in an earlier state, or with nothing. */
+/** A reference store that crashes and comes back in an earlier state or empty. */
 import type {MemoryStore} from '../../../source/store/memory/index.js';
 import {emptyState, type State} from '../../../source/store/memory/state.js';
 
 let runs = 1;
 
-/** What a store has on its disk at this moment. */
+/** The contents of the store's disk at this moment. */
 export const saved = ({state}: MemoryStore): State => structuredClone(state);
 
-/** Crashes, and starts again with what was saved; with nothing when nothing is given. */
+/** Crashes, and restarts with the saved data, or empty if there is none. */
 export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	const back = structuredClone(disk);
 	const refill = <Key, Value>(map: Map<Key, Value>, from: ReadonlyMap<Key, Value>): void => {

@@ -1,24 +1,22 @@
-/**
-A way to a server on which any one message can be held up, to see what becomes of those who wait for it.
-*/
+/** A proxy to a server that can hold up a chosen message, to test what clients do in the meantime. */
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 
 export type Proxy = {
 	readonly port: number;
 	/**
-	Counts messages from now on, of either way and of all connections together, and holds up the one with this number, with all that
-	follow: `meet` is told once it is there, before it is passed on.
+	Counts the messages of both directions on all connections from now on, and holds up the message with this number and everything after it. Calls
+	`meet` when the message arrives, before it is passed on.
 	*/
 	readonly stopAt: (number: number, meet: () => void) => void;
-	/** Passes everything on again, what was held up too. */
+	/** Passes everything on again, starting with what was held up. */
 	readonly letPass: () => void;
-	/** Cuts every connection, with all that was held up. New ones pass. */
+	/** Closes every connection and drops what was held up. New connections are accepted. */
 	readonly cut: () => void;
 	readonly close: () => Promise<void>;
 };
 
-/** Opens one to a port of this machine, on a port of its own. */
+/** Opens a proxy to a port of this machine, on a new port. */
 export async function openProxy(serverPort: number): Promise<Proxy> {
 	const sockets = new Set<Socket>();
 	let passed = 0;
@@ -50,7 +48,7 @@ export async function openProxy(serverPort: number): Promise<Proxy> {
 		from.on('error', () => undefined);
 		from.on('close', () => {
 			sockets.delete(from);
-			// Behind what is held up; it is no message itself.
+			// Data behind a held-up message. It does not count as a message.
 			const end = () => {
 				to.destroy();
 			};

@@ -1,7 +1,7 @@
 import {afterAll, beforeAll} from 'vitest';
 import {startRedis, type RedisServer} from './redis-server.js';
 
-/** One redis-server for all tests of a file, from before the first of them until after the last. */
+/** One redis-server for all tests of a file. Starts before the first test and stops after the last. */
 export function redisOfFile(options?: Parameters<typeof startRedis>[0]): RedisServer {
 	let server: RedisServer | undefined;
 	beforeAll(async () => {

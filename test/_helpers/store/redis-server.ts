@@ -1,6 +1,4 @@
-/**
-A real redis-server of a test's own.
-*/
+/** A real redis-server for one test. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
@@ -15,54 +13,40 @@ import {findRedis} from '../packages/find-redis.js';
 export type RedisServer = {
 	readonly host: '127.0.0.1';
 	readonly port: number;
-	/**
-	Path of its Unix socket.
-	*/
+	/** Path of its Unix socket. */
 	readonly socket: string;
-	/**
-	Where it keeps its data; removed by `stop`.
-	*/
+	/** The data directory. `stop` removes it. */
 	readonly directory: string;
 	readonly pid: () => number;
-	/**
-	SIGKILL, as if it crashed. The data on disk stays.
-	*/
+	/** Sends SIGKILL, like a crash. The data on disk stays. */
 	readonly kill: () => Promise<void>;
 	/**
-	Starts it again on the same port with the data it has on disk, after `kill` or instead of the one that runs. While it loads
-	them it answers already, but only that; `settings` are more settings for this time.
+	Restarts the server on the same port with the data on disk, after `kill` or in place of the running server. It answers "loading" until the data is
+	loaded. `settings` apply to this start only.
 	*/
 	readonly restart: (options?: {
 		readonly settings?: readonly string[];
 		readonly isLoadingEnough?: boolean;
 	}) => Promise<void>;
-	/**
-	Ends it and removes its data.
-	*/
+	/** Stops the server and removes its data. */
 	readonly stop: () => Promise<void>;
 };
 
 type Options = {
-	/**
-	More settings, such as `['--requirepass', 'x']`.
-	*/
+	/** More settings, such as `['--requirepass', 'x']`. */
 	readonly settings?: readonly string[];
-	/**
-	Write everything to disk at once, so that a kill loses nothing.
-	*/
+	/** Writes everything to disk at once, so that a kill loses nothing. */
 	readonly isDurable?: boolean;
-	/**
-	More variables of its environment.
-	*/
+	/** More environment variables. */
 	readonly environment?: Readonly<Record<string, string>>;
 };
 
 const startTimeoutMs = 20_000;
 
-/** Below those from which the system takes a port for a client: one that is free stays so while its server is away. */
+/** Below the ports that the system gives to clients, so a free port stays free while its server is down. */
 const ports = {from: 12_000, to: 32_000};
 
-/** A port that nobody listens on, now. */
+/** Finds a port that nobody listens on. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = randomInt(ports.from, ports.to);
@@ -70,7 +54,7 @@ export async function freePort(): Promise<number> {
 		try {
 			await once(server.listen(port, '127.0.0.1'), 'listening');
 		} catch {
-			// Somebody has it.
+			// The port is taken.
 			continue;
 		}
 
@@ -80,7 +64,10 @@ export async function freePort(): Promise<number> {
 	}
 }
 
-/** What it answers, which may be that it wants a password; undefined when it does not. At its socket nobody else can answer. */
+/**
+The reply of the server, possibly an error that asks for a password. Undefined if the server does not answer. Asks at its socket, where no other
+program can answer.
+*/
 async function answerOf(socket: string): Promise<string | undefined> {
 	const connection = connect(socket);
 	try {
@@ -95,7 +82,7 @@ async function answerOf(socket: string): Promise<string | undefined> {
 	}
 }
 
-/** Starts a redis-server on a free port, with its data in a new directory. */
+/** Starts a redis-server on a free port with a new data directory. */
 export async function startRedis({
 	settings = [],
 	isDurable = false,
@@ -166,7 +153,7 @@ export async function startRedis({
 	try {
 		await start();
 	} catch {
-		// Somebody may have taken the port in between.
+		// Another program may have taken the port since.
 		await kill();
 		port = await freePort();
 		await start();

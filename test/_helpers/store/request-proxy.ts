@@ -1,4 +1,4 @@
-/** A way to redis-server that understands requests: it holds back, repeats or swallows those that change the pool. */
+/** A proxy to redis-server that understands requests and can delay, repeat or drop those that change the pool. */
 import {Buffer} from 'node:buffer';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
@@ -6,38 +6,38 @@ import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import commitLua from '../../../source/store/redis/lua/commit.lua';
 import {withConstants} from '../../../source/store/redis/script.js';
 
-/** What becomes of one commit. The client never hears of it, except where it is prompt. */
+/** The fate of one commit. Unless it is prompt, the client gets no reply. */
 export type CommitFate =
 	| 'prompt'
-	/** The connection is cut; it reaches the server just before the next commit does. */
+	/** The connection is cut, and the commit reaches the server just before the next one. */
 	| 'arrives before the next'
-	/** The connection is cut; it reaches the server right after the next commit did. */
+	/** The connection is cut, and the commit reaches the server right after the next one. */
 	| 'arrives after the next'
-	/** The connection is cut; it reaches the server when the test says so. */
+	/** The connection is cut, and the commit reaches the server when the test calls `deliver`. */
 	| 'arrives when told'
-	/** It is carried out, and then the connection is cut. */
+	/** The commit is carried out, and then the connection is cut. */
 	| 'is done and cut off'
-	/** It is carried out, and the answer does not come before the client has given up on it. */
+	/** The commit is carried out, but its reply arrives only after the client has given up. */
 	| 'is done and not answered'
-	/** The connection is cut, and it never reaches the server. */
+	/** The connection is cut, and the commit never reaches the server. */
 	| 'never arrives';
 
 export type RequestProxy = {
 	readonly port: number;
-	/** The next commits meet these; those after them are prompt. */
+	/** Assigns these fates to the next commits. Later commits are prompt. */
 	readonly meet: (fates: readonly CommitFate[]) => void;
-	/** How many commits came since then. */
+	/** The number of commits since `meet`. */
 	readonly commits: () => number;
-	/** How many of those that were held back since then have reached the server. */
+	/** How many of the delayed commits since `meet` have reached the server. */
 	readonly arrived: () => number;
-	/** Delivers what was held back, and waits for the server's answers. */
+	/** Delivers the delayed commits, and waits for the server's replies. */
 	readonly deliver: () => Promise<void>;
-	/** Refuses new connections, and cuts those that are open. */
+	/** Refuses new connections and closes the open ones. */
 	readonly shut: () => Promise<void>;
 	readonly close: () => Promise<void>;
 };
 
-/** Takes one whole request off the front of what a client sent. Undefined: it is not all there yet. */
+/** Takes one complete request off the front of a client's data. Undefined if the request is incomplete. */
 function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; readonly length: number} | undefined {
 	const bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.length);
 	const lineAt = (from: number): readonly [number, number] | undefined => {
@@ -68,29 +68,29 @@ function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; read
 const commitScript = withConstants(commitLua);
 const commitDigest = createHash('sha1').update(commitScript).digest('hex');
 
-/** Everything but a commit passes unseen. */
+/** Passes on everything but commits unchanged. */
 const isCommit = ([name = '', script]: readonly string[]): boolean =>
 	/^eval/iv.test(name) && (script === commitDigest || script === commitScript);
 
-/** Resolves when the socket has received something, or has ended. Leaves no listener behind: many commits pass one connection. */
+/** Resolves when the socket has received something or has ended. Removes its listeners, because many commits use one connection. */
 async function answerOf(socket: Socket): Promise<void> {
 	const settled = new AbortController();
 	const {signal} = settled;
 	try {
 		await Promise.race([once(socket, 'data', {signal}), once(socket, 'close', {signal})]);
 	} catch {
-		// The connection failed, and closes.
+		// The connection failed and is closing.
 	} finally {
 		settled.abort();
 	}
 }
 
-/** Opens one to a port of this machine, on a port of its own. */
+/** Opens a proxy to a port of this machine, on a new port. */
 export async function openRequestProxy(serverPort: number): Promise<RequestProxy> {
 	const sockets = new Set<Socket>();
 	let fates: CommitFate[] = [];
 	const counts = {commits: 0, arrived: 0};
-	/** What the next commit finds on its way: before it, after it, or not until told. */
+	/** Delayed commits, delivered before the next commit, after it, or on request. */
 	let held: Array<{readonly request: Uint8Array; readonly fate: CommitFate}> = [];
 
 	const open = (): Socket => {
@@ -100,7 +100,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		return socket;
 	};
 
-	/** Sends one request by a connection of its own. Returns when it was answered, or when the server is away. */
+	/** Sends one request on a new connection. Returns when it was answered or the server is down. */
 	const sendAlone = async (request: Uint8Array): Promise<void> => {
 		const socket = open();
 		socket.write(request);
@@ -118,7 +118,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	};
 
 	let delivery = Promise.resolve();
-	/** One delivery after the other: the caller of one waits for those that are under way, too. */
+	/** Deliveries run one after another, so a caller also waits for those under way. */
 	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
 		delivery = delivery.then(async () => deliverDue(isDue));
 		return delivery;
@@ -129,7 +129,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		const fate = fates.shift() ?? 'prompt';
 		switch (fate) {
 			case 'prompt': {
-				// A server that is killed just now answers nothing, and that is a fate of its own.
+				// A server that is killed at this moment does not answer, which is a valid outcome.
 				const answered = answerOf(upstream);
 				upstream.write(request);
 				if (held.some((other) => other.fate === 'arrives after the next')) {
@@ -148,7 +148,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 
 			case 'is done and not answered': {
 				await sendAlone(request);
-				// Answers come in the order of the requests, so this connection says nothing more.
+				// Replies come in the order of the requests, so this connection carries no more replies.
 				await once(client, 'close').catch(() => undefined);
 				break;
 			}

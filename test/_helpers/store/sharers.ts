@@ -1,4 +1,4 @@
-/** People of one crowd who ask for shares of GPUs, all at once. */
+/** Many people who ask for shares of GPUs at the same time. */
 import type {World} from '../../../source/core/model/ports.js';
 import type {Requester} from '../../../source/core/model/types.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {person as personNamed, randomFrom} from '../world.js';
 import type {Crowd} from './crowd.js';
 
-/** A store that is too busy for ten seconds says so, and the holder gives back again. */
+/** A store that is busy for ten seconds returns an error, and the holder releases again. */
 async function giveBack(world: World, requester: Requester, leaseId: string): Promise<void> {
 	for (let tries = 1; ; tries++) {
 		try {
@@ -22,16 +22,16 @@ async function giveBack(world: World, requester: Requester, leaseId: string): Pr
 	}
 }
 
-/** What became of a crowd. */
+/** The result of the run. */
 export type Shared = {
 	readonly served: number;
-	/** How many shared a GPU at most, by what anybody read. */
+	/** The largest number of shares of one GPU in any snapshot. */
 	readonly mostOnOneGpu: number;
 };
 
 /**
-Each of so many people wants 1 to 24 GiB of one GPU, or of two, and every tenth a whole GPU; a person who is served holds it for a moment and gives
-it back.
+Each person asks for 1 to 24 GiB of one or two GPUs, and every tenth for a whole GPU. A person who is served holds the GPUs for a moment and releases
+them.
 */
 export async function shareAll(crowd: Crowd, count: number, seed = 7): Promise<Shared> {
 	const random = randomFrom(seed);

@@ -8,14 +8,14 @@ export const percentile = (values: readonly number[], share: number): number => 
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** Milliseconds that it took. */
+/** Returns the duration of some work in milliseconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
 	const started = performance.now();
 	await work();
 	return performance.now() - started;
 }
 
-/** The median of milliseconds that Node takes to start and end: the unit of every limit of time, because machines differ in speed. */
+/** Returns the median time in milliseconds that Node takes to start and exit. All time limits are in this unit, because machines differ in speed. */
 export function bareStart(): number {
 	const figures = Array.from({length: 11}, () => {
 		const started = performance.now();
@@ -25,13 +25,13 @@ export function bareStart(): number {
 	return median(figures);
 }
 
-/** Reports a time in bare starts of Node, measured now. The limits leave about half of themselves for a busy machine. */
+/** Reports a time in bare starts of Node, measured now. About half of each limit is a margin for a busy machine. */
 export function reportTime(name: string, milliseconds: number, limit: number): void {
 	printFigure(name, milliseconds, 'ms');
 	report(name, milliseconds / bareStart(), {limit, unit: 'bare starts of Node'});
 }
 
-/** One line of the report. A figure over its limit fails the run. */
+/** Prints a line of the report. A figure over its limit fails the run. */
 export function report(
 	name: string,
 	figure: number,
@@ -42,7 +42,7 @@ export function report(
 	process.exitCode = isMet ? process.exitCode : 1;
 }
 
-/** A figure without a limit. */
+/** Prints a figure without a limit. */
 export function printFigure(name: string, figure: number, unit: string): void {
 	process.stdout.write(`      ${name}: ${figure.toFixed(3)} ${unit}\n`);
 }

@@ -5,7 +5,7 @@ import {gpuFields, processFields} from '../../../source/gpu/nvidia/fields.js';
 type Size = {
 	readonly gpuCount: number;
 	readonly pids: readonly number[];
-	/** On each GPU, in MiB. */
+	/** Memory in use on each GPU, in MiB. */
 	readonly memoryUsed?: number;
 };
 
@@ -34,9 +34,7 @@ const cells: Readonly<Record<string, string>> = {
 	'remapped_rows.failure': 'No',
 };
 
-/**
-What nvidia-smi prints for so many GPUs, with these processes dealt out to them.
-*/
+/** The output of nvidia-smi for this many GPUs, with these processes spread over them. */
 export const tables = ({
 	gpuCount,
 	pids,
@@ -59,9 +57,7 @@ export const tables = ({
 	};
 };
 
-/**
-Shell lines that print them, whichever is asked for.
-*/
+/** Shell lines that print the requested table. */
 export const answerOf = (directory: string, size: Size): string => {
 	const {gpus, processes} = tables(size);
 	writeFileSync(path.join(directory, 'gpus.csv'), gpus);

@@ -1,4 +1,4 @@
-/** A pool of idle GPUs, as the core's verbs want it. */
+/** A pool of idle GPUs for operations of the core. */
 import type {Store, World} from '../../../source/core/model/ports.js';
 import {createClock} from '../../../source/host/clock.js';
 import {createHost} from '../../../source/host/host.js';

@@ -120,7 +120,7 @@ async function mute(): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-/** Nothing is offered, quickly and silently. */
+/** Checks that completion quickly offers nothing and prints nothing. */
 async function pressTabWithoutStore(shell: Terminal): Promise<void> {
 	const port = await mute();
 	const before = performance.now();

@@ -170,7 +170,7 @@ test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', asy
 	expect(byName.script).toContain(` --complete ${shell} `);
 	expect(byName.remarks).toEqual([]);
 	expect(await completionOf('', `/usr/bin/${shell}`)).toEqual(byName);
-	// A user who sees the script is told how to load it.
+	// A user who sees the script also sees how to load it.
 	const {remarks} = await completionOf(shell, undefined, true);
 	expect(remarks).toEqual([expect.stringContaining(`canhazgpu completion ${shell}`)]);
 	if (shell === 'bash') {

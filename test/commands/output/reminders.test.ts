@@ -121,7 +121,7 @@ test('an address that never answers delays neither the GPUs nor the shell', asyn
 	writeFileSync(done, '');
 	const beganMs = performance.now();
 	const {exitCode, stderr} = await job.ended;
-	// Without an answer, the call would take five seconds.
+	// A call that waits for the answer would take five seconds.
 	expect(performance.now() - beganMs).toBeLessThan(3500);
 	expect(exitCode).toBe(0);
 	expect(stderr).toMatch(/^canhazgpu: a reminder could not be sent: notify\.webhook: .*abort.*\n$/v);

@@ -59,7 +59,7 @@ test('a damaged database is reported by every command and never overwritten', as
 	expect(await kindsIn(box)).toEqual(['leased', 'free']);
 });
 
-test('a stopped process that holds the database is named, and others go on once it does', async () => {
+test('a stopped process that holds the database is named, and others continue when it does', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = `
 		const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);

@@ -58,7 +58,7 @@ async function fill(box: Box) {
 const lossPattern =
 	/The store lost its data; restored at \d\d:\d\d:\d\d from data read at \d\d:\d\d:\d\d: everything reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
 
-/** Checks that everything is back, in order, and that every face reports the loss. */
+/** Checks that everything is back, in order, and that every interface reports the loss. */
 async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType<typeof fill>>): Promise<void> {
 	await eventually(async () => {
 		expect(await contentOf(box)).toEqual(seen);

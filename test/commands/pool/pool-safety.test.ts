@@ -1,4 +1,4 @@
-/** What other accounts can do to the files of a shared embedded pool, and how that affects its users. */
+/** Attacks of other accounts on the files of a shared embedded pool, and their effect on its users. */
 import {
 	chmodSync,
 	existsSync,

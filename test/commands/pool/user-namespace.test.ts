@@ -67,7 +67,7 @@ const redis = redisOfFile();
 
 const because = /user namespace .* the account cannot be verified: run the command outside/v;
 
-/** As root of a namespace, and as the owner's uid. */
+/** Attempts as root of a namespace, and under the owner's uid. */
 const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [
 	['uid 0 of its own', ['unshare', '-r']],
 	['the uid of another account', ['unshare', '-U', `--map-user=${victim}`]],
@@ -216,7 +216,7 @@ test.runIf(isLong && reason === undefined)(
 
 		expect(runAs(mallory, box, 'reserve --gpu-ids 3 --duration 1h')).toMatchObject({exitCode: 0});
 		await eventually(async () => (await holders(box)) === '0:RUN 1:RUN 2:- 3:MANUAL');
-		// As root of a namespace, as the victim, and as the overflow uid.
+		// Root of a namespace, the victim, and the overflow uid.
 		for (const through of [
 			['unshare', '-r'],
 			['unshare', '-U', `--map-user=${victim}`],

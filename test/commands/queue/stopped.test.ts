@@ -1,4 +1,4 @@
-/** Waiting processes that stand still: stopped by a signal, or by a debugger. */
+/** Waiting processes that are stopped by a signal or by a debugger. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
@@ -21,7 +21,7 @@ print('stopped', flush=True)
 sys.stdin.read()
 `;
 
-/** Stops the process, and returns what lets it go on. */
+/** Stops the process, and returns a function that continues it. */
 type Stop = (waiter: Started) => Promise<() => Promise<void>>;
 
 /** Whether the process holds a lock for writing. Fields of /proc/locks: number, kind, mode, access, PID and more. */
@@ -31,7 +31,7 @@ const holdsLock = (pid: number): boolean =>
 		.map((line) => line.split(/\s+/v))
 		.some((fields) => fields[3] === 'WRITE' && fields[4] === String(pid));
 
-/** A process that is stopped within a transaction of the embedded store holds up everybody, so this stops it outside of one. */
+/** Stops a process outside of a transaction, because a process stopped inside one would block the embedded store for everybody. */
 const bySignal: Stop = async (waiter) => {
 	await eventually(() => {
 		waiter.kill('SIGSTOP');

@@ -128,7 +128,7 @@ describe.each([
 	);
 });
 
-// Wake-ups are told apart from ticks by their time, which needs an idle machine.
+// Wake-ups are distinguished from ticks by their time, which needs an idle machine.
 slowTest('a release wakes three of 200 waiters, and one of them scans the GPUs', {timeout: 60_000}, async () => {
 	// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
 	const crowd = await crowdOnRedis(redis, () => 0.999);
@@ -165,7 +165,7 @@ slowTest('a release wakes three of 200 waiters, and one of them scans the GPUs',
 	expect(wokenReads.length).toBeLessThanOrEqual(3);
 	expect(wokenReads.flat().length).toBeLessThanOrEqual(4);
 	expect(crowd.scans() - scansBefore).toBe(1);
-	// One commit is the release itself.
+	// The release itself is a commit.
 	expect(crowd.commits() - commitsBefore).toBeLessThanOrEqual(3);
 	controller.abort();
 	await Promise.all(answers);

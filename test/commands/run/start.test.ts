@@ -1,4 +1,4 @@
-/** Events between the grant and the start of the command: nothing stays reserved, and the user is told. */
+/** Events between the grant and the start of the command: nothing stays reserved, and the user sees why. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import type {App, Job, JobOptions, OpenWorld} from '../../../source/app/contract.js';

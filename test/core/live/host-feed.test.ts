@@ -15,7 +15,7 @@ const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', w
 /** The hosts with updates, in order. */
 let updates: string[] = [];
 
-/** Hosts that do what the test says; `opened` and `asked` count how often each was connected to and asked. */
+/** Hosts that the test controls. `opened` and `asked` count the connections and requests to each. */
 function start() {
 	const clock = createVirtualClock();
 	const connections = new Map<
@@ -60,7 +60,7 @@ function start() {
 	return {feed, clock, opened, asked, host: (name: string) => connections.get(name)!};
 }
 
-test('a host is connected to once, and its last words are there at once', async () => {
+test('each host has one connection, whose last answer is available at once', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const [first, second] = [hosts.ask('a'), hosts.ask('a')];
 	host('a').onValue('one');
@@ -76,7 +76,7 @@ test('a host is connected to once, and its last words are there at once', async 
 	expect(opened).toEqual(['a']);
 });
 
-test('reports at once which host has a new answer, falls silent or ends', async () => {
+test('the feed reports at once which host has a new answer, goes silent or ends', async () => {
 	const {feed: hosts, clock, host} = start();
 	const asking = [hosts.ask('a'), hosts.ask('b')];
 	host('a').onValue('one');
@@ -92,7 +92,7 @@ test('reports at once which host has a new answer, falls silent or ends', async 
 	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
 });
 
-test('a connection for which nobody asks is closed, and opened again when somebody does', async () => {
+test('a connection that nobody reads is closed, and opened again on demand', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -110,7 +110,7 @@ test('a connection for which nobody asks is closed, and opened again when somebo
 	expect(opened).toEqual(['a', 'a']);
 });
 
-test('a host that falls silent is an error, is let go, and is asked again after a while', async () => {
+test('a host that goes silent is an error, is disconnected, and is tried again after a while', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -130,7 +130,7 @@ test('a host that falls silent is an error, is let go, and is asked again after 
 	expect(await again).toBe('back');
 });
 
-test('a host that never says a word is an error within 15 s, and so is one that refuses at once', async () => {
+test('a host that never answers is an error within 15 s, and one that refuses is an error at once', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const silent = hosts.ask('silent');
 	const outcome = expect(silent).rejects.toThrow('silent: no answer within 15 s');
@@ -144,7 +144,7 @@ test('a host that never says a word is an error within 15 s, and so is one that 
 	expect(opened).toEqual(['silent', 'refusing']);
 });
 
-test('a host of an older version is asked now and then, and tried again when it may have been updated', async () => {
+test('a host of an older version is polled, and probed again when it may have been updated', async () => {
 	const {feed: hosts, clock, opened, asked, host} = start();
 	const first = hosts.ask('old');
 	host('old').end();

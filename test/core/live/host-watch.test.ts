@@ -65,7 +65,7 @@ test('an answer keeps its age when the host repeats it', async () => {
 	expect(hosts.known()[0]!.answeredMs).toBeGreaterThan(failing!.answeredMs);
 });
 
-test('a host that has something new is asked at once, and only while somebody subscribes', async () => {
+test('a host with news is asked at once, and only while somebody subscribes', async () => {
 	const {watch: hosts, clock, published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);

@@ -34,7 +34,7 @@ const reserveOne = async (world: LiveWorld, name: string) =>
 
 const kindsOf = (events: readonly AuditEntry[]) => events.map(({kind}) => kind);
 
-test('a reservation shows in the rows and the events, and the GPUs are scanned again at once', async () => {
+test('a new reservation appears in the rows and the events, and triggers a scan at once', async () => {
 	const world = await createLiveWorld(2);
 	const {view} = follow(world, {intervals: {watchedMs: 60_000, unwatchedMs: 60_000}});
 	await eventually(() => view.current().rows.length === 2 && world.scans() === 1);
@@ -45,7 +45,7 @@ test('a reservation shows in the rows and the events, and the GPUs are scanned a
 	expect(view.counts.get('granted')).toBe(1);
 });
 
-test('a store that comes back with another past: its events replace those that were shown', async () => {
+test('a store that comes back with another past replaces the shown events', async () => {
 	const world = await createLiveWorld(2);
 	let listener: StoreListener | undefined;
 	let entries: readonly AuditEntry[] = [{id: '5', time: 5, kind: 'granted', account: 'alice', gpus: [0]}];
@@ -79,7 +79,7 @@ test('a store that comes back with another past: its events replace those that w
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('a store that does not answer is lost after five seconds, since it was asked, and is back with its answer', async () => {
+test('a store that does not answer counts as lost five seconds after the request, and as back with its next answer', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	const hanging = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ test('a store that does not answer is lost after five seconds, since it was aske
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('values are as old as the question that failed, and not as its error', async () => {
+test('the age of values counts from the start of a failed request, not from its error', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	let isAway = false;
@@ -135,7 +135,7 @@ test('values are as old as the question that failed, and not as its error', asyn
 	expect(now - lost!.since).toBeCloseTo(3);
 });
 
-test('an audit log that cannot be read is said, and the rest goes on', async () => {
+test('an unreadable audit log is reported, and everything else still works', async () => {
 	const world = await createLiveWorld(2);
 	let isBroken = true;
 	const store = {
@@ -175,7 +175,7 @@ test('a new alert is recorded in the audit log, but not by a read-only view', as
 	}
 });
 
-test('once stopped it scans and reads no more', async () => {
+test('a stopped view neither scans nor reads', async () => {
 	const world = await createLiveWorld(1);
 	const counts = {reads: 0, scans: 0};
 	const store = {

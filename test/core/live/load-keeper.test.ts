@@ -1,4 +1,4 @@
-/** The load history of a host: who writes it, and what a reader makes of it. */
+/** The load history of a host: which viewer writes it, and how it is read. */
 import {expect, test} from 'vitest';
 import {createLoadKeeper} from '../../../source/core/live/load-keeper.js';
 import {pastHistory, emptyHistory, recorded, seriesOf} from '../../../source/core/live/utilization-history.js';
@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('a night comes back as it was, with blanks where no one looked, also when it is read bit by bit', async () => {
+test('a recorded night reads back the same, with blanks where nobody scanned, also when it is read in parts', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);
@@ -45,7 +45,7 @@ test('a night comes back as it was, with blanks where no one looked, also when i
 	const history = pastHistory(whole.minutes, own, {name, key: 'gpu', windowMs: hours * 3_600_000, ownOffsetMs: 0});
 	const series = seriesOf(history, 'gpu', 'utilization', {columns: 10, nowMs: now * 1000});
 	expect(series).toEqual([0.25, 0.25, undefined, undefined, 0.75, 0.75, 0.75, 0.75, 0.75, 0.75]);
-	// Narrow columns are as blank, to the minute.
+	// Blanks are exact to the minute in narrow columns too.
 	const narrow = seriesOf(history, 'gpu', 'utilization', {columns: 1200, nowMs: now * 1000});
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
@@ -69,12 +69,12 @@ test("the monitor's own readings continue the recorded minutes", async () => {
 	expect(series.map((value) => value?.toFixed(2))).toEqual([undefined, '0.20', '0.20', '0.80']);
 });
 
-test('the one who scans writes, the last minute too; those who look write nothing', async () => {
+test('the viewer that scans writes every minute including the last, and other viewers write nothing', async () => {
 	const world = await createLiveWorld(2);
 	const gpus = {
 		...world.gpus,
 		async observe() {
-			// Viewers tell two scans apart by their milliseconds, and would wait for the next one.
+			// Viewers tell two scans apart by their milliseconds, so equal times would make them wait for the next scan.
 			await world.clock.sleep(2);
 			return world.gpus.observe();
 		},
@@ -98,7 +98,7 @@ test('the one who scans writes, the last minute too; those who look write nothin
 	}
 });
 
-test('a store that takes no minute holds nobody up; the next is written again', async () => {
+test('a store that rejects a minute delays nobody, and the next minute is written', async () => {
 	const store = createMemoryStore();
 	let isFull = true;
 	const keeper = createLoadKeeper({
@@ -120,7 +120,7 @@ test('a store that takes no minute holds nobody up; the next is written again', 
 	expect((await readPast({store}, {now: startTime + 120, seconds: 3600})).minutes).toHaveLength(1);
 });
 
-test('a poisoned hour is a time that was not seen', async () => {
+test('an invalid hour is shown as blank', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	for (const second of [0, 60, 3600, 3660]) {

@@ -9,7 +9,7 @@ import {
 
 const stepMs = 2000;
 
-/** A history of one process after these scans: when, and which share of the processors. */
+/** The history of one process after these scans, each a time and a share of the processors. */
 const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | undefined]>): ProcessHistory => {
 	let history = emptyProcessHistory(stepMs);
 	for (const [atMs, utilization] of scans) {
@@ -19,7 +19,7 @@ const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | 
 	return history;
 };
 
-test('a series goes back to the first scan however long ago, in bounded room, and its mean is that of the scans', () => {
+test('a series reaches back to the first scan in bounded memory, and its mean is the mean of the scans', () => {
 	fc.assert(
 		fc.property(
 			fc.integer({min: 1, max: 1200}),
@@ -44,13 +44,13 @@ test('a series goes back to the first scan however long ago, in bounded room, an
 	);
 });
 
-test('a rise stays where it was when the series gets coarser', () => {
+test('a rise keeps its place when the series gets coarser', () => {
 	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });
 
-test('unseen times are blank, one missed scan is bridged, and an unknown reading is not zero', () => {
+test('unseen times are blank, one missed scan is bridged, and an unknown reading does not count as zero', () => {
 	const seen = historyOf([
 		[0, 0.2],
 		[2000, 0.2],
@@ -65,13 +65,13 @@ test('unseen times are blank, one missed scan is bridged, and an unknown reading
 	expect(processSeriesOf(seen, 'b', 10)).toBeUndefined();
 });
 
-test('a process that ended is forgotten after a while, and so is what a clock that was set back says', () => {
+test('an ended process is forgotten after a while, as are readings of a clock that was set back', () => {
 	const history = historyOf([[0, 1]]);
 	const others = (atMs: number): ProcessHistory => recordedProcesses(history, new Map([['b', {}]]), atMs);
 	expect(others(60_000).series.keys().toArray()).toEqual(['a', 'b']);
 	expect(others(400_000).series.keys().toArray()).toEqual(['b']);
 	expect(others(-400_000).series.keys().toArray()).toEqual(['b']);
-	// The same scan again changes nothing.
+	// Recording the same scan again changes nothing.
 	expect(
 		historyOf([
 			[0, 1],

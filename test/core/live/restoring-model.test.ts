@@ -1,4 +1,4 @@
-/** Random histories of a store that goes back to earlier states, with several who remember and others who do not. */
+/** Random histories of a store that returns to earlier states, with processes that remember it and others that do not. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
@@ -90,9 +90,9 @@ async function scene() {
 		store: createRestoringStore(world.store, world),
 	}));
 	const wrappers: Wrapper[] = [];
-	/** When each that waits joined first. */
+	/** The first join time of each waiting entry. */
 	const joined = new Map<string, number>();
-	/** Leases granted since the last crash that nothing has ended: no restoring may touch them. */
+	/** Leases granted since the last crash that have not ended. A restore must not touch them. */
 	const since = new Map<number, string>();
 	let disk: State | undefined;
 	let ids = 0;
@@ -232,9 +232,9 @@ async function checkHistory(world: World): Promise<void> {
 	}
 }
 
-/** After all have read, the holders are those that the store names. */
+/** Checks that after all have read, the holders are those in the store. */
 async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
-	// Twice: the second to put back what it knew may know of a later holder.
+	// Twice, because the second process to restore may know a later holder.
 	for (const wrapper of [wrappers, wrappers].flat()) {
 		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.jobLease));
 		wrapper.jobLease = answer?.jobLease ?? wrapper.jobLease;
@@ -269,7 +269,7 @@ const anySteps = fc.array(anyStep, {maxLength: 14, size: 'max'});
 
 type Round = {readonly steps: readonly Step[]; readonly isEmpty: boolean};
 
-/** Each round ends with a crash of the store; after the last steps all read, and then everything has to be right. */
+/** Each round ends with a crash of the store. After the last step all processes read, and then everything must be right. */
 async function play(rounds: readonly Round[], last: readonly Step[]): Promise<void> {
 	const all = await scene();
 	for (const {steps, isEmpty} of rounds) {
@@ -307,7 +307,7 @@ test('in random histories each GPU has one holder, records are unique, the queue
 	);
 });
 
-test('a lease that has ended since is not put back where the lease before it was taken back', async () => {
+test('an ended lease is not restored in place of the lease before it', async () => {
 	const round = (...steps: readonly Step[]): Round => ({steps, isEmpty: false});
 	await play(
 		[
@@ -324,7 +324,7 @@ test('a lease that has ended since is not put back where the lease before it was
 	);
 });
 
-test('before anybody else does something, all that the newest reader knew is there again', async () => {
+test('the first reads after a crash restore everything that the newest reader knew', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			anySteps,
@@ -339,7 +339,7 @@ test('before anybody else does something, all that the newest reader knew is the
 				}
 
 				await all.do({what: 'save', which: 0});
-				// Everybody knows something; the last knows it best.
+				// All know something, and the last reader knows most.
 				for (const [index, step] of after.entries()) {
 					await all.do(step);
 					await readCurrent(staying[index % 2]!);

@@ -5,7 +5,7 @@ import {decodeSharedScan, encodeSharedScan} from '../../../source/core/rules/poo
 import type {GpuReading, Observation} from '../../../source/core/model/types.js';
 import {idleReading, observationOf} from '../../_helpers/world.js';
 
-/** Every field that a reading may have. */
+/** A reading with every optional field. */
 const full: GpuReading = {
 	index: 3,
 	uuid: 'GPU-3',
@@ -67,13 +67,13 @@ test('other viewers see exactly the posted scan', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test('so is a failure, and a GPU whose processes are unknown', () => {
+test('other viewers see a failure, and a GPU whose processes are unknown', () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();
 });
 
-test('long command lines are cut, and left out where that is not enough; a scan is never too long to be read', () => {
+test('long command lines are cut, or left out if needed, so that a scan is never too long to be read', () => {
 	const processes = (count: number, length: number) =>
 		Array.from({length: count}, (_, pid) => ({pid, commandLine: 'x'.repeat(length), ancestors: ['y'.repeat(length)]}));
 	const some = roundTrip(observationOf([{...idleReading(0), processes: processes(100, 5000)}]));
@@ -115,13 +115,13 @@ test.each([
 	['a process that began at a time that no date has', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
 	['idleness up to a time that no date has', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
 	['1e999', goodText.replace('"powerWatts":540.5', '"powerWatts":1e999')],
-])('%s is no scan', (_, posted) => {
+])('%s is not a valid scan', (_, posted) => {
 	expect(decodeSharedScan(goodText)).toBeDefined();
 	expect(posted).not.toBe(goodText);
 	expect(decodeSharedScan(posted)).toBeUndefined();
 });
 
-test('fields of a later version are left out, and names cannot reach a prototype', () => {
+test('fields of a later version are dropped, and names cannot reach a prototype', () => {
 	const posted = goodText
 		.replace('"uuid":"GPU-3"', '"uuid":"GPU-3","later":{"a":1},"__proto__":{"polluted":1}')
 		.replace('"fanPercent":"[N/A]"', '"__proto__":"x"');
@@ -131,7 +131,7 @@ test('fields of a later version are left out, and names cannot reach a prototype
 	expect(Object.prototype).not.toHaveProperty('polluted');
 });
 
-test('decoding never throws, whatever is posted', () => {
+test('decoding never throws for any text', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(

@@ -1,4 +1,4 @@
-/** Many who look, and the one who scans for them. In real time, with short intervals. */
+/** Many viewers and the one that scans for them, in real time with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -13,7 +13,7 @@ import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
 
 const intervalMs = 100;
 
-/** Looks as the others do; closed when the test ends. */
+/** A viewer that reads in the same interval as the others. Closed when the test ends. */
 function watch(
 	world: World,
 	more: {readonly intervalMs?: number; readonly opened?: () => void; readonly closed?: () => void} = {},
@@ -37,7 +37,7 @@ function watch(
 	return provider;
 }
 
-/** Looks so many times, an interval apart, as the monitor does. */
+/** Reads this many times, one interval apart, as the monitor does. */
 async function scanTimes(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
 	const seen: Observation[] = [];
 	for (let round = 0; round < times; round++) {
@@ -50,7 +50,7 @@ async function scanTimes(provider: GpuProvider, times: number): Promise<readonly
 
 const failWith = new CanhazgpuError('store-unreachable', 'away');
 
-test('ten viewers cost one scan an interval, and all see the same', async () => {
+test('ten viewers cost one scan per interval and see the same scan', async () => {
 	const world = await createLiveWorld(2);
 	let scan = 0;
 	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
@@ -60,13 +60,13 @@ test('ten viewers cost one scan an interval, and all see the same', async () => 
 	expect(world.scans()).toBeLessThan(2 * rounds);
 	for (const own of seen) {
 		const numbers = own.map(({gpus}) => gpus[0]!.utilizationPercent!);
-		// Each look brings a newer scan than the one before.
+		// Each read returns a newer scan than the previous one.
 		expect(new Set(numbers).size).toBe(rounds);
 		expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
 	}
 });
 
-test('a scan is as old as it is, for those who did not take it', async () => {
+test('a shared scan keeps its age for viewers that did not take it', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	await sleep(60);
@@ -83,9 +83,9 @@ test('a failed scan is shared too', async () => {
 	expect(world.scans()).toBe(1);
 });
 
-test('when the one who scans dies, another takes over within seconds', async () => {
+test('another viewer takes over within seconds after the scanner was killed', async () => {
 	const world = await createLiveWorld(1);
-	// Somebody who got the role and was killed.
+	// A viewer that got the role and was killed.
 	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
 	const began = world.clock.monotonicMs();
 	const [first] = await scanTimes(watch(world), 2);
@@ -94,7 +94,7 @@ test('when the one who scans dies, another takes over within seconds', async () 
 	expect(world.scans()).toBe(2);
 });
 
-test('when it closes, the next one scans at once; what it kept open is closed', async () => {
+test('closing the scanner releases what it kept open, and another viewer scans at once', async () => {
 	const world = await createLiveWorld(1);
 	let open = 0;
 	const counted = {opened: () => open++, closed: () => open--};
@@ -111,7 +111,7 @@ test('when it closes, the next one scans at once; what it kept open is closed', 
 	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
 });
 
-test('one that is closed while it asks for the role makes nothing that scans, and scans no more', async () => {
+test('a viewer that is closed while it asks for the role never scans', async () => {
 	const world = await createLiveWorld(1);
 	const asked = Promise.withResolvers<void>();
 	const mayAnswer = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ test('one that is closed while it asks for the role makes nothing that scans, an
 	expect({opened, scans: world.scans()}).toEqual({opened: 0, scans: 0});
 });
 
-slowTest('one who pauses gives the role up', async () => {
+slowTest('a scanner that pauses gives up the role', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	const other = watch(world.as(2));
@@ -157,7 +157,7 @@ slowTest('one who pauses gives the role up', async () => {
 	});
 });
 
-test('a viewer that wants more scans makes them for those that want fewer', async () => {
+test('a viewer with a shorter interval scans for those with longer ones', async () => {
 	const world = await createLiveWorld(1);
 	const slow = watch(world, {intervalMs: 60_000});
 	await slow.observe();
@@ -166,7 +166,7 @@ test('a viewer that wants more scans makes them for those that want fewer', asyn
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
 
-test('without a store each viewer scans by itself, and together again once it is back', async () => {
+test('without a store each viewer scans by itself, and scans are shared again once the store is back', async () => {
 	const live = await createLiveWorld(1);
 	let isAway = true;
 	const store = {
@@ -208,7 +208,7 @@ test.each(['', 'garbage', '{"version":1,"scan":{}}'])(
 	},
 );
 
-test('the pool of another machine is nobody to share with', async () => {
+test('viewers share no scans with the pool of another machine', async () => {
 	const world = await createLiveWorld(1);
 	const stranger = watch({...world, host: {...world.host, machineId: 'elsewhere', bootId: 'other'}});
 	await stranger.observe();
@@ -216,7 +216,7 @@ test('the pool of another machine is nobody to share with', async () => {
 	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
 });
 
-test('a process that hands out GPUs scans for itself: a lie in the store gives no one a GPU', async () => {
+test('a process that grants GPUs scans for itself, so a forged scan in the store grants nothing', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
 	const watched = watch(world);
@@ -229,7 +229,7 @@ test('a process that hands out GPUs scans for itself: a lie in the store gives n
 	});
 });
 
-test('how long a lease has been idle goes with the scan, also to the next scanner', async () => {
+test('the idle time of a lease is part of the scan, and the next scanner continues it', async () => {
 	const world = await createLiveWorld(1);
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
@@ -266,7 +266,7 @@ test('a viewer in an isolated job shows the scans of others and posts none', asy
 	expect(seen.every(({gpus}) => gpus.every(({failure}) => failure === undefined))).toBe(true);
 	const shown = await inside.observe();
 	expect(shown.isPartial).toBeUndefined();
-	// Alone again, it goes on looking.
+	// Alone again, this viewer scans for itself.
 	await outside.close!();
 	await eventually(async () => (await inside.observe()).isPartial === true);
 });

@@ -1,4 +1,4 @@
-/** GPU-seconds by user, against a sum that is made second by second. */
+/** Tests GPU-seconds by user against a naive sum over every second. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {LiveState} from '../../../source/core/live/live-view.js';
@@ -33,11 +33,11 @@ const eachSecond = {
 
 const uses = Object.keys(eachSecond) as readonly Use[];
 
-test('every second counts for those who held the GPUs in it, and none in which the store was away', () => {
+test('each second counts for the accounts that held GPUs in it, except while the store was away', () => {
 	const second = fc.record({
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),
-		// A change can be without news, and sums can be read at any time.
+		// A change can have no news, and sums can be read at any time.
 		isPublished: fc.boolean(),
 		isAsked: fc.boolean(),
 	});

@@ -20,7 +20,7 @@ const training: GpuProcess = {pid: 700, startTicks: 7007, user: 'alice', name: '
 
 let world: TestWorld;
 
-/** The process is on GPU 1 and 3. */
+/** A process on GPUs 1 and 3. */
 const seeProcess = (process: GpuProcess) => {
 	world.see(() =>
 		observationOf(
@@ -43,7 +43,7 @@ beforeEach(async () => {
 	seeProcess(training);
 });
 
-test('a process gets the GPUs it is on, and keeps them until it ends', async () => {
+test('a process gets the GPUs that it uses, and keeps them until it ends', async () => {
 	expect(await adopting({note: 'found'})).toEqual({
 		gpus: [1, 3],
 		leaseId: expect.any(String) as unknown,
@@ -63,7 +63,7 @@ test('a process gets the GPUs it is on, and keeps them until it ends', async () 
 	});
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
-	// Hidden from this process: then nothing can be said, and it stays.
+	// A process that is hidden from this one cannot be judged, so its lease stays.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
@@ -75,18 +75,18 @@ test('a process gets the GPUs it is on, and keeps them until it ends', async () 
 	]);
 });
 
-test('its owner may release it', async () => {
+test('the owner of the process can release it', async () => {
 	await adopting();
 	const {released} = await release(world, alice, {by: 'gpus', ids: [1, 3]});
 	expect(released).toHaveLength(2);
 });
 
-test('root adopts it for its owner, under any name to show', async () => {
+test('root adopts a process for its owner, under any label', async () => {
 	expect(await adopting({requester: root, label: 'team'})).toMatchObject({owner: 'alice'});
 	expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
 });
 
-test('nobody else may', async () => {
+test('other accounts cannot adopt a process', async () => {
 	await refusal({requester: person('bob', 'alice', 1001)}, 'not-owner', 'Process 700 belongs to alice');
 });
 
@@ -100,18 +100,18 @@ test('a process with an unknown owner or start cannot be adopted', async () => {
 	}
 });
 
-test('there must be such a process, and it must be on a GPU', async () => {
+test('a process that does not exist or uses no GPU is refused', async () => {
 	world.processes.set(701, 'dead');
 	await refusal({pid: 701}, 'not-found', 'There is no process 701');
 	await refusal({pid: 702}, 'not-found', 'Process 702 is not seen on any GPU');
 });
 
-test('a later process with the same number is not the one that was seen', async () => {
+test('a later process with the same pid is not adopted', async () => {
 	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another process has its pid now');
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
-test('on a GPU split by MIG, adopts the instance of the process beside the holder of another one', async () => {
+test("a process on a MIG GPU gets its instance, next to another instance's holder", async () => {
 	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
 	const see = (gpuInstanceId: number) => {
 		world.see(() =>
@@ -131,7 +131,7 @@ test('on a GPU split by MIG, adopts the instance of the process beside the holde
 	});
 });
 
-test('refuses a process whose GPU somebody holds', async () => {
+test('a process whose GPU is reserved is refused', async () => {
 	await reserve(world, {requester: person('bob'), count: 1, ids: [3], durationSeconds: 60, force: true});
 	await refusal({}, 'unavailable', 'GPU 3 is already held by bob');
 	world.memory.state.gpus.set(3, 'rubbish');
@@ -141,12 +141,12 @@ test('refuses a process whose GPU somebody holds', async () => {
 	await expect(adopting()).rejects.toMatchObject({code: 'unavailable', message: 'GPU 1 is already held by alice'});
 });
 
-test('without a scan of the GPUs nothing is adopted', async () => {
+test('a process is not adopted without a scan of the GPUs', async () => {
 	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'fix it'}}));
 	await refusal({}, 'provider', 'The GPUs cannot be read: the tool hangs');
 });
 
-test('refuses a process on a GPU outside of the pool', async () => {
+test('a process on a GPU outside of the pool is refused', async () => {
 	world = await createTestWorld({gpuCount: 2});
 	seeProcess(training);
 	await refusal({}, 'unavailable', 'GPU 3 is not in this pool');

@@ -24,7 +24,7 @@ test('a requested store is used without probing Redis', async () => {
 	expect(await chooseStore({...nothing, isRedisGiven: true, hasPrivatePool: true}, probe)).toEqual({kind: 'redis'});
 });
 
-test('the recorded pool comes before everything that was not asked for', async () => {
+test('the recorded pool comes before every automatic choice', async () => {
 	expect(await choose({recorded: sharedRecord, hasPrivatePool: true}, 'pool')).toEqual({
 		kind: 'shared',
 		directory: sharedRecord.directory,
@@ -33,7 +33,7 @@ test('the recorded pool comes before everything that was not asked for', async (
 	expect(await choose({asked: 'embedded', recorded: sharedRecord})).toMatchObject({kind: 'shared'});
 });
 
-test('then the Redis that holds a pool, then the private pool, then none', async () => {
+test('a Redis with a pool comes before the private pool, and that before none', async () => {
 	expect(await choose({hasPrivatePool: true}, 'pool')).toEqual({kind: 'redis'});
 	expect(await choose({hasPrivatePool: true}, 'no-pool')).toEqual({kind: 'private'});
 	expect(await choose({}, 'no-answer')).toEqual({kind: 'none'});
@@ -41,7 +41,7 @@ test('then the Redis that holds a pool, then the private pool, then none', async
 	expect(await choose({asked: 'embedded'})).toEqual({kind: 'none'});
 });
 
-test('a Redis that was found before and is gone is an error, not a reason to go private', async () => {
+test('a recorded Redis that is gone is an error and never leads to a private pool', async () => {
 	for (const answer of ['no-answer', 'no-pool'] as const) {
 		expect(await choose({remembered: redisRecord, hasPrivatePool: true}, answer)).toEqual({
 			kind: 'redis',
@@ -61,7 +61,7 @@ test('a private pool beside a shared one is refused', async () => {
 	});
 });
 
-test('never anything private or none while somebody shares a pool', async () => {
+test('a private pool or none is never chosen while somebody shares a pool', async () => {
 	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
 	await fc.assert(
 		fc.asyncProperty(

@@ -7,7 +7,7 @@ import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 
 const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
 
-test('makes a pool that names its machine', async () => {
+test('a new pool names its machine', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	expect((await readStatus(world)).pool).toEqual({
 		gpuCount: 3,
@@ -16,7 +16,7 @@ test('makes a pool that names its machine', async () => {
 	});
 });
 
-test('leaves a pool that is there alone', async () => {
+test('an existing pool is not changed', async () => {
 	const world = await createTestWorld();
 	await expect(createPool(world, {gpuCount: 8, provider: 'nvidia', force: false})).rejects.toMatchObject({
 		code: 'pool-exists',
@@ -42,7 +42,7 @@ test('force ends every lease with its record, removes garbage and counts leases'
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('force charges an expired reservation to its end and a crashed job to its last sign of life', async () => {
+test('force charges an expired reservation up to its end and a crashed job up to its last sign of life', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;
@@ -84,7 +84,7 @@ test.each([0, -1, 1.5, NaN, 1025])('a pool cannot have %d GPUs', async (gpuCount
 	await expect(createPool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
 });
 
-test('tries again when others change it meanwhile, but not for ever', async () => {
+test('retries after changes by others, but not forever', async () => {
 	const world = await createTestWorld();
 	const answers: CommitOutcome[] = ['conflict', 'conflict'];
 	const store = {
@@ -101,7 +101,7 @@ test('tries again when others change it meanwhile, but not for ever', async () =
 	});
 });
 
-test('a smaller pool ends also the lease that somebody got between its read and its commit', async () => {
+test('a smaller pool also ends a lease that was granted between its read and its commit', async () => {
 	let isLate = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({

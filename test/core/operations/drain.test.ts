@@ -1,4 +1,4 @@
-/** GPUs out of service, and unfit ones: a holder keeps one, no newcomer gets it, and an entry that waits for it holds up no other. */
+/** Drained and unhealthy GPUs: a holder keeps them, nobody new gets them, and an entry that waits for one blocks nobody. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
@@ -29,7 +29,7 @@ const joinAs = async (world: TestWorld, id: string, wanted: {count: number; ids?
 		),
 	);
 
-test('a lease goes on, and nobody new gets its GPU, by force neither, until it is back in service', async () => {
+test('a lease on a drained GPU continues, and nobody else gets the GPU until it is back, not even by force', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	expect(await drain(world, root, [1, 0], 'fan')).toEqual({gpus: [0, 1], leased: [1]});
@@ -88,7 +88,7 @@ test('a waiter that holds a drained GPU gets another one instead', async () => {
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
 });
 
-test('a drain that comes between the scan and the grant is seen', async () => {
+test('a drain between the scan and the grant prevents the grant', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({
@@ -128,7 +128,7 @@ test('an entry that waits for a drained GPU blocks nobody', async () => {
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });
 
-test('a waiter passes it by, and one who waits for it is served when it is back', async () => {
+test('a waiter for any GPU gets another one, and a waiter for the drained GPU is served when it is back', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	await drain(world, root, [0], undefined);
@@ -142,7 +142,7 @@ test('a waiter passes it by, and one who waits for it is served when it is back'
 	expect(await first).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('an unfit GPU is shown with the reason and kept out, unless by force', async () => {
+test('an unhealthy GPU shows the reason and is granted only by force', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const sick = {...idleReading(0), health: [{kind: 'xid', words: 'Xid 79'}]} satisfies GpuReading;
 	world.see(() => observationOf([sick, idleReading(1)]));
@@ -156,7 +156,7 @@ test('an unfit GPU is shown with the reason and kept out, unless by force', asyn
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
 });
 
-test('while their record cannot be read nobody gets anything; putting one back repairs it', async () => {
+test('while the drains record is unreadable nothing is granted, and putting a GPU back repairs it', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.memory.state.drains = 'not json';
 	expect(await ask(world, {force: true})).toMatchObject({
@@ -168,7 +168,7 @@ test('while their record cannot be read nobody gets anything; putting one back r
 	expect((await readCurrent(world)).drains.keys().toArray()).toEqual([0]);
 });
 
-test('ids that are not there, or come twice, are refused, and nothing changes', async () => {
+test('unknown and repeated ids are refused, and nothing changes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	for (const ids of [[2], [-1], [0, 0], [0.5]]) {
 		await expect(drain(world, root, ids, undefined)).rejects.toMatchObject({code: 'impossible'});
@@ -178,7 +178,7 @@ test('ids that are not there, or come twice, are refused, and nothing changes', 
 	expect((await readCurrent(world)).stored.drains).toBeUndefined();
 });
 
-test('no process on it is adopted, and no job gets it', async () => {
+test('no process on a drained GPU is adopted, and no job gets it', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await drain(world, root, [0], 'fan');
 	const processes = [{pid: 7, user: 'alice', startTicks: 1}];

@@ -1,4 +1,4 @@
-/** Somebody changes something between the read of a verb and its commit: nothing is overwritten, overtaken or doubled. */
+/** Changes by others between a command's read and its commit: nothing is overwritten, overtaken or granted twice. */
 import {expect, test} from 'vitest';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
@@ -31,7 +31,7 @@ test('an entry that joined the queue while a newcomer asked is not overtaken', a
 	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
 });
 
-test('nor by a release that is undone', async () => {
+test('an entry that joined is not overtaken by undoing a release', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await reserveId(world, 0);
 	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
@@ -61,21 +61,21 @@ test.each([0, 1])(
 	},
 );
 
-test('a pool that was made smaller gives nothing that is no longer there', async () => {
+test('a pool that became smaller grants no GPU that it lost', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(reserveId(world, 3)).rejects.toMatchObject({code: 'impossible'});
 	expect(world.memory.state.gpus.has(3)).toBe(false);
 });
 
-test('nor is what is no longer there taken out of service', async () => {
+test('a GPU that the pool lost cannot be drained', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
 	expect((await readCurrent(world)).drains.size).toBe(0);
 });
 
-test('two who take GPUs out of service at once, and put them back, do not undo each other’s', async () => {
+test('two concurrent drains, and two concurrent ends of drains, are both applied', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
 	await drain(world, alice, [0], 'alice’s');
@@ -93,7 +93,7 @@ test('two who take GPUs out of service at once, and put them back, do not undo e
 	expect(await drained()).toEqual([1, 2]);
 });
 
-test('a late release ends nothing of the next holder of the GPU, and leaves no second record', async () => {
+test("a late release does not end the GPU's next lease, and writes no second record", async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	before(async (_, others) => {
@@ -123,7 +123,7 @@ test('a partial holding stays if its entry appears before the holding is removed
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('a release during a replacement of the pool has one record', async () => {
+test('a release during a recreation of the pool is recorded once', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

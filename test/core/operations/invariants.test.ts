@@ -20,7 +20,7 @@ const extensionSeconds = 600;
 type Step =
 	| {readonly do: 'reserve'; readonly who: number; readonly count: number; readonly minutes: number}
 	| {readonly do: 'reserve-ids'; readonly who: number; readonly ids: readonly number[]; readonly minutes: number}
-	/** `conflictMinutes`: its first commit is refused, and so much time passes before the next. */
+	/** `conflictMinutes`: the first commit conflicts, and the next follows this many minutes later. */
 	| {
 			readonly do: 'release' | 'extend';
 			readonly who: number;
@@ -55,7 +55,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	fc.record({do: fc.constant('beat' as const)}),
 );
 
-/** A `run` lease with a living process, as the wrapper takes it. */
+/** A `run` lease with a live process, as the wrapper takes it. */
 async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {do: 'run'}>, leaseId: string) {
 	const {snapshot} = await readStatus(world);
 	if (snapshot.gpus[id]!.kind !== 'free') {
@@ -71,14 +71,14 @@ async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {
 	return answer.kind === 'granted';
 }
 
-/** Any process may write the heartbeat of a live job. */
+/** Writes the heartbeat of a live job, which any process may do. */
 const withoutHeartbeat = (record: GpuRecord) =>
 	isLeased(record) ? {index: record.index, lease: {...record.lease, lastHeartbeat: undefined}} : record;
 
-/** A GPU of one lease. */
+/** Whether one lease holds the GPU alone. */
 type Held = `${string}/${number}`;
 
-/** Carries out one step; returns the holds that it began. */
+/** Carries out one step, and returns the holdings that began in it. */
 async function act(
 	world: TestWorld,
 	step: Step,
@@ -107,7 +107,7 @@ async function act(
 
 		case 'extend': {
 			const {extended, now} = await extend(world, requester, selection, {by: extensionSeconds});
-			// I6: what has ended is not extended, however late the commit is.
+			// I6: an ended lease is not extended, however late the commit is.
 			for (const {expiryTime} of extended) {
 				expect(expiryTime - extensionSeconds).toBeGreaterThan(now);
 			}
@@ -142,7 +142,7 @@ async function act(
 		}
 
 		case 'beat': {
-			// Also of those whose lease is somebody else's by now.
+			// Includes those whose GPU has another lease now.
 			for (const [id, hold] of wrappers) {
 				wrappers.set(id, (await sendHeartbeat(world, hold)).jobLease);
 			}
@@ -153,7 +153,7 @@ async function act(
 }
 
 test('the invariants hold after every step of every history', async () => {
-	/** How often each kind of step changed something, a commit was refused, and a heart beat for a lease that is gone. */
+	/** How many times each kind of step changed something, a commit conflicted, and a heartbeat was sent for an ended lease. */
 	const met = {reserve: 0, 'reserve-ids': 0, release: 0, extend: 0, pass: 0, run: 0, die: 0, conflict: 0, late: 0};
 
 	await fc.assert(
@@ -193,7 +193,7 @@ test('the invariants hold after every step of every history', async () => {
 					met[current.do] += JSON.stringify(snapshot.gpus) === JSON.stringify(before) ? 0 : 1;
 				}
 
-				// I2: what changed belonged to the account that acted, or ended by the clock while it did.
+				// I2: every change was made to a lease of the acting account, or the lease expired at that time.
 				const others = before
 					.filter((record) => isLeased(record))
 					.filter(({lease}) => (lease.expiryTime ?? Infinity) > snapshot.now)
@@ -205,13 +205,13 @@ test('the invariants hold after every step of every history', async () => {
 				expect(others.map(({index}) => withoutHeartbeat(snapshot.gpus[index]!))).toEqual(
 					others.map((record) => withoutHeartbeat(record)),
 				);
-				// I5: nothing dead holds a GPU after a look.
+				// I5: after a read, no dead process holds a GPU.
 				for (const {lease} of live) {
 					expect(lease.holder && world.processes.get(lease.holder.pid)).not.toBe('dead');
 					expect(lease.expiryTime ?? Infinity).toBeGreaterThan(snapshot.now);
 				}
 
-				// I1 and I3: each hold there ever was is live once, or has one record.
+				// I1 and I3: each holding that ever existed is live exactly once or has one record.
 				const held = live.map(({index, lease}) => `${lease.leaseId}/${index}`);
 				const ended = (await historyOf(world.store)).map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`);
 				expect([...held, ...ended].toSorted()).toEqual([...begun].toSorted());
@@ -220,6 +220,6 @@ test('the invariants hold after every step of every history', async () => {
 		}),
 		{numRuns: 150},
 	);
-	// Steps that never do anything would show nothing.
+	// The test proves nothing if a kind of step never changes anything.
 	expect(Math.min(...Object.values(met)), JSON.stringify(met)).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-/** Texts that are kept for everybody have an end, whichever face they come from. */
+/** Stored texts have a maximum length in every interface. */
 import {beforeEach, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain} from '../../../source/core/operations/pool/drain.js';
@@ -25,12 +25,12 @@ beforeEach(async () => {
 	);
 });
 
-/** Everything that is stored. */
+/** Everything in the store. */
 const stored = () => structuredClone(world.memory.state);
 
 const never = new AbortController().signal;
 
-/** Each way by which a text comes into the pool. */
+/** Each way to store a text in the pool. */
 const entrances: Readonly<Record<string, readonly [most: number, call: (text: string) => Promise<unknown>]>> = {
 	reserve: [
 		longestNote,
@@ -58,15 +58,20 @@ const entrances: Readonly<Record<string, readonly [most: number, call: (text: st
 	'taking out of service': [longestReason, async (reason) => drain(world, alice, [0], reason)],
 };
 
-test.each(Object.entries(entrances))('%s: one character too many changes nothing', async (_, [most, call]) => {
-	const before = stored();
-	await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
-		code: 'usage',
-		exitCode: 2,
-		message: expect.stringMatching(new RegExp(`has ${most + 1} characters, but the limit is ${most}$`, 'v')) as unknown,
-	});
-	expect(stored()).toEqual(before);
-});
+test.each(Object.entries(entrances))(
+	'%s rejects a text that is one character too long, and changes nothing',
+	async (_, [most, call]) => {
+		const before = stored();
+		await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
+			code: 'usage',
+			exitCode: 2,
+			message: expect.stringMatching(
+				new RegExp(`has ${most + 1} characters, but the limit is ${most}$`, 'v'),
+			) as unknown,
+		});
+		expect(stored()).toEqual(before);
+	},
+);
 
 test.each(Object.entries(entrances))(
 	'%s: as many characters as may be are taken, emoji too',
@@ -77,7 +82,7 @@ test.each(Object.entries(entrances))(
 	},
 );
 
-test("the monitor's dialog complains of it, and stays open", async () => {
+test("the monitor's dialog shows the error and stays open", async () => {
 	const before = stored();
 	expect(
 		await outcomeOf(async () =>

@@ -1,4 +1,4 @@
-/** A share that uses more than it asked for, from the scans to its owner's terminal. */
+/** A share that exceeds its requested memory, from the scan to the owner's reminder. */
 import {expect, test} from 'vitest';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {createAlertRecorder} from '../../../source/core/operations/record-alerts.js';
@@ -15,7 +15,7 @@ const owner: ReminderSender = {account: 'ann', uid: 1000, reachesAll: false};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const webhook: ReminderSender = {account: 'bob', uid: 1001, reachesAll: true};
 
-/** Ann has 8 GiB of a GPU and uses `usedMiB`; every scan is seen by two monitors at once. */
+/** Ann has 8 GiB of a GPU and uses `usedMiB`. Two monitors see every scan at the same time. */
 async function createBox() {
 	const world = await createTestWorld({gpuCount: 1});
 	await changePolicy(world, person('root', 'root', 0), [{key: 'share', value: 'on'}]);
@@ -63,7 +63,7 @@ test('an overuse reminds the owner once, shows its duration, and records its end
 	const words = 'ann uses 16G of GPU 0, more than the share of 8G asked for';
 	expect(await recorded()).toEqual([words]);
 
-	// Others leave it to the owner for a minute, and then those tell it who reach everybody.
+	// Other accounts leave the reminder to the owner for a minute. Then those send it who can reach everybody.
 	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
 	expect(await claimReminders(world, webhook)).toMatchObject({reminders: [], nextSeconds: 60});
 	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));

@@ -1,4 +1,4 @@
-/** The policy decides about every grant, and a grant that was planned under another policy is planned again. */
+/** The policy decides every grant, and a grant that was planned under another policy is planned again. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
@@ -14,7 +14,7 @@ const alice = person('alice');
 
 const ask = async (world: TestWorld) => reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 
-/** Alice had GPU 0 last; GPU 1 is free since before that. */
+/** Alice used GPU 0 last. GPU 1 has been free for longer. */
 async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	const world = await createTestWorld({gpuCount: 2, wrap});
 	for (const id of [1, 0]) {
@@ -26,7 +26,7 @@ async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	return world;
 }
 
-/** A store in which somebody sets the strategy before the first commit that grants anything and that `isMeant`. */
+/** A store in which the strategy changes before the first granting commit that `isMeant` accepts. */
 function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	const plans: Plan[] = [];
 	const wrap = (store: Store): Store => ({
@@ -45,7 +45,7 @@ function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	return {plans, wrap};
 }
 
-test('the strategy of the policy chooses, for a newcomer and for one who waits', async () => {
+test('the strategy of the policy applies to newcomers and to waiters', async () => {
 	const world = await usedWorld();
 	expect(await ask(world)).toMatchObject({gpus: [0]});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -63,7 +63,7 @@ test('the strategy of the policy chooses, for a newcomer and for one who waits',
 	expect(await waiting).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a policy that changes between the read and the grant is seen', async () => {
+test("a policy that changes between a newcomer's read and the grant is applied", async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(() => true, made);
 	made.push(await usedWorld(wrap));
@@ -71,7 +71,7 @@ test('a policy that changes between the read and the grant is seen', async () =>
 	expect(plans.length).toBe(2);
 });
 
-test('so it is for one who waits, and for a process that is adopted', async () => {
+test("a policy that changes before a waiter's grant or an adoption is applied", async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(({audit}) => audit.some(({entryId}) => entryId !== undefined), made);
 	const world = await usedWorld(wrap);
@@ -124,7 +124,7 @@ test('two concurrent changes are both applied and recorded once', async () => {
 	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
 });
 
-test('while it cannot be read, no share is granted, and clean GPUs alone are handed out; replacing the record repairs it', async () => {
+test('an unreadable policy grants no shares and only clean GPUs, and replacing the record repairs it', async () => {
 	const world = await usedWorld();
 	await changePolicy(world, root, [{key: 'share', value: 'on'}]);
 	const share = async () =>
@@ -158,7 +158,7 @@ test('while it cannot be read, no share is granted, and clean GPUs alone are han
 	]);
 });
 
-test('a pool that is made again keeps its policy, as it keeps what is out of service', async () => {
+test('a recreated pool keeps its policy and its drains', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
 	await createPool(world, {gpuCount: 1, provider: 'fake', force: true});

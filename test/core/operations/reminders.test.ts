@@ -13,7 +13,7 @@ const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const strangerWithWebhook: ReminderSender = {...stranger, reachesAll: true};
 
-/** A reservation of alice's two GPUs with this much left of its two hours. */
+/** A reservation of two GPUs for two hours by alice, with this much time left. */
 async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	const world = await createTestWorld({wrap});
 	await reserve(world, {requester: alice, count: 2, durationSeconds: 2 * hour, note: 'notebook'});
@@ -21,7 +21,7 @@ async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	return world;
 }
 
-test('a reservation is reminded of once, ten minutes before its end', async () => {
+test('a reservation has one reminder, ten minutes before its end', async () => {
 	const world = await withLeft(601);
 	expect(await claimReminders(world, own)).toMatchObject({reminders: [], nextSeconds: 1});
 	world.pass(1);
@@ -39,7 +39,7 @@ test('one of many concurrent senders sends the reminder', async () => {
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
 });
 
-test('an end that was moved is reminded of again', async () => {
+test('an end that was moved has another reminder', async () => {
 	const world = await withLeft(300);
 	await claimReminders(world, own);
 	await extend(world, alice, {by: 'label', label: 'alice'}, {by: hour});
@@ -59,7 +59,7 @@ test.each<[string, ReminderSender, number, number]>([
 	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
 });
 
-test('two instances of one GPU are one GPU to be reminded of', async () => {
+test('two instances of one GPU count as one GPU in a reminder', async () => {
 	const world = await createTestWorld();
 	const now = world.now();
 	const lease = {user: 'alice', type: 'manual', startTime: now - hour, expiryTime: now + 300, leaseId: 'a'} as const;
@@ -72,7 +72,7 @@ test('two instances of one GPU are one GPU to be reminded of', async () => {
 	]);
 });
 
-test('neither jobs nor what was short from the start', async () => {
+test('jobs and reservations that were short from the start have no reminder', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	await world.memory.commit({
@@ -82,7 +82,7 @@ test('neither jobs nor what was short from the start', async () => {
 	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
 });
 
-test('a reminder with a lost answer is sent by nobody', async () => {
+test('a reminder whose answer was lost is not sent again', async () => {
 	let isLost = false;
 	const world = await withLeft(300, (store) => ({
 		...store,

@@ -5,7 +5,7 @@ import {createTestWorld, idleReading, observationOf, person, startTime, type Tes
 import {alice, bob, granted, hour, owners, take} from './_reservations.js';
 
 describe('reserve', () => {
-	test('takes the ids that were asked for, and writes down who, until when and what for', async () => {
+	test('takes the requested ids, and records the user, the end and the note', async () => {
 		const world = await createTestWorld();
 		const {leaseId, endsBy, gpus} = granted(
 			await reserve(world, {
@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test("a reservation by count prefers the user's last GPUs, then those free for longest", async () => {
+	test("prefers the user's last GPUs, then those free for longest, if no ids are given", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);
@@ -41,7 +41,7 @@ describe('reserve', () => {
 		expect((await take(world, alice)).gpus).toEqual([0]);
 	});
 
-	test('is all or nothing, and says what is in the way', async () => {
+	test('grants everything or nothing, and reports what blocks it', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test("force takes what is in use, unknown or broken, but nobody's lease and no garbage", async () => {
+	test('with force takes GPUs that are in use, unknown or broken, but no leased or damaged ones', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -87,7 +87,7 @@ describe('reserve', () => {
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 	});
 
-	test('hands out nothing blind when the scan failed', async () => {
+	test('grants nothing without a scan', async () => {
 		const world = await createTestWorld();
 		world.see(() => observationOf([], {failure: {message: 'nvidia-smi timed out'}}));
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({
@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake those who wait, and takes what they do not want', async () => {
+	test('does not overtake entries of the queue, and takes what they cannot use', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({
@@ -148,7 +148,7 @@ describe('reserve', () => {
 			kind: 'refused',
 			available: 0,
 		});
-		// Two minutes after their last heartbeat somebody watches whether another comes, and then they are gone.
+		// Two minutes after their last heartbeat they are watched for another one, and then they are removed.
 		world.pass(121);
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 		world.pass(40);
@@ -156,7 +156,7 @@ describe('reserve', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('scans again when what it saw is older than two seconds', async () => {
+	test('scans again if its scan is older than two seconds', async () => {
 		const world = await createTestWorld();
 		let reads = 0;
 		const slow: TestWorld = {

@@ -9,7 +9,7 @@ const request = {requester: alice, count: 1, durationSeconds: 60};
 
 const unreachable = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-/** A store whose commits are answered by the test. `real` carries the commit out. */
+/** A store whose commits the test answers. `real` carries out the commit. */
 const withCommit =
 	(answer: (real: () => Promise<CommitOutcome>, call: number) => Promise<CommitOutcome>) =>
 	(store: Store): Store => {
@@ -17,14 +17,14 @@ const withCommit =
 		return {...store, commit: async (plan) => answer(async () => store.commit(plan), ++calls)};
 	};
 
-test('plans again after a conflict, and while the peer holds its lock', async () => {
+test("a conflict or the peer's lock causes a new plan", async () => {
 	const answers: CommitOutcome[] = ['conflict', 'locked', 'conflict'];
 	const world = await createTestWorld({wrap: withCommit(async (real) => answers.shift() ?? real())});
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 	expect(answers).toEqual([]);
 });
 
-test.each(['conflict', 'locked'] as const)('gives up after ten seconds of "%s", with nothing done', async (outcome) => {
+test.each(['conflict', 'locked'] as const)('"%s" for ten seconds fails with nothing done', async (outcome) => {
 	const world = await createTestWorld({wrap: withCommit(async () => outcome)});
 	await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
 	expect(world.clock.monotonicMs()).toBeGreaterThan(10_000);
@@ -32,7 +32,7 @@ test.each(['conflict', 'locked'] as const)('gives up after ten seconds of "%s", 
 	expect(world.memory.state.gpus.size).toBe(0);
 });
 
-test('a release among many releases does not fail and slows down its retries', async () => {
+test('a release among many releases succeeds with increasing delays', async () => {
 	let conflictsUntilMs = 0;
 	let commits = 0;
 	const world = await createTestWorld({
@@ -51,12 +51,12 @@ test('a release among many releases does not fail and slows down its retries', a
 	await reserve(world, {...request, durationSeconds: 3600});
 	conflictsUntilMs = world.clock.monotonicMs() + 30_000;
 	expect(await release(world, alice, {by: 'gpus', ids: [0]})).toMatchObject({released: [{index: 0}]});
-	// The first follow each other at once; then a crowd would only keep each other from the store.
+	// The first retries follow at once. After that, immediate retries would only block the others.
 	expect(commits).toBeGreaterThan(100);
 	expect(commits).toBeLessThan(400);
 });
 
-test('a reservation that ends while its release is tried again is charged to its end', async () => {
+test('a reservation that ends during retries of its release is charged up to its end', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -78,7 +78,7 @@ test('a reservation that ends while its release is tried again is charged to its
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'released'}]);
 });
 
-test('a reservation that ends while its extension is tried again has ended, and is not extended', async () => {
+test('a reservation that ends during retries of its extension is not extended', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -104,7 +104,7 @@ test('a reservation that ends while its extension is tried again has ended, and 
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'expired'}]);
 });
 
-test('a release is not delayed by others that remove the dead', async () => {
+test('a release is not delayed by processes that remove dead leases', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -144,7 +144,7 @@ test('a release fails after a minute of conflicts and reports the duration', asy
 	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(62_000);
 });
 
-test('a commit whose answer was lost is settled by reading: done once, not twice', async () => {
+test('a commit with a lost answer is checked by a read and done once', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			const outcome = await real();
@@ -159,7 +159,7 @@ test('a commit whose answer was lost is settled by reading: done once, not twice
 	expect(world.memory.state.gpus.size).toBe(1);
 });
 
-test('a commit that never arrived is made again', async () => {
+test('a commit that never arrived is repeated', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			if (call === 1) {
@@ -191,7 +191,7 @@ test('a lost answer to a release leaves one record', async () => {
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
-test('a store that stays away fails within 6 s, with its own error', async () => {
+test('a store that stays down fails within 6 s with its own error', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({
@@ -213,7 +213,7 @@ test('a store that stays away fails within 6 s, with its own error', async () =>
 	expect(world.clock.monotonicMs()).toBeLessThan(6000);
 });
 
-test('any other error is passed on as it is, also from the read after an outage', async () => {
+test('any other error is passed on unchanged, also from a read after an outage', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async () => {
 			throw new CanhazgpuError('store-refused', 'out of memory');
@@ -229,7 +229,7 @@ test('any other error is passed on as it is, also from the read after an outage'
 	await expect(reserve(spoilt, request)).rejects.toMatchObject({code: 'pool-garbage'});
 });
 
-test('a store that is read and never says that it made a change is given up, too', async () => {
+test('a store that can be read but never confirms a change fails too', async () => {
 	const lose = async () => {
 		throw unreachable();
 	};
@@ -248,7 +248,7 @@ test('a store that is read and never says that it made a change is given up, too
 	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
 });
 
-test('a store that takes no changes can be looked at, with what has ended; nothing is handed out of it', async () => {
+test('a store that rejects changes can be read, still shows ended leases, and grants nothing', async () => {
 	let isFull = false;
 	const world = await createTestWorld({
 		gpuCount: 1,

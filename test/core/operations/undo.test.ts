@@ -31,7 +31,7 @@ const leasesOf = async (world: TestWorld) => {
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
 };
 
-test('the very GPUs come back, with what was left of their time, their note and label, as a new reservation', async () => {
+test('the same GPUs come back with their remaining time, note and label as a new reservation', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	world.pass(5);
@@ -60,7 +60,7 @@ test('the very GPUs come back, with what was left of their time, their note and 
 	]);
 });
 
-test('nothing is undone if somebody else took one of the GPUs', async () => {
+test('a release is not undone if somebody else took one of the GPUs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -83,7 +83,7 @@ test('no entry of the queue is overtaken', async () => {
 	});
 });
 
-test('neither a job, nor what has ended, nor what was somebody else’s comes back', async () => {
+test('jobs, expired reservations and those of others do not come back', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await expect(undoRelease(world, bob, [released])).rejects.toMatchObject({code: 'not-owner'});
@@ -94,7 +94,7 @@ test('neither a job, nor what has ended, nor what was somebody else’s comes ba
 	expect(await leasesOf(world)).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-/** Three reservations, given back together: GPU 0 for an hour, 1 and 2 for two, 3 of a job. */
+/** Three reservations, released together: GPU 0 for an hour, 1 and 2 for two hours, 3 of a job. */
 async function givenBackTogether(world: TestWorld): Promise<readonly Released[]> {
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 3600});
 	await reserve(world, {requester: alice, count: 2, ids: [1, 2], durationSeconds: 7200});
@@ -106,7 +106,7 @@ async function givenBackTogether(world: TestWorld): Promise<readonly Released[]>
 	return undoableOf(released);
 }
 
-test('several reservations come back in one commit, each by itself; a job’s do not', async () => {
+test('several reservations come back separately in one commit, without jobs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	expect(released.map(({gpus}) => gpus)).toEqual([[0], [1, 2]]);
@@ -129,7 +129,7 @@ test('several reservations come back in one commit, each by itself; a job’s do
 	]);
 });
 
-test('of several reservations, those that can be restored are restored', async () => {
+test('reservations that can be restored come back without the others', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});

@@ -9,7 +9,7 @@ test('a marked world marks actions and not automatic ends', async () => {
 	const request = {requester: person('alice'), count: 1, durationSeconds: 60};
 	await reserve(world, request);
 	world.pass(61);
-	// The first reservation has expired: this plans it away, too.
+	// The first reservation has expired, so this also ends it.
 	await reserve(marked, request);
 	await release(marked, person('alice'), {by: 'label', label: 'alice'});
 	const recorded = (await world.store.audit()).map(({kind, via}) => [kind, via]);

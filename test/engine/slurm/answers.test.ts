@@ -1,4 +1,4 @@
-/** What Slurm's commands print, in the forms of several versions. */
+/** Parsing the output of Slurm's commands in several versions. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {shardCount, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
@@ -17,7 +17,7 @@ test.each([
 	expect(hostsOf(list)).toEqual(hosts);
 });
 
-test('no text makes a host list or a range throw', () => {
+test('any text can be read as a host list or a range', () => {
 	fc.assert(
 		fc.property(fc.string(), (text) => {
 			expect(Array.isArray(hostsOf(text))).toBe(true);
@@ -27,7 +27,7 @@ test('no text makes a host list or a range throw', () => {
 	);
 });
 
-test('the GPUs of a node are read with their types, and nothing else is taken for a GPU', () => {
+test('the GPUs of a node are read with their types, and nothing else counts as a GPU', () => {
 	expect(gpuKinds('gpu:4')).toEqual([{type: undefined, count: 4}]);
 	expect(gpuKinds('gpu:a100:4(S:0-1),gpu:v100:2,shard:16,nic:2')).toEqual([
 		{type: 'a100', count: 4},
@@ -37,7 +37,7 @@ test('the GPUs of a node are read with their types, and nothing else is taken fo
 	expect(shardCount('gpu:4,shard:a100:8,shard:v100:8')).toBe(16);
 });
 
-test('what a job holds is read with the numbers of its node', () => {
+test("the resources of a job are read with its node's GPU numbers", () => {
 	expect(heldGres('gpu:a100:3(IDX:0,2-3)')).toEqual({gpus: [0, 2, 3], unnamed: 0, shards: new Map()});
 	expect(heldGres('gpu:2')).toEqual({gpus: [], unnamed: 2, shards: new Map()});
 	expect(heldGres('shard:2(IDX:0)')).toEqual({gpus: [], unnamed: 0, shards: new Map([[0, 2]])});
@@ -67,7 +67,7 @@ test.each([
 	],
 	[{perNode: 'gres:gpu'}, {type: undefined, count: 1}],
 	[{perNode: 'gres:nic:2'}, undefined],
-])('a job that asks for %j wants %j', (wishes, kind) => {
+])('a job with the request %j wants %j', (wishes, kind) => {
 	const whole = {perNode: '', perJob: '', perTask: '', perSocket: '', nodes: 1, tasks: 1, ...wishes};
 	expect(wantedGres(whole, 'gpu')).toEqual(kind);
 });
@@ -96,7 +96,7 @@ const old = {
 
 const set = (number: number) => ({set: true, infinite: false, number});
 
-/** The same in the words of Slurm 23.11. */
+/** The same job in the format of Slurm 23.11. */
 const recent = {
 	...old,
 	job_state: ['RUNNING'],
@@ -113,7 +113,7 @@ const recent = {
 const answer = (job: Record<string, unknown>, meta?: Record<string, unknown>): string =>
 	JSON.stringify({meta: meta ?? {Slurm: {release: '22.05.8'}}, errors: [], jobs: [job]});
 
-test('a job is read alike from the answers of old and of recent versions', () => {
+test('a job is read the same from old and recent versions', () => {
 	const [job] = readJobs(answer(old));
 	expect(readJobs(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual([job]);
 	expect(job).toMatchObject({
@@ -129,15 +129,15 @@ test('a job is read alike from the answers of old and of recent versions', () =>
 	});
 });
 
-test('a job that asks for parts of GPUs asks for shards, or for what MPS shares', () => {
+test('a request for parts of GPUs means shards or MPS', () => {
 	const of = (tres_per_node: string) => readJobs(answer({...old, tres_per_node}))[0];
 	expect(of('gres:shard:2')).toMatchObject({gpus: undefined, shards: {name: 'shard', count: 4}});
 	expect(of('gres/mps:a100:50')).toMatchObject({gpus: undefined, shards: {name: 'mps', type: 'a100', count: 100}});
 	expect(of('gres:gpu:2')).toMatchObject({gpus: {count: 4}, shards: undefined});
 });
 
-test('a job without a time limit has no end, though Slurm writes one', () => {
-	// A job that was started without a limit has one of a year, and ends when it ends.
+test('a job without a time limit has no end, although Slurm reports one', () => {
+	// Slurm gives a job without a limit one of a year, but the job ends when its command ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
 	}
@@ -149,7 +149,7 @@ test.each([
 	[{status: 'ERROR', return_code: 244}, 244],
 	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
 	[undefined, undefined],
-])('a job of which Slurm writes the exit code %j exited with %j', (exit_code, exitCode) => {
+])("a job with Slurm's exit code %j exited with %j", (exit_code, exitCode) => {
 	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
 });
 
@@ -161,13 +161,13 @@ test.each([
 	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
 	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
 ])(
-	'a job in the state %j for the reason %s has ended with %s, also while it is cleared away',
+	'a job in the state %j with the reason %s has ended with %s, also while it completes',
 	(job_state, state_reason, stateWord) => {
 		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
 	},
 );
 
-test('a job that is suspended or stopped says so, and one that is suspended has no end: its time does not run', () => {
+test('a suspended or stopped job says so, and a suspended one has no end, because its time does not run', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
 	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
 	expect(of(['SUSPENDED'])).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
@@ -175,7 +175,7 @@ test('a job that is suspended or stopped says so, and one that is suspended has 
 	expect(of('RUNNING')).toMatchObject({isSuspended: false, endTime: 4610});
 });
 
-test('when a job may start is not told where it waits for one without a limit, which Slurm lets end in a year', () => {
+test('a job that waits for one without a limit has no start estimate, because Slurm assumes a year', () => {
 	const year = 365 * 24 * 3600;
 	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
 		const waiting = {...old, job_id: 9, job_state: 'PENDING', nodes: '', start_time, time_limit: null};
@@ -187,19 +187,19 @@ test('when a job may start is not told where it waits for one without a limit, w
 	expect(estimateOf(1010 + year, endless)).toBeUndefined();
 	expect(estimateOf(2000, endless)).toBe(2000);
 	expect(estimateOf(1010 + year, old)).toBe(1010 + year);
-	// One that waits, too, and comes first.
+	// A pending job that is first in the queue.
 	expect(
 		estimateOf(2000 + year, {...endless, job_state: 'PENDING', start_time: 2000, time_limit: null}),
 	).toBeUndefined();
 });
 
-test('no one knows when a job begins that is held', () => {
+test('a held job has no start estimate', () => {
 	const held = {...old, job_state: 'PENDING', nodes: '', start_time: 2000};
 	expect(readJobs(answer({...held, state_reason: 'JobHeldUser'}))[0]!.startTime).toBeUndefined();
 	expect(readJobs(answer({...held, state_reason: 'Priority'}))[0]!.startTime).toBe(2000);
 });
 
-test('an array is known by its tasks, and each of these by its own number', () => {
+test('an array is identified by its tasks, and each task by its own number', () => {
 	const arrayOf = (more: Record<string, unknown>) => readJobs(answer({...old, ...more}))[0]!.array;
 	expect(arrayOf({array_job_id: 0, array_task_id: null, array_task_string: ''})).toBeUndefined();
 	expect(arrayOf({array_job_id: set(0), array_task_id: {...set(0), set: false}})).toBeUndefined();
@@ -224,7 +224,7 @@ test.each([
 	expect(readJobs(answer({...old, job_state}))[0]!.state).toBe(state);
 });
 
-test('a job that ended without a node never began: what Slurm writes as its start is its end', () => {
+test('a job that ended without a node never started: Slurm reports its end as its start', () => {
 	const ended = {...old, end_time: 1010, gres_detail: []};
 	const startOf = (more: Record<string, unknown>) => readJobs(answer({...ended, ...more}))[0]!.startTime;
 	expect(startOf({job_state: 'CANCELLED', nodes: ''})).toBeUndefined();
@@ -233,21 +233,21 @@ test('a job that ended without a node never began: what Slurm writes as its star
 	expect(startOf({job_state: 'PENDING', nodes: ''})).toBe(1010);
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
 	test.each([
 		'',
 		'{}',
 		'[]',
 		'null',
 		'{"jobs": {}}',
-		// The controller is away: squeue exits with 0, and its list is empty.
+		// If the controller is down, squeue exits with 0 and prints an empty list.
 		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
-	])('%j is an error, and no empty queue', (text) => {
+	])('such as %j is an error and not an empty queue', (text) => {
 		expect(() => readJobs(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
 	});
 });
 
-test('no fields of a job make the reading throw', () => {
+test('any fields of a job can be read', () => {
 	fc.assert(
 		fc.property(fc.array(fc.dictionary(fc.constantFrom(...Object.keys(old)), fc.jsonValue())), (jobs) => {
 			expect(readJobs(JSON.stringify({errors: [], jobs})).length).toBeLessThanOrEqual(jobs.length);
@@ -258,7 +258,7 @@ test('no fields of a job make the reading throw', () => {
 const line = (name: string, state: string, more = ''): string =>
 	`NodeName=${name} Arch=x86_64 CPUTot=8 Gres=gpu:2 GresDrain=N/A GresUsed=gpu:1 NodeAddr=127.0.0.1 State=${state} Partitions=main ${more}`;
 
-test('nodes are read in the order of their numbers, those without GPUs and those of the future left out', () => {
+test('nodes are sorted by number, without those that have no GPUs or are in the state FUTURE', () => {
 	const text = [
 		line('box10', 'IDLE'),
 		line('box2', 'MIXED'),
@@ -278,13 +278,10 @@ test.each([
 	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1, [0]],
 	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2, [0, 1]],
 	['gpu:2', 2, []],
-])(
-	'of a node whose jobs have %s as many GPUs are in use: %i, and of these are known: %j',
-	(used, usedGpus, usedIds) => {
-		const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
-		expect(node).toMatchObject({usedGpus, usedIds});
-	},
-);
+])('a node with GresUsed=%s has %i GPUs in use, of which the numbers %j are known', (used, usedGpus, usedIds) => {
+	const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
+	expect(node).toMatchObject({usedGpus, usedIds});
+});
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
 
@@ -312,7 +309,7 @@ test.each([
 	['IDLE+FAIL', 'expected to fail soon'],
 	['IDLE+REBOOT_ISSUED', 'being rebooted'],
 	['IDLE+POWERING_DOWN', 'being powered down'],
-])('a node in the state %s, of which no one wrote why, is %s', (state, reason) => {
+])('a node in the state %s without a written reason is %s', (state, reason) => {
 	expect(readNodes(line('box1', state))[0]!.trouble).toMatchObject({kind: 'drained', reason});
 });
 
@@ -334,12 +331,12 @@ describe('partitions', () => {
 		['main', [partition('main', 'A_STATE_OF_LATER')], 'partition main is a_state_of_later'],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'UP')], undefined],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'DRAIN')], 'partition main is down, long is drained'],
-		// One was made between the two answers.
+		// The second was created between the two answers.
 		['main,long', [partition('main', 'DOWN')], undefined],
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
-		// Where none is told of, nothing is known.
+		// No partition is reported, so nothing is known.
 		['', [], undefined],
-	])('a node of the partitions %j, of which %j is told, starts no jobs because %j', (names, lines, reason) => {
+	])('a node of the partitions %j with the states %j starts no jobs because %j', (names, lines, reason) => {
 		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
 	});
 

@@ -1,4 +1,4 @@
-/** What becomes of a request while Slurm's commands run: a salloc of our own says what the real one would. */
+/** A request while Slurm's commands run. A stub salloc prints what the real one would. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -30,7 +30,7 @@ afterEach(() => {
 	rmSync(directory, {recursive: true, force: true});
 });
 
-/** Time passes a hundred times faster. */
+/** The sleeps pass a hundred times faster. */
 const clock: Clock = {
 	monotonicMs: () => performance.now(),
 	async sleep(ms, signal) {
@@ -40,7 +40,7 @@ const clock: Clock = {
 	uuid: () => 'id',
 };
 
-/** All of its time does. */
+/** All of its time passes a hundred times faster. */
 const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
 
 const request: AcquireRequest = {
@@ -80,7 +80,7 @@ const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
 
 const unreachable = (): CanhazgpuError => new CanhazgpuError('store-unreachable', "Slurm's controller does not answer");
 
-/** Gives these answers to one reading after another, and the last from then on. */
+/** Returns these answers one after another, and then the last one again. */
 function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Cluster {
 	const rest = [...answers];
 	const cluster = {
@@ -97,7 +97,7 @@ function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Clust
 	return cluster;
 }
 
-/** It waits until the file is there, and has the job then. */
+/** The stub salloc waits until the file exists, and then has the job. */
 function placeSalloc(): () => void {
 	const file = path.join(directory, 'granted');
 	writeFileSync(
@@ -121,7 +121,7 @@ const held = job({
 	held: [{node: 'box1', gpus: [2], unnamed: 0, shards: new Map()}],
 });
 
-test('how the waiting goes is said again after the controller was away for a while', async () => {
+test('progress is reported again after the controller was down for a while', async () => {
 	const grant = placeSalloc();
 	const said: Progress[] = [];
 	const cluster = clusterThatSays(unreachable(), unreachable(), stateOf(job({})), stateOf(held));
@@ -139,7 +139,7 @@ test('how the waiting goes is said again after the controller was away for a whi
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
-test('which GPUs were granted is asked again where the controller is away just then', async () => {
+test('the granted GPUs are queried again if the controller is down at that moment', async () => {
 	placeSalloc()();
 	const cluster = clusterThatSays(unreachable(), unreachable(), unreachable(), stateOf(), stateOf(held));
 	await expect(createSlurmEngine(cluster, clock, undefined).acquireNow(request)).resolves.toMatchObject({
@@ -148,7 +148,7 @@ test('which GPUs were granted is asked again where the controller is away just t
 	});
 });
 
-test('a request that is taken out of the queue by another hand has not run out of time', async () => {
+test('a request that somebody else removed from the queue has not timed out', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		'#!/bin/sh\necho "salloc: error: Job submit/allocate failed: Job/step already completing or completed" >&2\nexit 1\n',
@@ -163,7 +163,7 @@ test('a request that is taken out of the queue by another hand has not run out o
 	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-/** It waits for job 7, and ends with this when it is told to; its job is in the queue of a controller that is away. */
+/** The stub salloc waits for job 7, and fails with this message once the file exists. Its job stays in the queue of a controller that is down. */
 function placeLostSalloc(words: string): () => void {
 	const file = path.join(directory, 'lost');
 	writeFileSync(
@@ -184,7 +184,7 @@ exit 1
 
 const contactLost = 'salloc: error: Job allocate failed: Unable to contact slurm controller (connect failure)';
 
-test('a job whose salloc gave up while the controller was away is waited for all the same', async () => {
+test('a job whose salloc gave up while the controller was down is still awaited', async () => {
 	placeLostSalloc(contactLost)();
 	const cluster = clusterThatSays(unreachable(), stateOf(job({})), stateOf(held));
 	await expect(
@@ -196,7 +196,7 @@ test('a job whose salloc gave up while the controller was away is waited for all
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 });
 
-test('a job that is waited for no longer is taken out of the queue once the controller answers again, or is named', async () => {
+test('a job that is no longer awaited is canceled when the controller is back, or is named in the error', async () => {
 	const outcomeOf = async (failures: number, isAborted: boolean) => {
 		const lose = placeLostSalloc(contactLost);
 		const ran: string[] = [];
@@ -240,7 +240,7 @@ test('a job that is waited for no longer is taken out of the queue once the cont
 	}
 }, 20_000);
 
-test('a request that the controller has lost is made again, at the end of the queue', async () => {
+test('a request that the controller has lost is submitted again at the end of the queue', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -268,9 +268,9 @@ echo "salloc: Granted job allocation 7" >&2
 	]);
 });
 
-test('a request whose number the controller gave to another job is made again, and that job is neither shown nor ended', async () => {
+test('a request whose job id was reused for another job is submitted again, and the other job is neither shown nor ended', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
-	// As the real one: told to end, it tells the controller that its job is over, whosever that is by now.
+	// Like the real one: when it is ended, it tells the controller that the job with this id has ended, even if the id is another job's by now.
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -301,7 +301,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(existsSync(killed!)).toBe(false);
 }, 10_000);
 
-test('a job of somebody else who got the number of a lost one is not waited for, nor taken out of the queue', async () => {
+test("someone else's job with a reused id is neither awaited nor canceled", async () => {
 	const lose = placeLostSalloc(contactLost);
 	const ran: string[] = [];
 	const other = {...held, user: 'bob', submitTime: 1010};
@@ -328,7 +328,7 @@ test('a job of somebody else who got the number of a lost one is not waited for,
 
 const root = {account: 'root', uid: 0, label: 'root'};
 
-/** Four tasks of an array: the last has the number of the array, as those that wait have it together. */
+/** Four tasks of an array. The last has the id of the array, like all tasks that still wait. */
 function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Cluster; readonly ran: string[]} {
 	const ran: string[] = [];
 	const tasks = [0, 1, 2].map((task) =>
@@ -353,7 +353,7 @@ function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Clus
 	return {cluster, ran};
 }
 
-test('release of the last task of an array leaves the others alone', async () => {
+test('releasing the last task of an array keeps the other tasks', async () => {
 	const {cluster, ran} = clusterWithArray();
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.release(root, {by: 'gpus', ids: [2]});
@@ -361,7 +361,7 @@ test('release of the last task of an array leaves the others alone', async () =>
 	expect(ran).toEqual(['scancel 7_2', 'scancel 7_0']);
 });
 
-test('the parts of a heterogeneous job are given back together', async () => {
+test('the components of a heterogeneous job are released together', async () => {
 	const {cluster, ran} = clusterWithArray(
 		...[40, 41].map((id, gpu) =>
 			job({
@@ -387,7 +387,7 @@ test('the parts of a heterogeneous job are given back together', async () => {
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
-test('a job that was suspended for a while ends when it was told to, its time not having run meanwhile', async () => {
+test('a job that was suspended for a while ends later by that time', async () => {
 	const {cluster, ran} = clusterWithArray(
 		job({
 			id: 90,
@@ -404,7 +404,7 @@ test('a job that was suspended for a while ends when it was told to, its time no
 	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
 });
 
-test('who leaves the queue with the tasks of an array that wait keeps those that run', async () => {
+test('leaving the queue with the pending tasks of an array keeps the running ones', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.leaveQueue(root, '70');
@@ -423,7 +423,7 @@ const asked: Submission = {
 	environment: {},
 };
 
-test('a command that exits with what srun says of GPUs that are not free has run all the same', async () => {
+test("a command that exits with srun's code for busy GPUs counts as having run", async () => {
 	const cluster = clusterThatSays(stateOf(held));
 	const {words, begin, granted, exitCodeOf} = submission(
 		cluster,
@@ -437,17 +437,17 @@ test('a command that exits with what srun says of GPUs that are not free has run
 	writeFileSync(other, `#!/bin/sh\necho "$@" >${other}.ran\n`, {mode: 0o755});
 	execFileSync(prolog, ['sh', '-c'], {env: {...process.env, SLURM_JOB_ID: '7', SLURM_PROLOG: other}});
 	expect(readFileSync(`${other}.ran`, 'utf8')).toBe('sh -c\n');
-	// The command has ended by then.
+	// The command has ended by now.
 	await granted(321, AbortSignal.abort());
 	await expect(exitCodeOf(244)).resolves.toBe(244);
-	// Without a limit to the wait srun never says so.
+	// A request without a time limit never makes srun exit with that code.
 	await expect(submission(cluster, clock, asked, {name: 'gpu', count: 1}).exitCodeOf(244)).resolves.toBe(244);
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
 });
 
-test('a short command that exits with what srun says of its own failures is known by its job', async () => {
+test("a short command that exits with srun's failure code is recognized by its job", async () => {
 	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
@@ -467,7 +467,7 @@ test('a short command that exits with what srun says of its own failures is know
 		{user: 'bob'},
 		{name: 'other'},
 		{exitCode: 1},
-		// It was refused.
+		// The request was refused.
 		{startTime: undefined},
 		{isBatch: true},
 	];
@@ -476,7 +476,7 @@ test('a short command that exits with what srun says of its own failures is know
 	}
 });
 
-test('nodes that are out of service are none that the cluster lacks', async () => {
+test('nodes that are down still count as part of the cluster', async () => {
 	const down = (count: number): ClusterState => {
 		const [node] = stateOf().nodes;
 		return {...stateOf(), nodes: [{...node!, gpus: [{type: undefined, count}], trouble: {kind: 'down', words: ''}}]};

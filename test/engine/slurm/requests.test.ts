@@ -1,4 +1,4 @@
-/** Requests in the words of Slurm, and its errors in ours. */
+/** Translates requests for Slurm, and Slurm's errors for users. */
 import {Buffer} from 'node:buffer';
 import {execFileSync} from 'node:child_process';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	...given,
 });
 
-test('a request becomes words of its own, a note being one of them whatever it holds', () => {
+test('each part of a request is one argument, including any note', () => {
 	const note = '; rm -rf $(x) "q" --gres=gpu:9';
 	expect(
 		requestWords(request({note, host: 'box2'}), {
@@ -62,19 +62,19 @@ test.each<[Partial<AcquireRequest>, string]>([
 	[{need: {mig: {instances: [{gpu: 0, number: 1}]}}}, '--gpu-ids'],
 	[{need: {mig: {profile: '1g.10gb'}, models: ['a100']}}, '--mig'],
 	[{need: {models: ['a', 'b']}}, '--model'],
-])('of %j Slurm has no counterpart, and the refusal names %s', (given, flag) => {
+])('%j has no equivalent in Slurm, and the refusal names %s', (given, flag) => {
 	expect(() => {
 		checkExpressible(request(given), false);
 	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining(flag) as string}));
 });
 
-test('what Slurm can say is not refused: a number, a note, a model, GPUs of different models', () => {
+test('a number, a note, a model and GPUs of different models can be requested from Slurm', () => {
 	expect(() => {
 		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}), false);
 	}).not.toThrow();
 });
 
-test('a share is as many shards as its memory takes, where somebody said how much one has', () => {
+test('a share is the number of shards for its memory, if the memory of a shard is configured', () => {
 	const share = request({count: 1, need: {shareMiB: 8193}});
 	expect(() => {
 		checkExpressible(share, true);
@@ -90,7 +90,7 @@ test('a share is as many shards as its memory takes, where somebody said how muc
 	);
 });
 
-test('a profile of MIG is the one type that is named so, alone or behind that of the GPU', () => {
+test("a MIG profile is the only type with that name, alone or after the GPU's type", () => {
 	expect(typeOfProfile('1g.10gb', ['a100', '1g.10gb', '2g.20gb'])).toBe('1g.10gb');
 	expect(typeOfProfile('1g.10gb', ['nvidia_h100_1g.10gb', 'nvidia_h100_11g.10gb'])).toBe('nvidia_h100_1g.10gb');
 	expect(() => typeOfProfile('1g.10gb', ['a_1g.10gb', 'b_1g.10gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -100,7 +100,7 @@ test('a profile of MIG is the one type that is named so, alone or behind that of
 	expect(() => typeOfProfile('1g.10gb', ['a100'])).toThrow(expect.objectContaining({code: 'impossible'}));
 });
 
-test('when a job begins is said in the words of Slurm, a time on the clock of this machine', () => {
+test("a start time is given in Slurm's format, as a time on this machine's clock", () => {
 	expect(laterWords({})).toEqual([]);
 	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterany:17:18_3', '--array=0-7%2']);
 	expect(laterWords({after: 'afterok:17'})).toEqual(['--dependency=afterok:17']);
@@ -108,7 +108,7 @@ test('when a job begins is said in the words of Slurm, a time on the clock of th
 	expect(laterWords({begin: seconds})).toEqual(['--begin=2026-05-01T08:05:09']);
 });
 
-test('a shell that reads the script starts the very words', () => {
+test('a shell that reads the script starts exactly this command', () => {
 	fc.assert(
 		fc.property(fc.array(fc.string({unit: 'binary'}).map((word) => word.replaceAll('\0', ''))), (words) => {
 			const script = scriptOf(['printf', String.raw`%s\0`, ...words]);
@@ -119,7 +119,7 @@ test('a shell that reads the script starts the very words', () => {
 	);
 });
 
-test('a model is the one type that it fits, in any case', () => {
+test('a model is the only type that matches it, in any case', () => {
 	expect(typeFor('A100', ['a100', 'a100-80gb', 'v100'])).toBe('a100');
 	expect(typeFor('h100', ['nvidia_h100_80gb_hbm3'])).toBe('nvidia_h100_80gb_hbm3');
 	expect(() => typeFor('a100', ['a100-40gb', 'a100-80gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -151,7 +151,7 @@ test.each([
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);
 });
 
-test('who is refused by a limit of an account is told where the limits stand', () => {
+test('a refusal because of an account limit says where to see the limits', () => {
 	const said =
 		"Job submit/allocate failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)";
 	expect(errorOf('salloc', `salloc: error: ${said}\n`)).toMatchObject({
@@ -166,7 +166,7 @@ test('a squeue that does not know --json is too old', () => {
 	expect(oldVersionError(errorOf('squeue', 'squeue: error: no'))).toBeUndefined();
 });
 
-test('within a job the variables of that job are left out, and where the cluster is stays', () => {
+test("within a job the job's variables are removed, and those of the cluster stay", () => {
 	const own = {SLURM_CONF: '/x', SLURM_PARTITION: 'gpu', HOME: '/h'};
 	expect(clusterEnvironment(own)).toEqual(own);
 	expect(clusterEnvironment({...own, SLURM_JOB_ID: '7', SLURM_NTASKS: '4', SRUN_DEBUG: '1'})).toEqual({
@@ -175,7 +175,7 @@ test('within a job the variables of that job are left out, and where the cluster
 	});
 });
 
-test('what is secret of ours is given to no command of Slurm, which hands its environment on to the nodes', () => {
+test("our secrets are removed from the environment of Slurm's commands, which Slurm passes on to its nodes", () => {
 	expect(
 		clusterEnvironment({HOME: '/x', CANHAZGPU_REDIS_PASSWORD: 'secret', CANHAZGPU_NOTIFY_WEBHOOK: 'secret'}),
 	).toEqual({
@@ -183,7 +183,7 @@ test('what is secret of ours is given to no command of Slurm, which hands its en
 	});
 });
 
-test('a reason that nobody knows is words without control characters', () => {
+test('an unknown reason is shown without control characters', () => {
 	fc.assert(
 		fc.property(fc.string(), (code) => {
 			expect(engineReasonText(code)).not.toMatch(/\p{Control}/v);

@@ -1,4 +1,4 @@
-/** The state of a cluster as every face shows it: no GPU is free that Slurm does not call free. */
+/** The state of a cluster in every interface: a GPU is free only if Slurm reports it as free. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
@@ -58,7 +58,7 @@ const holding = (names: readonly string[]) =>
 
 const cluster = fc.record({
 	used: fc.array(fc.integer({min: 0, max: 4}), {minLength: 2, maxLength: 2}),
-	/** Of those, the ones that the node names. */
+	/** The used GPUs that the node names. */
 	usedIds: fc.array(fc.uniqueArray(fc.integer({min: 0, max: 3})), {minLength: 2, maxLength: 2}),
 	troubles: fc.array(
 		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
@@ -68,7 +68,7 @@ const cluster = fc.record({
 	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
 });
 
-test('a GPU is available only where its node can start a job, no job has it, and no hidden job may have it', () => {
+test('a GPU is available only if its node can start jobs, no job has it, and no hidden job may have it', () => {
 	fc.assert(
 		fc.property(cluster, ({used, usedIds, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
@@ -102,7 +102,7 @@ test('a GPU is available only where its node can start a job, no job has it, and
 	);
 });
 
-test('of a job that Slurm does not show, its GPU is known where the node names it, and the others are free', () => {
+test('the GPU of a hidden job is unavailable if the node names it, and the other GPUs are free', () => {
 	const state = stateOf([node('box1', {usedGpus: 2, usedIds: [1, 3]})], []);
 	expect(rowsOf(state).map(({state: each, problem}) => [each, problem])).toEqual([
 		['available', undefined],
@@ -110,14 +110,14 @@ test('of a job that Slurm does not show, its GPU is known where the node names i
 		['available', undefined],
 		['error', 'a job has GPU 3 of box1, and Slurm does not tell which job'],
 	]);
-	// A job that ended while the jobs were read looks so, too: they are read again.
+	// A job that ended between the two queries looks the same, so the jobs are read again.
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const of = (usedIds: readonly number[]) =>
 		hasHiddenJobs(stateOf([node('box1', {usedGpus: 1, usedIds})], [job({held})]));
 	expect([of([0]), of([1]), of([])]).toEqual([false, true, false]);
 });
 
-test('a job that waits has its place, its reason and its estimate, in the order of priorities', () => {
+test('a waiting job has a position by priority, a reason and an estimate', () => {
 	const pending = {state: 'pending', stateWord: 'PENDING'} as const;
 	const state = stateOf(
 		[node('box1')],
@@ -144,7 +144,7 @@ test('a job that waits has its place, its reason and its estimate, in the order 
 	]);
 });
 
-test('a share of which no one knows the size is told without one', () => {
+test('a share of unknown size is shown without a size', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf([node('box1', {shards: 16})], [job({id: 1, held}), job({id: 2, user: 'bob', held})]);
 	expect(sharesText(rowsOf(state)[0]!)).toBe('2 shares ann, bob');
@@ -153,7 +153,7 @@ test('a share of which no one knows the size is told without one', () => {
 	);
 });
 
-test('who waits for parts of a GPU wants one GPU and no more, and the note says how much of it', () => {
+test('a request for parts of a GPU asks for one GPU, and the note says how much of it', () => {
 	const waiting = {state: 'pending', gpus: undefined} as const;
 	const state = stateOf(
 		[node('box1')],
@@ -175,7 +175,7 @@ test('who waits for parts of a GPU wants one GPU and no more, and the note says 
 	]);
 });
 
-test('tasks of an array that wait are told by their numbers', () => {
+test('waiting tasks of an array are shown by their numbers', () => {
 	const array = {id: 5, tasks: '2-3%2', isOne: false};
 	const state = stateOf(
 		[node('box1')],
@@ -187,7 +187,7 @@ test('tasks of an array that wait are told by their numbers', () => {
 	]);
 });
 
-test('a node that is not cleared of a job for long starts nothing, and its free GPUs are not called free', () => {
+test('a node that takes long to clean up after a job starts nothing, and its free GPUs are not available', () => {
 	const after = (seconds: number) => {
 		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
 		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
@@ -197,7 +197,7 @@ test('a node that is not cleared of a job for long starts nothing, and its free 
 	expect(after(60)).toEqual([...Array.from({length: 4}, () => 'error'), ...Array.from({length: 4}, () => 'available')]);
 });
 
-test('an allocation without a command is a reservation, and its end is shown; a batch job is none', () => {
+test('an allocation without a command is a reservation with an end, and a batch job is not', () => {
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1})],
@@ -210,7 +210,7 @@ test('an allocation without a command is a reservation, and its end is shown; a 
 	expect(rowsOf(state)[1]!.state).toBe('available');
 });
 
-test('a job that is suspended says so in the words of every face, whether it runs a command or is a reservation', () => {
+test('a suspended job is marked in every interface, both a command and a reservation', () => {
 	const held = [0, 1].map((gpu) => [{node: 'box1', gpus: [gpu], unnamed: 0, shards: new Map<number, number>()}]);
 	const state = stateOf(
 		[node('box1', {usedGpus: 2})],
@@ -227,7 +227,7 @@ test('a job that is suspended says so in the words of every face, whether it run
 	expect(rows.map((row) => endText(row))).toEqual(['paused', 'paused']);
 });
 
-test('a share of a job that is suspended says so beside the shares of jobs that run', () => {
+test('a share of a suspended job is marked next to shares of running jobs', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1, shards: 16})],
@@ -239,7 +239,7 @@ test('a share of a job that is suspended says so beside the shares of jobs that 
 	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
 });
 
-test('events of jobs come in their order, each once, also when they are asked for from the middle on', () => {
+test('events of jobs come once each in order, also when read from the middle', () => {
 	const jobs = [
 		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
 		job({id: 2, startTime: 1300, submitTime: 1100}),
@@ -255,7 +255,7 @@ test('events of jobs come in their order, each once, also when they are asked fo
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
 });
 
-test('a node is drained since Slurm says so, and for an unknown time where it does not', () => {
+test('a drained node shows since when, if Slurm reports it', () => {
 	const since = [1500, undefined].map((time) => {
 		const drained = node('box1', {gpus: [{type: undefined, count: 1}], trouble: {kind: 'drained', since: time}});
 		return statusJson(rowsOf(stateOf([drained], [])), observationOf(stateOf([drained], [])))[0]!.drained;
@@ -263,7 +263,7 @@ test('a node is drained since Slurm says so, and for an unknown time where it do
 	expect(since).toEqual([{since: '1970-01-01T00:25:00Z'}, {}]);
 });
 
-test('a job that was refused, or left the queue, is not said to have had GPUs', () => {
+test('a job that was refused or left the queue has no event with GPUs', () => {
 	const ended = {state: 'ended', startTime: undefined} as const;
 	const jobs = [
 		job({...ended, id: 1, stateWord: 'FAILED', endTime: 1000}),
@@ -279,14 +279,14 @@ test('a job that was refused, or left the queue, is not said to have had GPUs', 
 	]);
 });
 
-test('who follows is told of every event once, also where one that came later has the lower id', () => {
+test('a follower gets every event once, even if a later one has a lower id', () => {
 	const order = createEventOrder();
 	const read = (jobs: readonly SlurmJob[], afterId?: string) => recentEvents(jobs, [node('box1')], {afterId}, order);
 	const waiting = job({id: 1, state: 'pending', submitTime: 1000});
 	const running = job({id: 5, startTime: 900, submitTime: 900});
 	const first = read([running, waiting]);
 	expect(first.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 5', 'joined 1']);
-	// Job 9 begins in the second in which the others begin and end, and is seen before them.
+	// Job 9 starts in the same second in which the others start and end, and is seen before them.
 	const newcomer = job({id: 9, startTime: 1001, submitTime: 1001});
 	const second = read([running, waiting, newcomer], first.at(-1)!.id);
 	expect(second.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 9']);

@@ -8,7 +8,7 @@ import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticO
 
 const hung = {before: 'sleep 600'};
 
-test('every reading of two GPUs, asked for at the same time', async () => {
+test('every reading of two GPUs is read, with parallel queries', async () => {
 	const {provider, stub} = await setUp();
 	const seen = await provider.observe();
 	expect(seen).toMatchObject({provider: 'amd', simulated: false, driverVersion: '6.12.12', warnings: []});
@@ -38,7 +38,7 @@ test('every reading of two GPUs, asked for at the same time', async () => {
 	});
 	const calls = await stub.calls();
 	expect(calls.map((call) => call.split(' ', 1)[0]).toSorted()).toEqual(['list', 'metric', 'process', 'static']);
-	// What does not change is not asked for again.
+	// Fixed values are not asked for again.
 	await provider.observe();
 	const later = await stub.calls();
 	expect(
@@ -49,7 +49,7 @@ test('every reading of two GPUs, asked for at the same time', async () => {
 	).toEqual(['metric', 'process']);
 });
 
-/** Strix Halo as ROCm 6.3 tells it, with models in the memory of the machine. */
+/** Strix Halo as ROCm 6.3 reports it, with models in system memory. */
 const integrated = (usedGtt: unknown) => ({
 	metric: json([
 		{
@@ -80,7 +80,7 @@ const integrated = (usedGtt: unknown) => ({
 	]),
 });
 
-test('a GPU that is part of the processor counts the memory of the machine, and is unknown without it', async () => {
+test('an integrated GPU counts system memory, and its memory is unknown without it', async () => {
 	const {gpus} = await observe(integrated({value: 64_512, unit: 'MB'}));
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 64_967, memoryTotalMiB: 127_488, processes: [{name: 'llama-server', memoryUsedMiB: 64_005}]},
@@ -90,7 +90,7 @@ test('a GPU that is part of the processor counts the memory of the machine, and 
 	expect(judgeUsage({...unknown!, processes: undefined}, 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('a card of its own does not count what it borrows of the machine’s memory', async () => {
+test('a discrete card does not count the system memory that it borrows', async () => {
 	const metric = metricOf(0);
 	const borrowed = {total_gtt: {value: 257_000, unit: 'MB'}, used_gtt: {value: 9000, unit: 'MB'}};
 	const {gpus} = await observe({
@@ -109,19 +109,19 @@ test.each([
 	['one', {process_info: {name: 'ollama', pid: 4_194_313}}, [4_194_313]],
 	['none', {process_info: 'Not Found'}, []],
 	['none, in a sentence', {process_info: 'No running processes detected'}, []],
-])('processes of earlier versions: %s', async (_, reported, pids) => {
+])('processes are read from earlier versions: %s', async (_, reported, pids) => {
 	const {gpus} = await observe({process: json([{gpu: 0, ...reported}, idle(1)])});
 	expect(gpus[0]?.processes?.map(({pid}) => pid)).toEqual(pids);
 });
 
-test('a process is named with its owner', async () => {
+test('a process has the name of its owner', async () => {
 	const {gpus} = await observe({process: json([idle(0), busy(1, process.pid, 2 ** 30)])});
 	expect(gpus[1]?.processes).toMatchObject([
 		{pid: process.pid, user: users.nameOfSync(process.getuid?.() ?? 0), memoryUsedMiB: 1024},
 	]);
 });
 
-test('one wording that an old version refuses is never used again', async () => {
+test('a command form that an old version refuses is never used again', async () => {
 	const refuse =
 		'case "$*" in *--mem-usage*) echo \'amd-smi: error: unrecognized arguments: --mem-usage\' >&2; exit 2;; esac';
 	const {provider, stub} = await setUp({
@@ -134,7 +134,7 @@ test('one wording that an old version refuses is never used again', async () => 
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('one GPU that spoils the answer for all is an ERROR, the others stay', async () => {
+test('a GPU that spoils the common answer is an ERROR, and the others are read', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
@@ -150,7 +150,7 @@ test('one GPU that spoils the answer for all is an ERROR, the others stay', asyn
 	expect(warnings).toEqual([]);
 });
 
-test('a GPU that is listed, but not measured, is an ERROR', async () => {
+test('a GPU that is listed but not measured is an ERROR', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -158,7 +158,7 @@ test('a GPU that is listed, but not measured, is an ERROR', async () => {
 	]);
 });
 
-test('a GPU that answers with nothing but N/A is an ERROR', async () => {
+test('a GPU that answers only N/A is an ERROR', async () => {
 	const silent = {
 		gpu: 1,
 		usage: 'N/A',
@@ -170,7 +170,7 @@ test('a GPU that answers with nothing but N/A is an ERROR', async () => {
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', processes: undefined});
 });
 
-test('a failed question for processes leaves them unknown', async () => {
+test('a failed process query leaves the processes unknown', async () => {
 	const {gpus, warnings} = await observe({process: {stdout: 'Segmentation fault\n', exitCode: 139}});
 	expect(gpus).toMatchObject([
 		{failure: undefined, processes: undefined},
@@ -179,7 +179,7 @@ test('a failed question for processes leaves them unknown', async () => {
 	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 139\.$/v)]);
 });
 
-test('an account outside the groups sees no processes: then none are known', async () => {
+test('an account outside of the groups sees no processes, so they are unknown', async () => {
 	const warning =
 		'WARNING: User is missing the following required groups: render, video. Please add user to these groups.';
 	const {gpus, warnings} = await observe({
@@ -190,12 +190,12 @@ test('an account outside the groups sees no processes: then none are known', asy
 	expect(warnings).toEqual([warning.slice('WARNING: '.length)]);
 });
 
-test('a process that ROCm 7.2 lists under every GPU stands where memory is in use', async () => {
+test('a process that ROCm 7.2 lists under every GPU is assigned where memory is in use', async () => {
 	const {gpus} = await observe({process: json([busy(0, 2 ** 22 + 7, 0), busy(1, 2 ** 22 + 7, 0)])});
 	expect(gpus.map(({processes}) => processes?.length)).toEqual([0, 1]);
 });
 
-test('a tool that fails as a whole says why and what to do', async () => {
+test('a tool that fails as a whole is reported with a hint', async () => {
 	const {gpus, failure} = await observe({
 		metric: {stdout: '{"error": "amdgpu driver not loaded", "code": -1032}\n', exitCode: 32},
 		list: {exitCode: 32},
@@ -207,7 +207,7 @@ test('a tool that fails as a whole says why and what to do', async () => {
 	});
 });
 
-test('a tool that hangs is given up in time, and killed', async () => {
+test('a tool that hangs is killed at the time limit', async () => {
 	const {provider} = await setUp({answers: {metric: hung, process: hung, static: hung, list: hung}, timeoutMs: 300});
 	const startedAtMs = monotonicMs();
 	const {failure} = await provider.observe();
@@ -215,7 +215,7 @@ test('a tool that hangs is given up in time, and killed', async () => {
 	expect(monotonicMs() - startedAtMs).toBeLessThan(2500);
 });
 
-test('while a call cannot be ended no other is stacked on it', async () => {
+test('no second call starts while the first cannot be ended', async () => {
 	const {promise, resolve} = Promise.withResolvers<void>();
 	const run = vi.fn<RunTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended: promise}));
 	const provider = createAmdProvider({run, describeProcesses, monotonicMs});
@@ -231,7 +231,7 @@ test('while a call cannot be ended no other is stacked on it', async () => {
 	expect(run.mock.calls.length).toBeGreaterThan(calls);
 });
 
-test('callers at the same time share one scan', async () => {
+test('concurrent callers share one scan', async () => {
 	const {provider, stub} = await setUp();
 	const [first, second] = await Promise.all([provider.observe(), provider.observe()]);
 	expect(second).toBe(first);
@@ -239,7 +239,7 @@ test('callers at the same time share one scan', async () => {
 	expect(await provider.count()).toBe(2);
 });
 
-test('closing ends a scan under way', async () => {
+test('closing ends a running scan', async () => {
 	const {provider, stub} = await setUp({
 		answers: {metric: hung, process: hung, static: hung, list: hung},
 		timeoutMs: 60_000,
@@ -255,7 +255,7 @@ test('closing ends a scan under way', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('without any tool the count fails in words', async () => {
+test('without a tool the count fails with an error', async () => {
 	const {provider} = await setUp({answers: {}});
 	await expect(provider.count()).rejects.toMatchObject({code: 'provider'});
 	const nothing = createAmdProvider({
@@ -266,7 +266,7 @@ test('without any tool the count fails in words', async () => {
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('what is fixed, and was not whole, is asked for again after a minute', async () => {
+test('fixed values that were incomplete are asked for again after a minute', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
 	const run: RunTool = async (_command, [verb = '']) => {
@@ -294,7 +294,7 @@ test('what is fixed, and was not whole, is asked for again after a minute', asyn
 	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(4);
 });
 
-test('memory errors and heat make a GPU unfit, with the reason', async () => {
+test('memory errors and overheating make a GPU unhealthy, with the reason', async () => {
 	const hot = {...metricOf(0), temperature: {edge: 'N/A', hotspot: {value: 101, unit: 'C'}}};
 	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
 	const {gpus} = await observe({metric: json([hot, worn])});

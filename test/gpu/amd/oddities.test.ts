@@ -1,6 +1,4 @@
-/**
-Answers of AMD's tools that were seen in the wild, in small.
-*/
+/** Small samples of odd answers of AMD's tools, as seen on real machines. */
 import {expect, test} from 'vitest';
 import {busy, idle, json, metricOf, observe, setUp, staticOf} from './set-up.js';
 
@@ -21,9 +19,7 @@ test.each([
 	expect(warnings).toEqual([]);
 });
 
-/**
-The second partition of a GPU: what stands for the whole GPU is told by the first one alone.
-*/
+/** The second partition of a GPU. Only the first one reports values of the whole GPU. */
 const partition = {
 	...metricOf(1),
 	usage: 'N/A',
@@ -32,7 +28,7 @@ const partition = {
 	ecc: 'N/A',
 };
 
-test('a partition tells its memory alone, and that is enough', async () => {
+test('a partition that reports only its memory is complete', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0), partition]), process: json([idle(0), idle(1)])});
 	expect(gpus[1]).toMatchObject({
 		failure: undefined,
@@ -45,7 +41,7 @@ test('a partition tells its memory alone, and that is enough', async () => {
 	});
 });
 
-test('a GPU that measures nothing is an ERROR, though its size is known', async () => {
+test('a GPU that measures nothing is an ERROR, although its size is known', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), {...partition, mem_usage: 'N/A'}]),
 		static: json([staticOf(0), staticOf(1)]),
@@ -53,7 +49,7 @@ test('a GPU that measures nothing is an ERROR, though its size is known', async 
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', memoryTotalMiB: 196_608, processes: undefined});
 });
 
-test('0 of 0 MB is no reading of memory', async () => {
+test('0 of 0 MB is not a memory reading', async () => {
 	const nothing = {value: 0, unit: 'MB'};
 	const {gpus} = await observe({
 		metric: json([{...metricOf(0), mem_usage: {used_vram: nothing, total_vram: nothing}}]),
@@ -62,7 +58,7 @@ test('0 of 0 MB is no reading of memory', async () => {
 	expect(gpus[0]).toMatchObject({memoryUsedMiB: undefined, memoryTotalMiB: undefined, processes: undefined});
 });
 
-test('no processes, and nobody knows how much memory is in use: that is not idleness', async () => {
+test('no processes with unknown memory does not mean idle', async () => {
 	const unknown = {...metricOf(1), mem_usage: {used_vram: 'N/A', total_vram: 'N/A'}};
 	const metric = json([{...unknown, gpu: 0}, unknown]);
 	const {gpus} = await observe({metric, process: json([idle(0), busy(1, 2 ** 22 + 7, 0)])});
@@ -78,12 +74,12 @@ test.each([
 	[{value: 4_294_967_295, unit: 'GB'}, '4294967295 GB'],
 	[{unit: 'MB'}, ''],
 	['12 apples', '12 apples'],
-])('memory told as %j', async (used, reported) => {
+])('memory reported as %j is read', async (used, reported) => {
 	const {gpus} = await observe({metric: json([{...metricOf(0), mem_usage: {used_vram: used}}])});
 	expect(gpus[0]?.memoryUsedMiB ?? gpus[0]?.unknown['memoryUsedMiB']).toBe(reported);
 });
 
-test('a number that is none spoils only itself', async () => {
+test('an invalid number affects only its own field', async () => {
 	const metric = {stdout: JSON.stringify([metricOf(0), metricOf(1)]).replace('"value":141', '"value":NaN')};
 	const {gpus} = await observe({metric});
 	expect(gpus.map(({powerWatts, memoryUsedMiB}) => [powerWatts, memoryUsedMiB])).toEqual([
@@ -92,12 +88,12 @@ test('a number that is none spoils only itself', async () => {
 	]);
 });
 
-test.each([['[]'], ['{\n    "gpu_data": []\n}']])('%s says that there is no GPU', async (stdout) => {
+test.each([['[]'], ['{\n    "gpu_data": []\n}']])('%s means that there is no GPU', async (stdout) => {
 	const {failure} = await observe({metric: {stdout}, list: {stdout: '[]'}});
 	expect(failure?.message).toBe('The AMD GPU driver finds no GPU.');
 });
 
-test('rocm-smi: a card without memory, and one whose memory cannot be read', async () => {
+test('rocm-smi reads a card without memory, and one with unreadable memory', async () => {
 	const {provider} = await setUp({
 		oldAnswers: {
 			'--showproductname': {
@@ -124,7 +120,7 @@ test.each([
 	[{mem: {value: 3_145_728, unit: 'B'}}, 3],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 2_097_152, unit: 'B'}}}, 2],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 0, unit: 'B'}}}, 0],
-])('the memory of a process told as %j', async (memory, reported) => {
+])('the memory of a process reported as %j is read', async (memory, reported) => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0)]),
 		process: json([{gpu: 0, process_list: [{process_info: {name: 'rvs', pid: 2 ** 22 + 7, ...memory}}]}]),

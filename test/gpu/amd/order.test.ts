@@ -3,9 +3,7 @@ import {expect, test} from 'vitest';
 import {numbersForPrograms} from '../../../source/gpu/amd/order.js';
 import {busy, idle, json, listOf, metricOf, observe, setUp, staticOf} from './set-up.js';
 
-/**
-Of GPUs 0, 1, ... with these nodes: the number of each.
-*/
+/** GPUs 0, 1, ... with these nodes, and the number of each in programs. */
 const numbersOf = (nodes: ReadonlyArray<number | string | undefined>) => {
 	const listed = new Map(nodes.map((node, index) => [index, node === undefined ? {} : {node_id: node}]));
 	const numbers = numbersForPrograms(listed.keys().toArray(), listed);
@@ -23,7 +21,7 @@ test.each([
 	expect(numbersOf(nodes)).toEqual(numbers);
 });
 
-test('where a GPU is not listed nobody knows its place', () => {
+test('a GPU missing from the list has an unknown place', () => {
 	const numbers = numbersForPrograms(
 		[0, 1, 2],
 		new Map([
@@ -34,7 +32,7 @@ test('where a GPU is not listed nobody knows its place', () => {
 	expect(Object.fromEntries(numbers)).toEqual({0: 0, 1: 1, 2: 2});
 });
 
-test('no GPU is lost, and none is counted twice', () => {
+test('no GPU is lost or counted twice', () => {
 	const node = fc.option(fc.nat(6), {nil: undefined});
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.nat(9)), fc.array(node, {minLength: 10, maxLength: 10}), (indices, nodes) => {
@@ -46,7 +44,7 @@ test('no GPU is lost, and none is counted twice', () => {
 	);
 });
 
-test('readings, processes and failures go with the GPU, by amd-smi', async () => {
+test('amd-smi readings, processes and failures stay with their GPU', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), metricOf(1, 40_000)]),
 		process: json([idle(0), busy(1, 2 ** 22 + 7, 2 ** 30)]),
@@ -64,7 +62,7 @@ test('readings, processes and failures go with the GPU, by amd-smi', async () =>
 	]);
 });
 
-test('... and by rocm-smi', async () => {
+test('rocm-smi readings, processes and failures stay with their GPU', async () => {
 	const card = (node: string, used: number) => ({
 		'Node ID': node,
 		'VRAM Total Used Memory (B)': String(used * 2 ** 20),

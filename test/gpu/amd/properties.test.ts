@@ -70,9 +70,7 @@ const text = fc.oneof(
 	fc.tuple(answer, answer).map(([first, second]) => `${first}\n[drm] odd\n${second}\n`),
 );
 
-/**
-Every number in the text, in the units of every quantity, rounded as readings are.
-*/
+/** Every number in the text, in the units of every quantity, rounded like readings. */
 const numbersIn = (json: string): ReadonlySet<number> =>
 	new Set(
 		(json.match(/\d+(?:\.\d+)?(?:e[+\-]?\d+)?/gv) ?? [])
@@ -86,7 +84,7 @@ const numbersIn = (json: string): ReadonlySet<number> =>
 			]),
 	);
 
-test('no answer makes the readings throw, and none is made up', async () => {
+test('any answer can be read, and no reading is invented', async () => {
 	await fc.assert(
 		fc.asyncProperty(text, text, async (metricText, otherText) => {
 			const metric = entriesByGpu(parseToolJson(metricText)?.documents) ?? new Map();
@@ -99,7 +97,7 @@ test('no answer makes the readings throw, and none is made up', async () => {
 				expect(numbers).toContain(index);
 				expect(failure).not.toBe('');
 				for (const [field, value] of Object.entries(readings)) {
-					// Where a GPU shares the machine's memory, it is a sum of two.
+					// The memory of an integrated GPU is a sum of two numbers.
 					const isReported = (amount: number): boolean =>
 						numbers.has(amount) ||
 						(field.startsWith('memory') && numbers.values().some((part) => numbers.has(amount - part)));
@@ -122,7 +120,7 @@ test('no answer makes the readings throw, and none is made up', async () => {
 	);
 });
 
-test('only a sentence that says so is taken for no processes', () => {
+test('only the sentence for it means that there are no processes', () => {
 	fc.assert(
 		fc.property(entry, (one) => {
 			const own = readProcesses(new Map([[0, one]])).get(0);
@@ -135,7 +133,7 @@ test('only a sentence that says so is taken for no processes', () => {
 	);
 });
 
-test('a quantity is a number that was written, or a word', () => {
+test('a quantity is a number from the text, or a word', () => {
 	fc.assert(
 		fc.property(fc.oneof(reported, fc.jsonValue(), fc.string()), (raw) => {
 			const read = readQuantity(raw, 'memory', 'MB');
@@ -146,7 +144,7 @@ test('a quantity is a number that was written, or a word', () => {
 	);
 });
 
-test('rocm-smi may say anything', () => {
+test('any answer of rocm-smi can be read', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('card0', 'card1', 'system', 'PID5'), fc.jsonValue())),

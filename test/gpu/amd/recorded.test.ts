@@ -12,7 +12,7 @@ const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.docu
 const nothing = new Map();
 
 describe.skipIf(!isHere)('recorded outputs', () => {
-	test.each(files)('%s is read without a stumble', (file) => {
+	test.each(files)('%s is read without a remark', (file) => {
 		const text = read(file);
 		const documents = parseToolJson(text)?.documents;
 		const metric = entriesByGpu(documents) ?? nothing;
@@ -23,7 +23,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(explainAmdFailure({stdout: text, stderr: ''}, 'amd-smi', 1000).message).not.toBe('');
 	});
 
-	test.each(files.filter((file) => file.includes('metric')))('%s: every reading lands in its field', (file) => {
+	test.each(files.filter((file) => file.includes('metric')))('%s has every reading in its field', (file) => {
 		const gpus = readGpus({metric: entriesOf(file), fixed: nothing, list: nothing});
 		const inside = JSON.parse(read(file)) as never[] | {gpu_data: never[]};
 		type Value = {value: number};
@@ -49,7 +49,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		}
 	});
 
-	test('an integrated GPU: name and size, and no limit made of 0 W', () => {
+	test('an integrated GPU has a name, a size, and no power limit from 0 W', () => {
 		const fixed = entriesOf('amd-smi/static.strix-halo.rocm6.3.1.json');
 		const list = entriesOf('amd-smi/list.strix-halo.rocm6.3.1.json');
 		const [gpu] = readGpus({metric: new Map([[0, {usage: {gfx_activity: 3}}]]), fixed, list});
@@ -64,7 +64,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(readDriverVersion(fixed)).toBe('6.17.1-300.fc43.x86_64');
 	});
 
-	test('idle is a sentence; two processes of one GPU', () => {
+	test('idle is a sentence, and one GPU has two processes', () => {
 		expect(readProcesses(entriesOf('amd-smi/process.none.json'))).toEqual(
 			new Map([
 				[0, {rows: [], hidden: undefined}],
@@ -81,7 +81,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		});
 	});
 
-	test('a card of rocm-smi', () => {
+	test('a card of rocm-smi is read', () => {
 		const {metric, driverVersion} = readCards(parseToolJson(read('rocm-smi/rx6700xt.rocm6.1.2.json'))?.documents[0]);
 		expect(driverVersion).toBe('6.3.6');
 		expect(readGpus({metric, fixed: metric, list: metric})).toMatchObject([

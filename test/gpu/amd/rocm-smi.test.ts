@@ -27,7 +27,7 @@ const observe = async (answers: Record<string, {stdout?: string; exitCode?: numb
 	return provider.observe();
 };
 
-test('stands in where amd-smi is not installed', async () => {
+test('rocm-smi is used if amd-smi is not installed', async () => {
 	const seen = await observe({'--showpids': pids, '--showpidgpus': places});
 	expect(seen).toMatchObject({provider: 'amd', driverVersion: '6.3.6', warnings: []});
 	expect(seen.gpus[0]).toMatchObject({
@@ -56,7 +56,7 @@ test('stands in where amd-smi is not installed', async () => {
 	]);
 });
 
-test('cards that are counted from 1, after one of another maker, are 0 and 1 for programs', async () => {
+test("cards counted from 1 behind another vendor's card are 0 and 1 for programs", async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card1: {...card(310), 'PCI Bus': '0000:03:00.0'}, card2: card(18)}),
 	});
@@ -66,7 +66,7 @@ test('cards that are counted from 1, after one of another maker, are 0 and 1 for
 	]);
 });
 
-test('a GPU that is part of the processor counts the memory of the machine', async () => {
+test('an integrated GPU counts system memory', async () => {
 	const shared = {
 		...card(5),
 		'VRAM Total Memory (B)': String(512 * 2 ** 20),
@@ -78,7 +78,7 @@ test('a GPU that is part of the processor counts the memory of the machine', asy
 	]);
 });
 
-test('a word in the place of the series hides no model', async () => {
+test('a placeholder for the series does not hide the model', async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card0: {...card(5), 'Card Series': 'N/A', 'Card Model': 'N/A', 'Card SKU': 'R9700'}}),
 	});
@@ -93,12 +93,12 @@ test('a process that may be on any GPU makes every list unknown', async () => {
 	]);
 });
 
-test('no data about processes says that there are none', async () => {
+test('an answer without process data means that there are none', async () => {
 	const {gpus} = await observe({'--showpids': {stdout: 'WARNING: No JSON data to report\n'}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: []}, {processes: []}]);
 });
 
-test('a failed question for processes leaves them unknown', async () => {
+test('a failed process query leaves the processes unknown', async () => {
 	const {gpus, warnings} = await observe({'--showpids': {stdout: 'Traceback\n', exitCode: 1}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('rocm-smi exited with 1.')]);

@@ -1,4 +1,4 @@
-/** Links between AMD GPUs, as the tools' own documents show their answers, and as a provider asks for them. */
+/** Links between AMD GPUs, from answers in the tools' documentation and from a provider's queries. */
 import {expect, test} from 'vitest';
 import {readAmdSmiLinks, readRocmSmiLinks} from '../../../source/gpu/amd/topology.js';
 import {goodAnswers, json, listOf, setUp} from './set-up.js';
@@ -15,11 +15,11 @@ const linkTo = (gpu: number, type: string, hops: unknown) => ({
 	bandwidth: 'N/A',
 });
 
-/** Two pairs by XGMI, each pair at a processor of its own. */
+/** Two pairs linked by XGMI, each attached to its own processor. */
 const fourGpus = [0, 1, 2, 3].map((gpu) => ({
 	gpu,
 	bdf: `0000:0${gpu + 1}:00.0`,
-	// In no order: the numbers count, and not the places.
+	// Unordered, because the numbers count and not the positions.
 	links: [3, 2, 1, 0].map((other) =>
 		gpu === other
 			? linkTo(other, 'SELF', 0)
@@ -36,12 +36,12 @@ const pairs = [
 	['SYS', 'SYS', 'XGMI', undefined],
 ];
 
-test('amd-smi topology, of ROCm 6.3 and newer, bare and wrapped', () => {
+test('amd-smi topology of ROCm 6.3 and newer is read, bare and wrapped', () => {
 	expect(readAmdSmiLinks([fourGpus], none)).toEqual(pairs);
 	expect(readAmdSmiLinks([{gpu_data: fourGpus}], none)).toEqual(pairs);
 });
 
-test('amd-smi topology, of older ones', () => {
+test('amd-smi topology of older versions is read', () => {
 	const old = [0, 1].map((gpu) => ({
 		gpu,
 		bdf: `0000:0${gpu + 1}:00.0`,
@@ -55,7 +55,7 @@ test('amd-smi topology, of older ones', () => {
 	]);
 });
 
-test('rocm-smi --showtopo, which tells each pair once', () => {
+test('rocm-smi --showtopo, which lists each pair once, is read', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',
@@ -73,7 +73,7 @@ test('rocm-smi --showtopo, which tells each pair once', () => {
 	]);
 });
 
-test('what is no such answer tells no links, and a word that is no link is an unknown one', () => {
+test('an invalid answer gives no links, and an unknown word gives an unknown link', () => {
 	for (const answer of [
 		undefined,
 		null,
@@ -91,8 +91,8 @@ test('what is no such answer tells no links, and a word that is no link is an un
 	expect(readAmdSmiLinks([[strange]], none)?.[0]).toEqual([undefined, undefined, undefined, 'XGMI']);
 });
 
-test('a provider asks when it is asked, and tells them by the numbers that programs know the GPUs by', async () => {
-	// Programs count these two the other way round.
+test('a provider reads links on request, and uses the GPU numbers that programs use', async () => {
+	// Programs count these two in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},
 		{...listOf(1), node_id: 4},

@@ -11,7 +11,7 @@ from tools import Holder, Program, is_alive, owner_of, row_of, smi_list, smi_pro
 
 HELD_MIB = 10 * 1024
 
-# Between two heartbeats of a job, and what a busy machine may add.
+# The heartbeat interval of a job, plus the delay on a busy machine.
 HEARTBEAT_SECONDS = 60 + 10
 
 

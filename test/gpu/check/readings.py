@@ -3,7 +3,7 @@ from tools import number, owner_of, smi_processes, smi_table
 
 IDENTITY = ["index", "uuid", "pci.bus_id", "name"]
 
-# Field of nvidia-smi, key of `status --json`, and by how much they may differ: a reading moves between two looks.
+# Field of nvidia-smi, key of `status --json`, and the allowed difference, because a reading changes between two scans.
 STATUS_FIELDS = [
     ("memory.used", "memory_used_mb", 64),
     ("memory.total", "memory_total_mb", 0),
@@ -12,7 +12,7 @@ STATUS_FIELDS = [
     ("power.draw", "power_w", 40),
 ]
 
-# Field of nvidia-smi, key of the scan by NVML, and by how much they may differ.
+# Field of nvidia-smi, key of the NVML scan, and the allowed difference.
 LIBRARY_FIELDS = [
     ("memory.used", "memoryUsedMiB", 64),
     ("memory.total", "memoryTotalMiB", 1),
@@ -35,7 +35,7 @@ def by_index(rows):
     return {int(row["index"]): row for row in rows}
 
 
-# Clocks and power move for some seconds after a process has begun or ended.
+# Clocks and power change for some seconds after a process has started or ended.
 ATTEMPTS = 3
 
 

@@ -1,7 +1,7 @@
 """The table of checks: a line for each, printed as soon as it is known."""
 import time
 
-# Nothing starts after this, so that the whole stays below 4 minutes.
+# No check starts after this time, so that all of them take less than 4 minutes.
 LIMIT_SECONDS = 220
 
 

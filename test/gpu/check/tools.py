@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# A command that takes longer hangs.
+# A command that takes longer counts as hanging.
 PATIENCE_SECONDS = 45
 
 

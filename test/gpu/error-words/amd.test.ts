@@ -1,4 +1,4 @@
-/** Error strings of amd-smi and rocm-smi in every field. The expected verdicts are written down here once more. */
+/** Error strings of amd-smi and rocm-smi in every field. The expected results are repeated here on purpose. */
 import {expect, test} from 'vitest';
 import {readGpus} from '../../../source/gpu/amd/gpus.js';
 import {readCards} from '../../../source/gpu/amd/rocm-smi.js';
@@ -12,7 +12,7 @@ const statuses = [
 ];
 const missing = ['N/A', 'AMDSMI_STATUS_NOT_SUPPORTED - Feature not supported', 'RSMI_STATUS_NO_PERM', '12 apples'];
 
-/** Paths of amd-smi's answer; the name that a failure gives the vital ones. */
+/** Paths in amd-smi's answer, with the names that failures give to vital fields. */
 const paths: ReadonlyArray<readonly [path: string, name: string | undefined]> = [
 	['mem_usage.used_vram', 'memory used'],
 	['mem_usage.total_vram', 'memory total'],
@@ -39,7 +39,7 @@ const withWord = (path: string, word: string) => {
 	return readGpus({metric: new Map([[0, metric]]), fixed: new Map(), list: new Map()})[0];
 };
 
-test('a status word of amd-smi breaks the GPU in a vital field alone', () => {
+test('a status word of amd-smi breaks the GPU only in a vital field', () => {
 	for (const [path, name] of paths) {
 		for (const word of statuses) {
 			const gpu = withWord(path, word);
@@ -64,7 +64,7 @@ const card: Readonly<Record<string, string>> = {
 	'VRAM Total Used Memory (B)': '2097152',
 };
 
-test('an error word of rocm-smi breaks the GPU, but not in fan and power', () => {
+test('an error word of rocm-smi breaks the GPU except in fan and power', () => {
 	const failureWith = (key: string, word: string) => {
 		const {metric} = readCards({card0: {...card, [key]: word}});
 		return readGpus({metric, fixed: metric, list: metric})[0]?.failure;

@@ -1,6 +1,6 @@
 /**
-Every word that a tool may print in place of a reading, in every field that is asked for. The expected verdicts are written down here once more,
-so that a slip in the table of the program is seen.
+Every word that the tool can print instead of a reading, in every field. The expected results are repeated here, so that a mistake in the program's
+table is noticed.
 */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -65,14 +65,14 @@ const fieldsAndField = fc
 	.constantFrom(...asked)
 	.chain((fields) => fc.tuple(fc.constant(fields), fc.constantFrom(...fields.filter((field) => field !== 'index'))));
 
-test('a healthy row is idle, with every set of fields', () => {
+test('a healthy row is idle with every set of fields', () => {
 	for (const fields of asked) {
 		expect(fields).toContain('pstate');
 		expect(verdictOf(read(fields, {}))).toEqual({failure: undefined, use: 'idle'});
 	}
 });
 
-test('a word that the GPU is lost or requires a reset breaks the GPU in any field', () => {
+test('a word for a lost GPU or a required reset breaks the GPU in any field', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...lost), ([fields, field], word) => {
 			const gpu = read(fields, {[field]: `[${word}]`});
@@ -83,7 +83,7 @@ test('a word that the GPU is lost or requires a reset breaks the GPU in any fiel
 	);
 });
 
-test('an error word breaks the GPU in a vital field, and leaves any other reading unknown', () => {
+test('an error word breaks the GPU in a vital field, and makes any other reading unknown', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...errorWords), ([fields, field], word) => {
 			expect(verdictOf(read(fields, {[field]: word}))).toEqual(
@@ -96,12 +96,12 @@ test('an error word breaks the GPU in a vital field, and leaves any other readin
 	);
 });
 
-test('a word for a reading that is not there, and damaged text, break no GPU', () => {
+test('a word for a missing reading and damaged text break no GPU', () => {
 	fc.assert(
 		fc.property(fieldsAndField, fc.constantFrom(...harmlessWords), ([fields, field], word) => {
 			const {failure, use} = verdictOf(read(fields, {[field]: word}));
 			expect(failure).toBeUndefined();
-			// Memory that is unknown is not free. [N/A] stands for memory that the GPU does not have.
+			// A GPU with unknown memory is not free. [N/A] means that the GPU has no such memory.
 			expect(use === 'idle' || field === 'memory.used').toBe(true);
 		}),
 		{numRuns: 2000},
@@ -113,7 +113,7 @@ test('utilization [N/A] with pstate [GPU requires reset] is a broken GPU', () =>
 	expect(verdictOf(gpu)).toEqual({failure: 'GPU requires reset (pstate)', use: 'failed'});
 });
 
-test('the failure names the gravest of several words', () => {
+test('the failure names the most serious of several words', () => {
 	const gpu = read(gpuFields(new Set()), {'memory.total': '[Unknown Error]', 'fan.speed': '[GPU is lost]'});
 	expect(gpu?.failure).toBe('GPU is lost (fan.speed)');
 });
@@ -128,7 +128,7 @@ test.each(['[N/A], [GPU is lost]', '[GPU is lost], 300', '[GPU is lost], [GPU is
 	},
 );
 
-test('a process that calls itself [GPU is lost] breaks no GPU', async () => {
+test('a process with the name [GPU is lost] breaks no GPU', async () => {
 	const gpu = read(gpuFields(new Set()), {})!;
 	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\n${gpu.uuid}, 77, 300, [GPU is lost]\n`);
 	const attached = await attachProcesses([gpu], table, async () => new Map());

@@ -1,4 +1,4 @@
-/** Every code of NVML in every function that reads something. The expected verdicts are written down here once more. */
+/** Every return code of NVML in every function that reads something. The expected results are repeated here on purpose. */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
@@ -7,7 +7,7 @@ import {openScanner} from '../../../source/gpu/nvidia/nvml/scan.js';
 import {attachProcesses} from '../../../source/gpu/nvidia/processes.js';
 import {threshold} from './_words.js';
 
-/** Which function reads which field. Those of a fan and of power fail on healthy cards. */
+/** The field that each function reads. Fan and power functions fail on healthy cards. */
 const functions: Readonly<Record<string, string>> = {
 	nvmlDeviceGetMemoryInfo_v2: 'memory.used',
 	nvmlDeviceGetUtilizationRates: 'utilization.gpu',
@@ -35,7 +35,7 @@ const names = Object.keys(functions);
 const vital = new Set(names.slice(0, 6));
 const fieldOf = (name: string): string => functions[name] ?? '?';
 
-/** A library with one idle GPU, in which one function gives back this code. */
+/** A library with one idle GPU, in which one function returns this code. */
 const libraryWith = (failing?: string, code = 0): NativeLibrary => ({
 	find: (name) =>
 		names.includes(name) || ['nvmlInit_v2', 'nvmlDeviceGetCount_v2', 'nvmlDeviceGetHandleByIndex_v2'].includes(name)
@@ -68,7 +68,7 @@ const scan = async (failing?: string, code?: number) => {
 	return {failure: attached.gpus[0]?.failure, use: judgeUsage(attached.gpus[0], threshold).kind};
 };
 
-/** Not supported, no permission, not found, unknown function, another version, deprecated. */
+/** Not supported, no permission, not found, unknown function, other version, deprecated. */
 const absentCodes = new Set([3, 4, 6, 13, 25, 26]);
 const lostCodes: ReadonlyMap<number, string> = new Map([
 	[15, 'GPU is lost'],
@@ -79,7 +79,7 @@ test('a healthy GPU is idle', async () => {
 	expect(await scan()).toEqual({failure: undefined, use: 'idle'});
 });
 
-test('the codes for a lost GPU and for a reset break the GPU in every function', async () => {
+test('the codes for a lost GPU and for a required reset break the GPU in every function', async () => {
 	for (const name of names) {
 		for (const [code, word] of lostCodes) {
 			expect(await scan(name, code), name).toEqual({failure: `${word} (${fieldOf(name)})`, use: 'failed'});
@@ -87,13 +87,13 @@ test('the codes for a lost GPU and for a reset break the GPU in every function',
 	}
 });
 
-test('any other code breaks the GPU in a vital function alone', async () => {
+test('any other code breaks the GPU only in a vital function', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.constantFrom(...names),
 			fc.oneof(fc.integer({min: 1, max: 40}), fc.constant(999)),
 			async (name, code) => {
-				// The list of processes grows by this code, and the older form of a function stands in after some.
+				// This code makes the process list grow, and after some codes the older form of a function is used.
 				fc.pre(!lostCodes.has(code) && code !== 7);
 				fc.pre(name !== 'nvmlDeviceGetMemoryInfo_v2' || code === 999);
 				const {failure, use} = await scan(name, code);

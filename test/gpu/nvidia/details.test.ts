@@ -18,7 +18,7 @@ const filesLike = (pattern: RegExp) =>
 	isHere ? (readdirSync(folder, {recursive: true}) as string[]).filter((file) => pattern.test(file)).toSorted() : [];
 const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
 
-/** Two GPUs, one of them in two parts; a process that draws, one that hides. */
+/** Two GPUs, one with two MIG instances. One process draws, one is hidden. */
 const document = `<?xml version="1.0" ?>
 <!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">
 <nvidia_smi_log>
@@ -60,7 +60,7 @@ Unable to determine the device handle for GPU1: 0000:04:00.0: Unknown Error
 GPU 2: Tesla T4 (odd) (UUID: GPU-2)
 `;
 
-test('reads what the tables lack', () => {
+test('the document has readings that the tables lack', () => {
 	expect(parseDetails(`WARNING: infoROM is corrupted\n${document}`)).toEqual({
 		driverVersion: '580.65.06',
 		gpus: [
@@ -96,7 +96,7 @@ test('reads what the tables lack', () => {
 	});
 });
 
-test('a process gets the part that it is on; one that is on two is on none for sure', () => {
+test('a process is assigned to its instance, and one on two instances to none', () => {
 	const on = (pid: number, part: number | string) =>
 		`<process_info><gpu_instance_id>${part}</gpu_instance_id><compute_instance_id>0</compute_instance_id><pid>${pid}</pid><type>C</type><used_memory>9 MiB</used_memory></process_info>`;
 	const processes = [on(77, 5), on(78, 'N/A'), on(79, 1), on(79, 5)].join('');
@@ -113,7 +113,7 @@ test('a process gets the part that it is on; one that is on two is on none for s
 	]);
 });
 
-test('the list names GPUs and their parts', () => {
+test('the list has names of GPUs and their instances', () => {
 	expect(parseList(listing.replaceAll('\n', '\r\n'))).toEqual([
 		{
 			index: 0,
@@ -128,7 +128,7 @@ test('the list names GPUs and their parts', () => {
 	]);
 });
 
-test('each part gets its name; a GPU without MIG keeps its reading as it is', async () => {
+test('each instance gets its name, and a GPU without MIG is unchanged', async () => {
 	const run: RunTool = async (_command, [first]) => ({
 		stdout: first === '-L' ? listing : document,
 		stderr: '',
@@ -160,7 +160,7 @@ test('each part gets its name; a GPU without MIG keeps its reading as it is', as
 	expect(await askDetails({run: failing, command: 'nvidia-smi', timeoutMs: 1000})).toBeUndefined();
 });
 
-test('entities are not expanded, and a document without end or bottom is refused', () => {
+test('entities are not expanded, and an endless or deeply nested document is refused', () => {
 	const bomb =
 		'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "aaaaaaaaaa"><!ENTITY y "&x;&x;&x;&x;">]><nvidia_smi_log><driver_version>&y;</driver_version></nvidia_smi_log>';
 	expect(parseDetails(bomb)?.driverVersion ?? '&y;').toBe('&y;');
@@ -169,7 +169,7 @@ test('entities are not expanded, and a document without end or bottom is refused
 	expect(parseDetails('<?xml version="1.0"?><other/>')).toBeUndefined();
 });
 
-test('no text makes a parser throw', () => {
+test('the parsers accept any text', () => {
 	const piece = fc.oneof(
 		fc.string(),
 		fc.constantFrom(
@@ -220,12 +220,12 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(gpus.reduce((sum, {parts}) => sum + parts.size, 0)).toBe(text.match(/^ {2}MIG /gmv)?.length ?? 0);
 	});
 
-	test.each(filesLike(/\.(?:txt|csv|tsv|xml)$/v))('%s makes neither stumble', (file) => {
+	test.each(filesLike(/\.(?:txt|csv|tsv|xml)$/v))('%s is accepted by both parsers', (file) => {
 		expect(() => [parseDetails(read(file)), parseList(read(file))]).not.toThrow();
 	});
 });
 
-test('of repairs that failed only the details of an old driver tell', () => {
+test('only the details of an old driver report failed repairs', () => {
 	const gpus = ['GPU-1', 'GPU-2', 'GPU-3', 'GPU-4'].map((uuid, index) => ({index, uuid, unknown: {}, processes: []}));
 	const parsed = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
 		<gpu><uuid>GPU-1</uuid><remapped_rows><remapped_row_failure>Yes</remapped_row_failure></remapped_rows></gpu>

@@ -6,7 +6,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {fixture} from '../fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp} from './set-up.js';
 
-test('a field it cannot do without is a failure', async () => {
+test('a missing vital field is a failure', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {stdout: 'Field "index" is not a valid field to query.', exitCode: 2},
@@ -25,7 +25,7 @@ test('a tool that hangs is given up', async () => {
 	});
 });
 
-test('the time limit is asked for at each scan, so that one that grew counts at once', async () => {
+test('the time limit is read at each scan, so that a longer one applies at once', async () => {
 	const {stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}});
 	let limitMs = 200;
 	const provider = createNvidiaProvider({
@@ -41,14 +41,14 @@ test('the time limit is asked for at each scan, so that one that grew counts at 
 	expect((await provider.observe()).failure?.message).toContain('within 0.4 s');
 });
 
-test('a process query that hangs does not take the GPUs with it', async () => {
+test('a hanging process query does not affect the GPUs', async () => {
 	const {failure, gpus, warnings} = await observe({...good, processes: {before: 'sleep 600'}}, 500);
 	expect(failure).toBeUndefined();
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
 });
 
-test('while a run cannot even be killed, no other is started', async () => {
+test('no second run starts while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
 	const run = vi.fn<RunTool>(async (_command, [query = '']) =>
@@ -74,7 +74,7 @@ test('while a run cannot even be killed, no other is started', async () => {
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 });
 
-test('a flood of output is cut off', async () => {
+test('too much output is cut off', async () => {
 	const {failure} = await observe({...good, gpus: {before: 'yes garbage'}});
 	expect(failure).toMatchObject({
 		message: expect.stringContaining('printed far more than a table') as string,
@@ -113,7 +113,7 @@ test.each([
 	}
 });
 
-test('a tool that is ended by a signal has not answered', async () => {
+test('a tool that was ended by a signal has failed', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {before: 'cat "$(dirname "$0")/gpus.out"; kill -SEGV $$', ...good.gpus},
@@ -121,7 +121,7 @@ test('a tool that is ended by a signal has not answered', async () => {
 	expect(failure?.message).toMatch(/was ended by SIGSEGV\.$/v);
 });
 
-test('a missing tool is said to be missing', async () => {
+test('a missing tool is reported as missing', async () => {
 	const provider = createNvidiaProvider({run: runTool, describeProcesses, monotonicMs, command: 'no-such-nvidia-smi'});
 	expect(await provider.observe()).toMatchObject({
 		gpus: [],

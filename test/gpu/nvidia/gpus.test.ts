@@ -95,7 +95,7 @@ test('an unknown reading is undefined, and keeps the word of the tool', () => {
 	]);
 });
 
-test('a GPU without a handle is told once, in its place, and leaves the others alone', () => {
+test('a GPU without a handle is reported once, in order, and does not affect the others', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
@@ -105,7 +105,7 @@ test('a GPU without a handle is told once, in its place, and leaves the others a
 	]);
 });
 
-test('the line about the handle may come on stderr, with the index in it', () => {
+test('the line about the handle can be on stderr, with the index in it', () => {
 	const {gpus} = parse('gpus/gap.csv', fixture('gpus/gap.stderr.txt'));
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -121,18 +121,18 @@ test.each([
 	['GPU1: Unknown Error', {index: 1, pciBusId: undefined, failure: `${noHandle}: Unknown Error`}],
 	['GPU1: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU', {index: 1, pciBusId: '00000000:04:00.0'}],
 	['GPU', {index: 1, failure: 'no answer'}],
-])('a GPU is placed by what is known of it: %s', (words, expected) => {
+])('a GPU is matched by what is known of it: %s', (words, expected) => {
 	const {gpus} = parse('gpus/gap.csv', `Unable to determine the device handle for ${words}\n`);
 	expect(gpus).toHaveLength(3);
 	expect(gpus.find(({failure}) => failure !== undefined)).toMatchObject(expected);
 });
 
-test('a line about a handle marks the row of that GPU, if it has one', () => {
+test('a line about a handle marks the row of that GPU if there is one', () => {
 	const {gpus} = parse('gpus/one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
-test('a GPU that needs a reset is broken, although it says 0 MiB', () => {
+test('a GPU that needs a reset is broken although it reports 0 MiB', () => {
 	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
 		{
 			index: 0,
@@ -151,40 +151,40 @@ test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])('memory that reads %s me
 	]);
 });
 
-test('a GPU split by MIG has no utilisation', () => {
+test('a GPU in MIG mode has no utilization', () => {
 	expect(parse('gpus/mig.csv').gpus).toMatchObject([
 		{utilizationPercent: undefined, failure: undefined, unknown: {utilizationPercent: '[N/A]'}},
 	]);
 });
 
-test('a warning after the table is kept as it was written', () => {
+test('a warning after the table is kept unchanged', () => {
 	expect(parse('gpus/inforom-warning.csv')).toMatchObject({
 		gpus: [{failure: undefined}],
 		remarks: ['WARNING: infoROM is corrupted at gpu 0000:02:00.0'],
 	});
 });
 
-test('a row told twice, cut short or out of range is a remark, not a GPU', () => {
+test('a row that is repeated, truncated or out of range is a remark and not a GPU', () => {
 	const text = fixture('gpus/one.csv');
 	const row = text.split('\n', 2)[1] ?? '';
 	const odd = [row, row.slice(0, 40), row.replace('0,', '99999,'), row.replace('0,', '-1,')];
 	expect(parseGpuTable(`${text}${odd.join('\n')}`, '')).toMatchObject({gpus: [{index: 0}], remarks: odd});
 });
 
-test('a name may hold commas', () => {
+test('a name can contain commas', () => {
 	const text = fixture('gpus/one.csv').replace('NVIDIA H100', 'NVIDIA, H100');
 	expect(parseGpuTable(text, '')?.gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0), name: 'NVIDIA, H100 80GB HBM3'},
 	]);
 });
 
-test('GPUs are told by index', () => {
+test('GPUs are sorted by index', () => {
 	const [header = '', first = '', second = ''] = fixture('gpus/two.csv').split('\n', 3);
 	const {gpus} = parseGpuTable([header, second, first].join('\n'), '') ?? {gpus: []};
 	expect(gpus.map(({index}) => index)).toEqual([0, 1]);
 });
 
-test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])('%j is no table', (text) => {
+test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])('%j is not a table', (text) => {
 	expect(parseGpuTable(text, '')).toBeUndefined();
 });
 
@@ -192,7 +192,7 @@ test('a header alone is a table of no GPUs', () => {
 	expect(parse('gpus/none.csv').gpus).toEqual([]);
 });
 
-test('a flood of broken rows does not take for ever', () => {
+test('many broken rows are parsed quickly', () => {
 	const flood = `index, uuid\n${'[Unknown Error], [Unknown Error]\n'.repeat(100_000)}`;
 	const {gpus} = parseGpuTable(flood, '') ?? {gpus: []};
 	expect(gpus).toHaveLength(256);

@@ -1,4 +1,4 @@
-/** GPUs as the tool shows them to an isolated job: it leaves out those whose devices do not open, and counts the others from 0. */
+/** GPUs as the tool shows them to an isolated job: it omits GPUs whose devices do not open, and counts the others from 0. */
 import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
@@ -13,7 +13,7 @@ import {createStub} from './stub-nvidia-smi.js';
 
 const addressOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
-/** What the tool prints where it sees these GPUs of a box, used by so much each. */
+/** The tool's output if it sees these GPUs of a box, with this much memory in use on each. */
 const tableOf = (indices: readonly number[]): string =>
 	[
 		'index, uuid, name, pci.bus_id, memory.used [MiB], memory.total [MiB]',
@@ -24,13 +24,13 @@ const tableOf = (indices: readonly number[]): string =>
 	].join('\n');
 
 type Box = {
-	/** Of the GPUs that the driver lists, the minor number of each; undefined where an administrator has excluded it. */
+	/** The minor number of each GPU in the driver's list. Undefined: excluded by an administrator. */
 	readonly minors: ReadonlyArray<number | undefined>;
-	/** Those whose devices open, by minor number. */
+	/** Minor numbers of the devices that open. */
 	readonly opening: readonly number[];
-	/** Those that do not open for another reason than that this process may not. */
+	/** Minor numbers of devices that fail to open for another reason than missing rights. */
 	readonly failing?: readonly number[];
-	/** Those that the tool shows, by their number for everybody else. */
+	/** The GPUs that the tool shows, by their usual number. */
 	readonly seen: readonly number[];
 };
 
@@ -77,14 +77,14 @@ async function providerOf({minors, opening, failing = [], seen}: Box) {
 	};
 }
 
-/** The memory in use, by GPU; `?` for one that could not be looked at. */
+/** The memory in use of each GPU. `?` for one that could not be read. */
 const usedBy = async (box: Box): Promise<ReadonlyArray<number | '?'>> => {
 	const {gpus} = await (await providerOf(box)).provider.observe();
 	expect(gpus.map(({index}) => index)).toEqual(gpus.map((_, index) => index));
 	return gpus.map(({memoryUsedMiB, failure}) => (failure === undefined ? memoryUsedMiB! : '?'));
 };
 
-test('each reading is that of the GPU which bears its address, and the others cannot be judged', async () => {
+test('each reading belongs to the GPU with its address, and other GPUs are unknown', async () => {
 	const box = {minors: [2, 0, 3, 1], opening: [3], seen: [2]};
 	expect(await usedBy(box)).toEqual(['?', '?', 300, '?']);
 	expect(await usedBy({...box, opening: [0, 1], seen: [1, 3]})).toEqual(['?', 200, '?', 400]);
@@ -93,11 +93,11 @@ test('each reading is that of the GPU which bears its address, and the others ca
 		isPartial: true,
 		gpus: [{processes: undefined, failure: 'its device does not open here, as in an isolated job'}, {}, {}, {}],
 	});
-	// The tool would count them differently here, too.
+	// The tool would number them differently here too.
 	expect(await provider.readLinks!()).toBeUndefined();
 });
 
-test('which devices open is asked once', async () => {
+test('the devices are opened once', async () => {
 	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
 	await provider.observe();
 	await provider.observe();
@@ -117,7 +117,7 @@ test.each<[string, Box, ReadonlyArray<number | '?'>]>([
 	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
 	['are missing because they fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
 	['are others than those of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
-])('the tool is believed where GPUs %s', async (_, box, expected) => {
+])("the tool's numbers are used if GPUs %s", async (_, box, expected) => {
 	expect(await usedBy(box)).toEqual(expected);
 	expect((await (await providerOf(box)).provider.observe()).isPartial).toBeUndefined();
 });

@@ -16,7 +16,7 @@ const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
 
 const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
 
-test('a GPU that is at fault is named, with the number and the words of the log', () => {
+test('a failed GPU is named with the number and text of the log entry', () => {
 	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
 		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
@@ -32,7 +32,7 @@ test('a GPU that is at fault is named, with the number and the words of the log'
 	]);
 });
 
-test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU that MIG has split is named with its part: %s', (part) => {
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU in MIG mode is named with its instance: %s', (part) => {
 	expect(
 		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
 	).toEqual([
@@ -40,7 +40,7 @@ test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU that MIG has split is named
 	]);
 });
 
-test('a GPU that is off the bus may be told in three lines, without a number', () => {
+test('a GPU that fell off the bus can be reported in three lines without a number', () => {
 	const logLines = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
                NVRM: (PCI ID: 10de:26b5) installed in this system has
                NVRM: fallen off the bus and is not responding to commands.`;
@@ -57,21 +57,21 @@ test.each([
 	['RST: No, D-RST: No', undefined],
 	['RST: Yes, D-RST: No', 'needs-reset'],
 	['RST: No, D-RST: Yes', 'needs-reset'],
-])('an error that was kept to one program, %s', (reset, kind) => {
+])('an error that was contained in one program, %s', (reset, kind) => {
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 
-test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is the doing of a program, or was kept to one', (number) => {
+test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is caused by a program or contained in one', (number) => {
 	expect(judge(line(number, 'Fatal?'))).toEqual([]);
 });
 
-test('an error of NVLink counts where it says that it is fatal', () => {
+test('an NVLink error counts if it says that it is fatal', () => {
 	expect(
 		judge(line(149, 'NETIR_LINK_EVT  Fatal   XC0'), line(145, 'RLW_RXPIPE Nonfatal XC0', {gpu: '04'})),
 	).toMatchObject([['00000000:02:00.0', [{kind: 'xid'}]]]);
 });
 
-test('the last word on recovery counts, and none needed takes all back', () => {
+test('the last recovery action counts, and "none" clears all', () => {
 	const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)');
 	const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)');
 	expect(judge(line(95, 'Uncontained'), ask)).toMatchObject([
@@ -87,20 +87,20 @@ test('the last word on recovery counts, and none needed takes all back', () => {
 test.each([
 	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
 	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
-])('a driver that was loaded since begins again: %s', (loaded) => {
+])('loading the driver again clears earlier errors: %s', (loaded) => {
 	const start = `[   150.000001] ${loaded}`;
 	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
 	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
 });
 
-test('the same number is told once, in its last words; what is old is not told', () => {
+test('a repeated number is reported once with its last text, and old entries are not reported', () => {
 	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
 		[expect.anything(), [{words: 'Xid 119: second'}]],
 	]);
 	expect([...judgeXids(parseXids(line(119, 'old', {at: 100})), 5000, 1000)]).toEqual([]);
 });
 
-test('no text makes the parser throw, and no GPU is made up', () => {
+test('the parser accepts any text, and invents no GPU', () => {
 	const pieces = fc.constantFrom(
 		'NVRM: ',
 		'Xid (PCI:0000:02:00): ',

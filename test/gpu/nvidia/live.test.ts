@@ -17,7 +17,7 @@ const two = fixture('gpus/two.csv').trimEnd();
 const [header = '', first = '', second = ''] = two.split('\n', 3);
 const uuid = first.split(', ', 2)[1] ?? '';
 
-/** Reads the text in pieces of some size. */
+/** Reads the text in chunks of a given size. */
 const readAll = (text: string, size: number, pieceLength = text.length) => {
 	const blocks: GpuTable[] = [];
 	let isGarbage = false;
@@ -36,7 +36,7 @@ const readAll = (text: string, size: number, pieceLength = text.length) => {
 	return {blocks, isGarbage};
 };
 
-test('a stream is read table by table, however it is cut', () => {
+test('a stream is read table by table for any chunks', () => {
 	fc.assert(
 		fc.property(fc.nat(200), fc.constantFrom('\n', '\r\n'), (pieceLength, end) => {
 			const text = `${[header, first, second, first, second, '', first].join(end)}${end}`;
@@ -59,11 +59,11 @@ test.each([
 	expect(readAll(`${lines.join('\n')}\n`, 2)).toMatchObject({isGarbage: true, blocks: []});
 });
 
-test('a line without end is garbage', () => {
+test('an endless line is garbage', () => {
 	expect(readAll('x'.repeat(2_000_000), 2, 100_000)).toMatchObject({isGarbage: true, blocks: []});
 });
 
-test('no text makes the reader throw', () => {
+test('the reader accepts any text', () => {
 	const piece = fc.oneof(fc.constantFrom(header, first, second, '\n', '\r\n', ', '), fc.string());
 	fc.assert(
 		fc.property(fc.array(piece), fc.nat(4), fc.nat(30), (pieces, size, length) => {
@@ -75,7 +75,7 @@ test('no text makes the reader throw', () => {
 	);
 });
 
-/** A stub that prints `tables` every 0.2 s when it is asked with -l, and a provider that looks again and again. */
+/** A stub that prints `tables` every 0.2 s when called with -l, and a provider that scans repeatedly. */
 const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 	const stub = await createStub({gpus: {stdout: `${two}\n`}, processes: {stdout: fixture('processes/none.csv')}});
 	const script = await readFile(stub.command, 'utf8');
@@ -91,7 +91,7 @@ const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 		command: stub.command,
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
-			// The log of this machine is none of the test's.
+			// Keeps the log of this machine out of the test.
 			run: async (command, ...rest) =>
 				command === stub.command ? runTool(command, ...rest) : {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
@@ -124,7 +124,7 @@ const table = (used: string) =>
 	String.raw`printf '%s\n' '${[header, first, second].join("' '")}' | sed 's/ 81559, 4,/ 81559, ${used},/'`;
 const rows = `n=100; while :; do n=$((n + 1)); ${table('$n').replaceAll("'s/", '"s/').replaceAll("/'", '/"')} | tail -n 2; sleep 0.2; done`;
 
-test('one run of the tool serves many looks; processes are asked for at each', async () => {
+test('one run of the tool serves many scans, and processes are queried for each', async () => {
 	const {provider, single, loops, isRunning} = await setUp(`echo '${header}'; ${rows}`);
 	const used: Array<number | undefined> = [];
 	for (let round = 0; round < 6; round++) {
@@ -146,7 +146,7 @@ test.each([
 	['ends', `${table('5')}; exit 9`],
 	['turns to garbage', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
 	['loses a GPU', `echo '${header}'; echo '${first}'; echo '${first}'; sleep 600`],
-])('when the stream %s, single runs go on', async (_what, loop) => {
+])('single runs continue if the stream %s', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);
 	const seen: Array<Awaited<ReturnType<typeof provider.observe>>> = [];
 	// On a loaded machine the end is noticed late.
@@ -162,7 +162,7 @@ test.each([
 	await eventually(async () => !(await isRunning()));
 });
 
-test('a stream that falls silent is given up in a few seconds', async () => {
+test('a stream that goes silent is given up in a few seconds', async () => {
 	const {provider, single, isRunning} = await setUp("trap '' TERM; while :; do sleep 1; done");
 	await provider.observe();
 	const started = monotonicMs();
@@ -172,7 +172,7 @@ test('a stream that falls silent is given up in a few seconds', async () => {
 	await eventually(async () => !(await isRunning()));
 });
 
-test('while a stream cannot even be killed, nothing else is asked', async () => {
+test('no other query starts while a stream cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	let now = 0;
 	const run = vi.fn<typeof runTool>(async (_command, args, {onText, signal}) => {

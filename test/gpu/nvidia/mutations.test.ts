@@ -1,6 +1,4 @@
-/**
-Tables that were damaged on their way: whatever is done to them, no GPU looks freer than it is.
-*/
+/** Damaged tables: no damage makes a GPU look freer than it is. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
@@ -13,20 +11,20 @@ const two = fixture('gpus/two.csv');
 const [header = '', idle = '', busy = ''] = two.split('\n', 3);
 const threshold = 1024;
 
-/** What is free by this table; the second GPU holds 19 GiB. */
+/** The free GPUs of a table. The second GPU uses 19 GiB. */
 const freeBy = (text: string): readonly number[] =>
 	(parseGpuTable(text, '')?.gpus ?? [])
 		.map((gpu) => ({...gpu, processes: []}))
 		.filter((gpu) => judgeUsage(gpu, threshold).kind === 'idle')
 		.map(({index}) => index);
 
-test('cut at any length', () => {
+test('a table cut at any length frees no GPU', () => {
 	for (let length = 0; length < two.length; length++) {
 		expect(freeBy(two.slice(0, length)), String(length)).not.toContain(1);
 	}
 });
 
-test('lines swapped, repeated and lost; other ends of lines; NULs', () => {
+test('swapped, repeated and lost lines, other line ends and NULs free no GPU', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.constantFrom(header, idle, busy, '', '\0', '[Unknown Error]'), {maxLength: 9}),
@@ -38,7 +36,7 @@ test('lines swapped, repeated and lost; other ends of lines; NULs', () => {
 	);
 });
 
-test('columns in any order', () => {
+test('columns can be in any order', () => {
 	const names = header.split(', ');
 	fc.assert(
 		fc.property(fc.shuffledSubarray(names, {minLength: names.length}), (order) => {
@@ -50,8 +48,8 @@ test('columns in any order', () => {
 	);
 });
 
-describe('commas', () => {
-	test('of decimals: no number, and no other cell is shifted', () => {
+describe('a comma', () => {
+	test('in a decimal is not a number, and shifts no other cell', () => {
 		const {gpus} = parseGpuTable(two.replaceAll('.95', ',95'), '') ?? {};
 		expect(gpus).toMatchObject([
 			{name: 'NVIDIA H100 80GB HBM3', memoryUsedMiB: 4},
@@ -59,24 +57,24 @@ describe('commas', () => {
 		]);
 	});
 
-	test('of a thousand', () => {
+	test('in a thousand is not a number', () => {
 		expect(freeBy(two.replace('19818', '19,818'))).toEqual([0]);
 		expect(parseGpuTable(two.replace('19818', '19,818'), '')?.gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('in the last cell, where the name would take in a reading', () => {
+	test('in the last cell does not make a reading part of the name', () => {
 		const text = two.replaceAll('570.86.15', '570.86.15, patched');
 		expect(parseGpuTable(text, '')).toMatchObject({gpus: [], remarks: [idle, busy].map((row) => `${row}, patched`)});
 	});
 });
 
-test('two GPUs under one index: neither is to be trusted', () => {
+test('two GPUs with the same index are both unknown', () => {
 	const text = [header, idle, busy.replace('1, ', '0, ')].join('\n');
 	expect(parseGpuTable(text, '')?.gpus).toMatchObject([{index: 0, failure: 'two GPUs are listed under this index'}]);
 	expect(freeBy(text)).toEqual([]);
 });
 
-test('a row of a process that is cut short hides a process', async () => {
+test('a truncated process row hides a process', async () => {
 	const text = fixture('processes/two.csv');
 	const gpus = parseGpuTable(two, '')?.gpus ?? [];
 	const begin = text.indexOf('\n') + 1;
@@ -88,17 +86,17 @@ test('a row of a process that is cut short hides a process', async () => {
 	}
 });
 
-test('a flood of rows takes no longer than its length', () => {
+test('parsing many rows takes time in proportion to their number', () => {
 	const rows = Array.from({length: 150_000}, (_, pid) => `GPU-1, ${pid + 1}, 1, x`);
 	const took = cpuMsOf(() => {
 		const table = parseProcessTable(['gpu_uuid, pid, used_memory, process_name', ...rows].join('\n'));
 		expect(table?.byGpu.get('GPU-1')).toHaveLength(150_000);
 	});
-	// Ten times that where each row copies those before it.
+	// Ten times faster than with a copy of all earlier rows for each row.
 	expect(took).toBeLessThan(3000);
 });
 
-describe('machines of other kinds', () => {
+describe('other kinds of machines', () => {
 	const columns =
 		'index, uuid, pci.bus_id, name, memory.total, memory.used, utilization.gpu, temperature.gpu, power.draw, mig.mode.current';
 	const processHeader = 'gpu_uuid, pid, used_memory, process_name';

@@ -15,7 +15,7 @@ const processesOf = async (name: string, options?: {gpus?: string; describe?: De
 	return gpus.map(({processes}) => processes);
 };
 
-test('gives every GPU the processes that bear its UUID', async () => {
+test('every GPU gets the processes with its UUID', async () => {
 	expect(await processesOf('processes/two.csv')).toEqual([
 		[],
 		[
@@ -25,17 +25,17 @@ test('gives every GPU the processes that bear its UUID', async () => {
 	]);
 });
 
-test('a table without rows says that there are none', async () => {
+test('a table without rows means that there are no processes', async () => {
 	expect(await processesOf('processes/none.csv')).toEqual([[], []]);
 });
 
-test('no table says nothing about processes', async () => {
+test('a missing table means that processes are unknown', async () => {
 	const gpus = parseGpuTable(fixture('gpus/two.csv'), '')?.gpus ?? [];
 	const attached = await attachProcesses(gpus, parseProcessTable('Unknown Error\n'), knowsNobody);
 	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
-test('of a broken GPU it is unknown who is on it, whatever the table of processes says', async () => {
+test('the processes of a broken GPU are unknown, whatever the process table says', async () => {
 	const [broken, sound] = parseGpuTable(fixture('gpus/two.csv'), '')!.gpus;
 	const table = parseProcessTable(fixture('processes/none.csv'));
 	const attached = await attachProcesses([{...broken!, failure: 'GPU is lost'}, sound!], table, knowsNobody);
@@ -49,14 +49,14 @@ test('a command line keeps its commas', async () => {
 	]);
 });
 
-test('takes columns by their names, in any order, with their units', async () => {
+test('columns are found by their names, in any order, with their units', async () => {
 	expect(await processesOf('processes/with-units-in-other-order.csv')).toMatchObject([
 		[{pid: 20_037, commandLine: 'ffmpeg -i a,b.mp4', memoryUsedMiB: 538}],
 		[],
 	]);
 });
 
-test('processes that hide leave no empty list behind', async () => {
+test('hidden processes leave an unknown list, not an empty one', async () => {
 	const {gpus} = await attach('processes/insufficient-permissions.csv');
 	expect(gpus).toMatchObject([
 		{processes: [{pid: 41}], unknown: {processes: '[Insufficient Permissions]'}},
@@ -64,7 +64,7 @@ test('processes that hide leave no empty list behind', async () => {
 	]);
 });
 
-test('names and memory that are not told stay unknown', async () => {
+test('unreported names and memory stay unknown', async () => {
 	expect(await processesOf('processes/unknown-name-and-memory.csv')).toEqual([
 		[
 			{pid: 77, name: undefined, commandLine: undefined, memoryUsedMiB: undefined, kind: 'compute'},
@@ -74,7 +74,7 @@ test('names and memory that are not told stay unknown', async () => {
 	]);
 });
 
-test('a process on two parts of a GPU is one process', async () => {
+test('a process on two instances of a GPU is one process', async () => {
 	expect(await processesOf('processes/two-parts-of-one-gpu.csv')).toMatchObject([
 		[
 			{pid: 500, memoryUsedMiB: 3568},
@@ -84,7 +84,7 @@ test('a process on two parts of a GPU is one process', async () => {
 	]);
 });
 
-test('a process on a GPU that is not listed may be on any of them', async () => {
+test('a process on an unlisted GPU may be on any GPU', async () => {
 	const {gpus, strays} = await attach('processes/gpu-not-listed.csv');
 	expect(strays).toBe(1);
 	expect(gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
@@ -94,7 +94,7 @@ test('a broken GPU has no list of processes', async () => {
 	expect(await processesOf('processes/none.csv', {gpus: 'gpus/one-without-a-handle.csv'})).toEqual([[], undefined, []]);
 });
 
-test('what the machine knows of a process goes before what the tool says', async () => {
+test("the machine's facts about a process replace those of the tool", async () => {
 	const described: Array<readonly number[]> = [];
 	const describe: DescribeProcesses = async (pids) => {
 		described.push([...pids]);
@@ -111,12 +111,12 @@ test('what the machine knows of a process goes before what the tool says', async
 	expect(described).toEqual([[11_327, 11_345]]);
 });
 
-test('an endless name is cut', async () => {
+test('an endless name is truncated', async () => {
 	const table = parseProcessTable(`gpu_uuid, pid, used_memory, process_name\nGPU-1, 5, 6, ${'x'.repeat(100_000)}\n`);
 	expect(table?.byGpu.get('GPU-1')?.[0]?.program).toHaveLength(4096);
 });
 
-test('a thread of the kernel is not taken for the process of another system that has its number', () => {
+test("a kernel thread with the pid of another system's process is not mistaken for it", () => {
 	const row = {pid: 29, program: '/Xwayland'};
 	const thread = {parentPid: 2, user: 'root', name: 'rcu_tasks', startTicks: 1};
 	expect(joinDetails(row, thread)).toEqual({pid: 29, name: 'Xwayland', commandLine: '/Xwayland'});

@@ -43,9 +43,7 @@ const sentence = fc.oneof(
 	),
 );
 
-/**
-Text that is nearly a table: a header of some columns, rows of about the right length, and other lines between them.
-*/
+/** Text that is nearly a table: a header of some columns, rows of about the right length, and other lines. */
 const nearTable = (fields: readonly string[]) =>
 	fc
 		.record({
@@ -67,7 +65,7 @@ const numbersIn = (text: string) => new Set((text.match(/\d+(?:\.\d+)?/gv) ?? []
 
 const isSurrogateFree = (value: unknown): boolean => JSON.stringify(value).isWellFormed();
 
-test('no text makes the table of GPUs throw, and no reading is made up', () => {
+test('the GPU parser accepts any text, and invents no reading', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(nearTable([...gpuFields(new Set()), ...gpuFields(new Set(), 400)]), fc.string()),
@@ -78,7 +76,7 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 				const indices = gpus.map(({index}) => index);
 				expect(indices).toEqual([...new Set(indices)].toSorted((a, b) => a - b));
 				for (const {place, isUnread, isMigPending, ...reading} of gpus) {
-					// Of an engine alone.
+					// The utilization of a single engine.
 					expect([place, isUnread]).toEqual([undefined, undefined]);
 					const {index, failure, unknown, health, throttleReasons, isMigEnabled, migInstances, ...plain} = reading;
 					expect(isMigPending === undefined || isMigEnabled !== undefined).toBe(true);
@@ -88,7 +86,7 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 					expect(throttleReasons === undefined || stdout.includes('0x')).toBe(true);
 					expect(health === undefined || health.length > 0).toBe(true);
 					const {temperatureCelsius = NaN, temperatureLimitCelsius = NaN} = plain;
-					// Told as a distance from the temperature.
+					// Reported as a distance from the current temperature.
 					const margin = temperatureLimitCelsius - temperatureCelsius;
 					expect(Number.isNaN(margin) || numbers.has(Math.abs(margin))).toBe(true);
 					const readings = {...plain, isMigEnabled, throttleReasons, temperatureLimitCelsius: undefined};
@@ -100,7 +98,7 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 
 					for (const [field, marker] of Object.entries(unknown)) {
 						expect(readings).toHaveProperty(field, undefined);
-						// 0 MiB in all are none at all.
+						// A total of 0 MiB means no reading.
 						expect(stdout.includes(marker) || (field.startsWith('memory') && numbers.has(0))).toBe(true);
 					}
 				}
@@ -110,7 +108,7 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 	);
 });
 
-test('no text makes the table of processes throw, and no process is made up', async () => {
+test('the process parser accepts any text, and invents no process', async () => {
 	const gpus = ['GPU-1', 'GPU-2', undefined].map((uuid, index) => ({index, uuid, unknown: {}}));
 	await fc.assert(
 		fc.asyncProperty(fc.oneof(nearTable(processFields), fc.string()), async (stdout) => {
@@ -132,7 +130,7 @@ test('no text makes the table of processes throw, and no process is made up', as
 	);
 });
 
-test('every failure is explained in words', () => {
+test('every failure has an explanation', () => {
 	fc.assert(
 		fc.property(
 			fc.record({

@@ -8,9 +8,7 @@ import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
 import {fixture} from '../fixture.js';
 import {good, setUp} from './set-up.js';
 
-/**
-Shell lines of a tool that knows no other fields.
-*/
+/** Shell lines of a tool that knows no other fields. */
 const refuseAllBut = (known: readonly string[]) => String.raw`
 	for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
 		case " ${known.join(' ')} " in
@@ -21,7 +19,7 @@ const refuseAllBut = (known: readonly string[]) => String.raw`
 
 const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
 
-test('every reading lands in its field, and what is unknown stays unknown', () => {
+test('every reading is in its field, and unknown ones stay unknown', () => {
 	const [working, , hot] = gpusOf(fixture('gpus/all-readings.csv'));
 	expect(working).toEqual({
 		index: 0,
@@ -57,7 +55,7 @@ test('every reading lands in its field, and what is unknown stays unknown', () =
 	});
 });
 
-test('what makes a GPU unfit is told, and nothing else', () => {
+test('only the listed faults make a GPU unhealthy', () => {
 	expect(gpusOf(fixture('gpus/all-readings.csv')).map(({health}) => health)).toEqual([
 		undefined,
 		[
@@ -73,7 +71,7 @@ test('what makes a GPU unfit is told, and nothing else', () => {
 	]);
 });
 
-test('memory that could not be repaired makes a GPU unfit; rows that wait for a reset do not', () => {
+test('unrepairable memory makes a GPU unhealthy, and rows that wait for a reset do not', () => {
 	const text = `index, remapped_rows.pending, remapped_rows.failure, retired_pages.pending
 0, Yes, No, [N/A]
 1, Yes, Yes, [N/A]
@@ -87,7 +85,7 @@ test('memory that could not be repaired makes a GPU unfit; rows that wait for a 
 	]);
 });
 
-test('drivers before the recovery action say whether a reset is needed', () => {
+test('drivers without the recovery action report whether a reset is needed', () => {
 	const text = `index, reset_status.reset_required, reset_status.drain_and_reset_recommended
 0, No, No
 1, Yes, No
@@ -101,7 +99,7 @@ test('drivers before the recovery action say whether a reset is needed', () => {
 	]);
 });
 
-test('a driver of 550 of unknown age is asked twice, and tells of a reset', async () => {
+test('a driver 550 whose version is unknown is queried twice, and reports a reset', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();
@@ -111,18 +109,18 @@ test('a driver of 550 of unknown age is asked twice, and tells of a reset', asyn
 	expect(known).toContain('reset_status.reset_required');
 });
 
-test('0 of 0 MiB is no reading of memory', () => {
+test('0 of 0 MiB is not a memory reading', () => {
 	const [shared, empty] = gpusOf('index, memory.total [MiB], memory.used [MiB]\n0, 0 MiB, 0 MiB\n1, 8192 MiB, 0 MiB');
 	expect(shared).toMatchObject({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}});
 	expect(empty).toMatchObject({memoryTotalMiB: 8192, memoryUsedMiB: 0, unknown: {}});
 });
 
-test('a GPU that is lost has fallen off the bus, in whatever line it is told', () => {
+test('a lost GPU has fallen off the bus, whatever line reports it', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus/gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
 });
 
-test('a driver that calls the reasons by their older name is understood', () => {
+test('a driver with the older name for the clock reasons is supported', () => {
 	const text = 'index, clocks_throttle_reasons.active\n0, 0x0000000000000042\n1, 0x0000000000000000\n2, Active';
 	expect(gpusOf(text).map(({throttleReasons, health}) => [throttleReasons, health?.[0]?.kind])).toEqual([
 		[['application clocks', 'hardware thermal slowdown'], 'temperature'],
@@ -131,7 +129,7 @@ test('a driver that calls the reasons by their older name is understood', () => 
 	]);
 });
 
-test('a driver is asked for what it knows: none is asked for the reasons twice', () => {
+test('a driver is queried for the fields that it knows, and never twice for the reasons', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 300, max: 700}), (major) => {
 			const fields = gpuFields(new Set(), major);
@@ -148,23 +146,23 @@ test('a driver is asked for what it knows: none is asked for the reasons twice',
 			expect(fields).toHaveLength(new Set(fields).size);
 		}),
 	);
-	// Of an unknown age: the name that most know.
+	// An unknown version, so the most common name is used.
 	expect(gpuFields(new Set())).toContain('driver_version');
 });
 
-test('a field that a later driver no longer has takes none with it; that of a driver of unknown age does', () => {
+test('a field that a later driver has removed affects no other field, if the version is known', () => {
 	const gone = new Set(['temperature.gpu.tlimit']);
 	expect(gpuFields(gone, 650)).toEqual(gpuFields(new Set(), 650).filter((field) => !gone.has(field)));
 	expect(gpuFields(gone)).not.toContain('gpu_recovery_action');
 	expect(gpuFields(new Set(['clocks_event_reasons.active']), 650)).toContain('clocks_throttle_reasons.active');
 });
 
-test('the version of the driver is told under either name', () => {
+test('the driver version is read under either name', () => {
 	expect(parseGpuTable('index, driver_version\n0, 595.80', '')?.driverVersion).toBe('595.80');
 	expect(parseGpuTable('index, kmd_version\n0, 610.43.02', '')?.driverVersion).toBe('610.43.02');
 });
 
-test('the version is the one that the kernel notes for the module', async () => {
+test('the driver version is read from the kernel module', async () => {
 	const file = path.join(await mkdtemp(path.join(os.tmpdir(), 'driver-')), 'version');
 	expect(readDriverMajor(file)).toBeUndefined();
 	await writeFile(file, '550.54.14\n');
@@ -173,7 +171,7 @@ test('the version is the one that the kernel notes for the module', async () => 
 	expect(readDriverMajor(file)).toBeUndefined();
 });
 
-test('an old tool that knows none of the later fields is run once more, and not once for each of them', async () => {
+test('an old tool that lacks later fields is run once more, not once per field', async () => {
 	const known = gpuFields(new Set(), 440);
 	const before = refuseAllBut(known);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});

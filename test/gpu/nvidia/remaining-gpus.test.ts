@@ -1,6 +1,4 @@
-/**
-Versions of nvidia-smi that give up on every GPU when one cannot be reached.
-*/
+/** Versions of nvidia-smi that report no GPU when one is unreachable. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -19,7 +17,7 @@ const gpus = `index, uuid, pci.bus_id, memory.used [MiB]
 const processes = 'gpu_uuid, pid, used_gpu_memory [MiB], process_name\nGPU-c, 4194303, 8900, python3';
 
 /**
-@param list - What `-L` prints.
+@param list - The output of `-L`.
 */
 const scanOf = async (list: string, answer = gpus) => {
 	const {stub} = await setUp();
@@ -48,7 +46,7 @@ esac`;
 	return {seen: await provider.observe(), calls: await stub.calls()};
 };
 
-test('the others are asked by name, and the lost one is an ERROR among them', async () => {
+test('the others are queried by name, and the lost one is an ERROR', async () => {
 	const {seen, calls} = await scanOf(listing);
 	expect(seen.failure).toBeUndefined();
 	expect(seen.gpus).toMatchObject([
@@ -57,7 +55,7 @@ test('the others are asked by name, and the lost one is an ERROR among them', as
 		{index: 2, memoryUsedMiB: 9000, processes: [{pid: 4_194_303, memoryUsedMiB: 8900}]},
 	]);
 	expect(seen.warnings).toEqual([]);
-	// The list once, for both questions.
+	// The list is read once for both queries.
 	expect(calls.map((call) => call.split(/[ =]/v, 1)[0]).toSorted()).toEqual([
 		'--query-compute-apps',
 		'--query-compute-apps',

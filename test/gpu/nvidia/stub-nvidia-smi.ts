@@ -2,32 +2,24 @@ import {chmod, mkdtemp, readFile, rename, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/**
-How the stub answers one kind of query.
-*/
+/** How the stub answers one kind of query. */
 export type Answer = {
 	readonly stdout?: string;
 	readonly stderr?: string;
 	readonly exitCode?: number;
-	/**
-	Shell lines that run before anything is printed.
-	*/
+	/** Shell lines that run before the output. */
 	readonly before?: string;
 };
 
 export type Stub = {
 	readonly directory: string;
 	readonly command: string;
-	/**
-	The arguments of every call so far, a line a call.
-	*/
+	/** The arguments of every call, one line per call. */
 	readonly calls: () => Promise<readonly string[]>;
 	readonly answer: (answers: {readonly gpus?: Answer; readonly processes?: Answer}) => Promise<void>;
 };
 
-/**
-A program named nvidia-smi, in a directory of its own, that gives fixed answers to the two queries.
-*/
+/** A program named nvidia-smi in its own directory, with fixed answers to the two queries. */
 export const createStub = async (answers: {readonly gpus?: Answer; readonly processes?: Answer}): Promise<Stub> => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'nvidia-smi-'));
 	const command = path.join(directory, 'nvidia-smi');
@@ -49,7 +41,7 @@ export const createStub = async (answers: {readonly gpus?: Answer; readonly proc
 			'esac',
 			'exit 2',
 		];
-		// Written apart and put in its place: a file that is open for writing cannot be run.
+		// Written to another file and renamed: a file that is open for writing cannot be run.
 		await writeFile(`${command}.new`, script.join('\n'));
 		await chmod(`${command}.new`, 0o755);
 		await rename(`${command}.new`, command);

@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('a run that was started early is taken over by the same call, once', async () => {
+test('a run that was started early is used by the same call, once', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});
@@ -17,7 +17,7 @@ test('a run that was started early is taken over by the same call, once', async 
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('what was seen long ago is looked at again', async () => {
+test('an early run that is too old is repeated', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	let now = 0;
 	const early = startEarly(run, [call], () => now);
@@ -31,14 +31,14 @@ test('what was seen long ago is looked at again', async () => {
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('who takes it over says how long it may take', async () => {
+test('the caller that uses it sets its time limit', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});
 	expect(monotonicMs() - started).toBeLessThan(5000);
 });
 
-test('who takes it over may end it', async () => {
+test('the caller that uses it can end it', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const controller = new AbortController();
 	const outcome = early.run('sleep', ['600'], {timeoutMs: 60_000, signal: controller.signal});
@@ -46,7 +46,7 @@ test('who takes it over may end it', async () => {
 	expect(await outcome).toMatchObject({failure: 'aborted'});
 });
 
-test('what nobody wants is ended', async () => {
+test('an unused run is ended', async () => {
 	const outcomes: Array<Promise<ToolOutcome>> = [];
 	const early = startEarly(
 		async (...given) => {

@@ -22,11 +22,11 @@ test.each([
 	['cut short, with a whole part', '[\n{"gpu": 0},\n{"gpu": 1}\n'],
 	['no JSON', 'Traceback (most recent call last):\n'],
 	['a dictionary of Python', "{'gpu': 0}"],
-])('%s is none', (_name, text) => {
+])('%s is not JSON', (_name, text) => {
 	expect(parseToolJson(text)).toBeUndefined();
 });
 
-test('every document comes back, whatever stands between them', () => {
+test('every document is found, whatever is between them', () => {
 	const remark = fc.string().filter((line) => !/[\n\r"\[\]\{\}]/v.test(line));
 	fc.assert(
 		fc.property(fc.array(fc.tuple(remark, fc.dictionary(fc.string(), fc.jsonValue())), {minLength: 1}), (parts) => {

@@ -1,4 +1,4 @@
-/** Telling an account: on a real terminal, by a real program, to a real web server. */
+/** Notifications to an account: on a real terminal, by a real program, and to a real web server. */
 import {Buffer} from 'node:buffer';
 import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {once} from 'node:events';
@@ -37,7 +37,7 @@ function directory(): string {
 	return made;
 }
 
-/** Has it listen until the test ends. */
+/** Listens until the test ends. */
 async function portOf(server: Server): Promise<number> {
 	server.listen(0, '127.0.0.1');
 	onTestFinished(() => {
@@ -48,7 +48,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-test('the lines of an account, and nothing that is no terminal', () => {
+test('the terminals of an account are found, and other devices are not', () => {
 	const who = `alice    pts/0        2026-11-21 10:00 (10.0.0.1)
 alice    tty1         2026-11-21 10:00
 alicea   pts/1        2026-11-21 10:00
@@ -60,7 +60,7 @@ alice
 	expect(linesOf('', who)).toEqual([]);
 });
 
-/** A terminal of ours in which nothing runs but a wait. */
+/** A terminal in which nothing runs but `sleep`. */
 async function terminal() {
 	const opened = openTerminal('/bin/sh', ['-c', 'tty; exec sleep 60']);
 	onTestFinished(async () => opened.close());
@@ -72,12 +72,12 @@ async function terminal() {
 const notifyThrough = async (who: string, account = me) =>
 	notifier({usesTerminals: true, run: async () => ({stdout: who, stderr: '', exitCode: 0})})({...message, account});
 
-test('a terminal that lets messages in shows it; one that does not, or is another’s, does not', async () => {
+test('a terminal that accepts messages shows the notification, and others do not', async () => {
 	const {opened, device, who} = await terminal();
 	chmodSync(device, 0o600);
 	expect(await notifyThrough(who)).toEqual([]);
 	chmodSync(device, 0o620);
-	// Logged in there once, by the words of a stale list.
+	// Logged in there once, according to an outdated list.
 	await notifyThrough(who.replace(me, 'somebody'), 'somebody');
 	const mark = opened.mark();
 	expect(await notifyThrough(who)).toEqual([]);
@@ -86,7 +86,7 @@ test('a terminal that lets messages in shows it; one that does not, or is anothe
 	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
 });
 
-test('neither a missing terminal nor a plain file in its place is anybody’s trouble', async () => {
+test('a missing terminal and a plain file in its place cause no error', async () => {
 	const devices = directory();
 	const file = path.join(devices, 'tty9');
 	writeFileSync(file, '');
@@ -100,7 +100,7 @@ test('neither a missing terminal nor a plain file in its place is anybody’s tr
 	expect(readFileSync(file, 'utf8')).toBe('');
 });
 
-test('a program is given the words, the data, no shell and no secrets', async () => {
+test('a program gets the text and the data, without a shell or secrets', async () => {
 	const out = path.join(directory(), 'out');
 	process.env['CANHAZGPU_REDIS_PASSWORD'] = 'secret';
 	onTestFinished(() => {
@@ -112,18 +112,18 @@ test('a program is given the words, the data, no shell and no secrets', async ()
 	expect(readFileSync(out, 'utf8').split('\n')).toEqual(['$(id) `id` ; x', me, message.text, '[]', message.json, '']);
 });
 
-test('what goes wrong is told, and throws nothing', async () => {
+test('a failure is reported and throws nothing', async () => {
 	expect(await notifier({command: ['/bin/sh', '-c', 'exit 3']})(message)).toEqual(['notify.command: it ended with 3']);
 	expect(await notifier({command: ['/nowhere/program']})(message)).toEqual([
 		'notify.command: spawn /nowhere/program ENOENT',
 	]);
-	// A program that does not read what it is told.
+	// A program that does not read its stdin.
 	expect(await notifier({command: ['/bin/true']})({...message, json: 'x'.repeat(1_000_000)})).toEqual([]);
 	const [problem] = await notifier({webhook: 'http://127.0.0.1:1/'})(message);
 	expect(problem).toMatch(/^notify\.webhook: /v);
 });
 
-test('a web address is sent the data; a refusal or a detour is told', async () => {
+test('a web address receives the data, and a refusal or a redirect is reported', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		void (async () => {
@@ -141,7 +141,7 @@ test('a web address is sent the data; a refusal or a detour is told', async () =
 	expect(heard).toHaveLength(3);
 });
 
-test('what cannot even be started is told, too', async () => {
+test('a program that cannot be started is reported', async () => {
 	const command = ['/bin/true'];
 	for (const [options, said] of [
 		[{...message, account: 'a\0b'}, /null bytes/v],
@@ -157,7 +157,7 @@ test('what cannot even be started is told, too', async () => {
 	expect(await notifier({command: ['']})(message)).toHaveLength(1);
 });
 
-test('the name and password of an address go into a header, and into no complaint', async () => {
+test('the name and password of an address are sent in a header, and appear in no error', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		heard.push(request.headers.authorization, request.url);
@@ -171,7 +171,7 @@ test('the name and password of an address go into a header, and into no complain
 	expect(problem).not.toMatch(/hunter2|token/v);
 });
 
-test('what hangs is given up when its sender is done, with all it started', async () => {
+test('a hanging program or server is given up when its sender is done, with its child processes', async () => {
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
 	const port = await portOf(createServer(() => undefined));

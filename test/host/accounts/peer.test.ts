@@ -8,7 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {loadPeerUid} from '../../../source/host/accounts/peer.js';
 import {directoryOf, isRoot, mallory, root} from '../../_helpers/machine/accounts.js';
 
-/** A server at a socket that everybody may reach; answers with the next caller. */
+/** A server on a socket that everybody can reach. Returns the next caller. */
 async function startServer(): Promise<{readonly file: string; readonly caller: () => Promise<Socket>}> {
 	const file = path.join(directoryOf(isRoot ? root : {uid: process.getuid!(), gid: process.getgid!()}), 'socket');
 	const server = createServer();
@@ -38,7 +38,7 @@ test('the kernel names the account of this process', async () => {
 	expect(peerUid?.(socket)).toBeUndefined();
 });
 
-test.runIf(isRoot)('the kernel names another account, though the socket is open to all', async () => {
+test.runIf(isRoot)('the kernel names another account on a socket that is open to all', async () => {
 	const peerUid = await loadPeerUid();
 	const {file, caller} = await startServer();
 	const child = spawn(

@@ -31,21 +31,21 @@ const setUp = async (answer: Partial<ToolOutcome> | ((command: string) => Partia
 	};
 };
 
-test('the first account of a uid is its name', () => {
+test('the first account with a uid gives its name', () => {
 	expect(findInPasswd(passwd, 0)).toBe('root');
 	expect(findInPasswd(passwd, 1000)).toBe('ada');
 	expect(findInPasswd(passwd, 1001)).toBeUndefined();
 	expect(findInPasswd(passwd, 10)).toBeUndefined();
 });
 
-test('a local account is known without asking', async () => {
+test('a local account is found without starting a program', async () => {
 	const {users, ask} = await setUp({});
 	expect(await users.nameOf(1000)).toBe('ada');
 	expect(users.nameOfSync(0)).toBe('root');
 	expect(ask).not.toHaveBeenCalled();
 });
 
-test('an account of the network is asked for once', async () => {
+test('a network account is asked for once', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await Promise.all([users.nameOf(5000), users.nameOf(5000)])).toEqual(['grace', 'grace']);
 	expect(await users.nameOf(5000)).toBe('grace');
@@ -53,7 +53,7 @@ test('an account of the network is asked for once', async () => {
 	expect(ask.mock.calls.map(([command, args]) => [command, ...args])).toEqual([['getent', 'passwd', '5000']]);
 });
 
-test('an account nobody knows is its number, and is asked for again a minute later', async () => {
+test('an unknown account is shown as its number, and looked up again after a minute', async () => {
 	const {users, ask, wait} = await setUp({exitCode: 2});
 	expect(await users.nameOf(5000)).toBe('5000');
 	wait(59_000);
@@ -64,24 +64,24 @@ test('an account nobody knows is its number, and is asked for again a minute lat
 	expect(ask).toHaveBeenCalledTimes(2);
 });
 
-test('an answer about somebody else is no answer', async () => {
+test('an answer about another account is ignored', async () => {
 	const {users} = await setUp({stdout: 'grace:*:5001:5000::/:/bin/sh\n', exitCode: 0});
 	expect(await users.nameOf(5000)).toBe('5000');
 });
 
-test('where there is no getent, id is asked', async () => {
+test('`id` is used if there is no getent', async () => {
 	const {users} = await setUp((command) =>
 		command === 'id' ? {stdout: 'grace\n', exitCode: 0} : {failure: 'not-found'},
 	);
 	expect(await users.nameOf(5000)).toBe('grace');
 });
 
-test.each(['5000\n', 'no such user\n', ''])('%j is no name', async (stdout) => {
+test.each(['5000\n', 'no such user\n', ''])('%j is not a name', async (stdout) => {
 	const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
 	expect(await users.nameOf(5000)).toBe('5000');
 });
 
-test('agrees with the system, blocking or not, whatever the environment says', async () => {
+test("names are the same as the system's, blocking or not, in any environment", async () => {
 	const uid = process.getuid?.() ?? 0;
 	const {stdout} = await run('id', ['-un'], {timeoutMs: 5000});
 	const name = stdout.trim();
@@ -96,7 +96,7 @@ test('agrees with the system, blocking or not, whatever the environment says', a
 	expect(createUsers().nameOfSync(3_999_999_999)).toBe('3999999999');
 });
 
-test('an account is known by its name, here or in the network, and nothing made up is asked for', async () => {
+test('a local or network account is found by its name, and invalid names are not looked up', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await users.knows('ada')).toBe(true);
 	expect(await users.knows('5000')).toBe(true);
@@ -113,7 +113,7 @@ test('an account is known by its name, here or in the network, and nothing made 
 	]);
 });
 
-test('a name that nobody knows, or that cannot be asked for, is no account', async () => {
+test('an unknown or invalid name is no account', async () => {
 	const unknown = await setUp({exitCode: 2});
 	expect(await unknown.users.knows('mallory')).toBe(false);
 	const away = await setUp({failure: 'timed-out'});

@@ -1,4 +1,4 @@
-/** Bytes that are no UTF-8 as text, and the words and the environment of a process as they were given. */
+/** Invalid UTF-8 as text, and the exact arguments and environment of a process. */
 import {Buffer} from 'node:buffer';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -10,7 +10,7 @@ import {
 	isBytes,
 } from '../../../source/host/inherited/exact-text.js';
 
-/** Bytes of all kinds, and often those of characters, whole or cut. */
+/** All kinds of bytes, and often those of characters, whole or cut. */
 const bytes = fc.oneof(
 	fc.uint8Array({min: 1, maxLength: 40}),
 	fc.string({unit: 'grapheme', maxLength: 10}).map((text) => Buffer.from(text)),
@@ -19,7 +19,7 @@ const bytes = fc.oneof(
 		.map(([text, cut]) => Buffer.from(text).subarray(0, cut)),
 );
 
-test('every sequence of bytes comes back from its text', () => {
+test('every sequence of bytes can be restored from its text', () => {
 	fc.assert(
 		fc.property(bytes, (given) => {
 			expect([...encodeBytes(decodeBytes(given))]).toEqual([...given]);
@@ -28,7 +28,7 @@ test('every sequence of bytes comes back from its text', () => {
 	);
 });
 
-test('valid UTF-8 is its ordinary text, and only what is not holds lone surrogates', () => {
+test('valid UTF-8 is its usual text, and only invalid bytes become lone surrogates', () => {
 	fc.assert(
 		fc.property(fc.string({unit: 'grapheme'}), (text) => {
 			const valid = text.toWellFormed();
@@ -37,16 +37,16 @@ test('valid UTF-8 is its ordinary text, and only what is not holds lone surrogat
 		}),
 	);
 	expect(isBytes(decodeBytes(Buffer.from([0x63, 0xe9])))).toBe(true);
-	// A surrogate in the form of UTF-8 is none.
+	// A surrogate encoded in UTF-8 is invalid.
 	expect([...encodeBytes(decodeBytes(Buffer.from([0xed, 0xb3, 0xa9])))]).toEqual([0xed, 0xb3, 0xa9]);
 });
 
-/** As the kernel keeps them. */
+/** The format in which the kernel keeps them. */
 const joined = (...strings: readonly Uint8Array[]) => Buffer.concat(strings.flatMap((each) => [each, Buffer.of(0)]));
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-test('the last words of a command line are exact, and others are left as they are', () => {
+test('the last arguments of a command line are exact, and others are unchanged', () => {
 	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
 	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
 	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
@@ -54,7 +54,7 @@ test('the last words of a command line are exact, and others are left as they ar
 	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
 });
 
-test('the environment is exact where nobody has changed it', () => {
+test('the environment is exact if nobody has changed it', () => {
 	const given = joined(
 		latin1('NAME=Ren\u{E9}'),
 		latin1('CHANGED=\u{E9}'),

@@ -1,5 +1,5 @@
 /**
-Isolates one command after the other, as the account that runs it: each line of standard input is a request, each line of output its answer.
+Isolates one command after another, as the account that runs this program. Each line of stdin is a request, and each line of stdout its answer.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -12,21 +12,21 @@ import {checkIsolation, createIsolate} from '../../../source/host/isolation/isol
 export type DriverRequest = {
 	readonly root?: string;
 	readonly granted: readonly GrantedGpu[];
-	/** What is run inside; none: only whether this machine can isolate is asked. */
+	/** The command. Without one, only whether this machine can isolate is checked. */
 	readonly command?: readonly string[];
 	readonly path?: string;
-	/** The one that is wanted by name. */
+	/** The requested isolation method. */
 	readonly fence?: Fence;
 	readonly environment?: Readonly<Record<string, string>>;
 };
 
 export type DriverAnswer = {
 	readonly problem?: unknown;
-	/** What it was isolated by, or could be. */
+	/** The method that isolated the command, or would. */
 	readonly fence?: Fence;
 	readonly entrance?: number;
 	readonly output?: string;
-	/** The exit code, or the signal that ended it. */
+	/** The exit code, or the signal that ended the command. */
 	readonly end?: number | string;
 };
 

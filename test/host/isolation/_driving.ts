@@ -1,4 +1,4 @@
-/** Driving _driver.ts as another process, and the command that tells which nodes open. */
+/** Runs _driver.ts as another process, and the command that reports which device nodes open. */
 import {chmodSync, copyFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -9,7 +9,7 @@ import {build} from 'esbuild';
 import type {StandIn} from '../../_helpers/machine/stand-in-devices.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
 
-/** Puts the driver and its Node into a directory that every account may enter, as not every one may enter that of the repository. */
+/** Copies the driver and Node into a directory that every account can enter. */
 export async function buildDriver(directory: string): Promise<void> {
 	chmodSync(directory, 0o755);
 	copyFileSync(process.execPath, path.join(directory, 'node'));
@@ -23,16 +23,16 @@ export async function buildDriver(directory: string): Promise<void> {
 	});
 }
 
-/** What starts it there. */
+/** The command that starts the driver from that copy. */
 export const driverIn = (directory: string): readonly [string, string] => [
 	path.join(directory, 'node'),
 	path.join(directory, 'driver.mjs'),
 ];
 
-/** A line of shell that prints the command line of its parent process, one word a line. `ps` differs from system to system. */
+/** A line of shell that prints the command line of its parent process, one argument per line. `ps` differs between systems. */
 export const tellParent = String.raw`tr '\0' '\n' </proc/$PPID/cmdline`;
 
-/** Answers of one driver, in the order of the requests. */
+/** Runs one driver, and returns its answers in the order of the requests. */
 export async function answersOf(
 	driver: {readonly stdin: Writable; readonly stdout: Readable},
 	requests: readonly DriverRequest[],
@@ -46,10 +46,10 @@ export async function answersOf(
 	return answers;
 }
 
-/** Names each node that opens. A node that is not there does not. */
+/** Names each node that opens. Skips missing nodes. */
 export const openScript = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
 
-/** Tries all nodes of GPUs, and those that are common to them. */
+/** Tries all GPU nodes and the common nodes. */
 export const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
 	'sh',
 	'-c',
@@ -58,7 +58,7 @@ export const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
 	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
 ];
 
-/** The nodes that open, without the directory that they stand in. */
+/** The nodes that open, relative to their root directory. */
 export const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
 	output
 		.split('\n')

@@ -1,6 +1,6 @@
 /**
-What holds for every fence, as root: by bubblewrap, by a scope of a real systemd, by a control group of version 1. The device nodes that stand in for
-GPUs have a number for each GPU, because a control group refuses by number.
+Behaviour of every isolation method, as root: bubblewrap, a scope of a real systemd, and a control group of version 1. The stand-in nodes have a
+number for each GPU, because a control group refuses by number.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {
@@ -28,7 +28,7 @@ import {answersOf, buildDriver, driverIn, openedIn, openScript, tellParent, tryA
 const isRoot = canMakeDevices();
 const bwrap = findBubblewrap()!;
 
-/** The group in which those of the tests are made, where version 1 has them. */
+/** The parent of the tests' control groups, if version 1 is in use. */
 const ownGroup = isRoot
 	? controlGroupsOf('self').find(({controllers}) => controllers.includes('devices'))?.directory
 	: undefined;
@@ -43,7 +43,7 @@ const there: readonly Fence[] = fences.filter((fence) =>
 let directory: string;
 let box: StandIn;
 let split: StandIn;
-/** The nodes of all GPUs have one number here, and so a control group refuses all of them, or none. */
+/** The nodes of all GPUs have one number here, so a control group refuses all of them or none. */
 let same: StandIn;
 let systemd: Systemd | undefined;
 
@@ -96,25 +96,25 @@ async function ask(
 	);
 }
 
-/** What every program opens, and what must go on opening. */
+/** Nodes that every program opens and that must stay open. */
 const plain = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'shm'].map((name) => `/dev/${name}`);
 
 const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-/** How many groups there are that a process has made. */
+/** The number of groups that a process has created. */
 const groupsOf = (fence: Fence, pid: string): number => {
 	const parent = fence === 'cgroup' ? ownGroup! : path.join(systemd!.directory, 'system.slice');
 	return existsSync(parent) ? readdirSync(parent).filter((name) => name.startsWith(`canhazgpu-${pid}-`)).length : 0;
 };
 
-/** Sends a signal to a process where a fence is, which may have pids of its own. 0 tells whether it is there. */
+/** Sends a signal to a process inside a fence, which may have its own pid namespace. Signal 0 checks whether the process exists. */
 const isSent = (fence: Fence, pid: string, signal: 'KILL' | '0'): boolean => {
 	const [program, ...words] = [...(fence === 'systemd' ? systemd!.entrance : []), 'kill', `-${signal}`, pid];
 	return spawnSync(program, words).status === 0;
 };
 
-describe.each(there)('by %s', (fence) => {
-	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
+describe.each(there)('isolation by %s', (fence) => {
+	test('opens all nodes of the granted GPUs and the common ones, and refuses those of other GPUs', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -133,7 +133,7 @@ describe.each(there)('by %s', (fence) => {
 		);
 	});
 
-	test('of a GPU in parts the nodes of the other parts refuse', async () => {
+	test('refuses the nodes of other instances of a GPU', async () => {
 		const [first, second] = split.gpus;
 		const [answer] = await ask(fence, [
 			{
@@ -147,28 +147,25 @@ describe.each(there)('by %s', (fence) => {
 		expect(openedIn(split, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test.skipIf(fence === 'bwrap')(
-		'another node with the number of a foreign GPU refuses, and none can be made',
-		async () => {
-			const other = path.join(directory, `other-${fence}`);
-			const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
-			const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
-				encoding: 'utf8',
-			});
-			expect(made).toMatchObject({status: 0, stderr: ''});
-			const making =
-				'mknod "$0.new" c $(stat -c "0x%t 0x%T" "$0") 2>/dev/null && echo made; (: < "$0") 2>/dev/null && echo opened';
-			const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
-			const [isolated, free] = await ask(fence, [
-				{...one(), command: ['sh', '-c', making, other]},
-				{root: box.root, granted, command: ['sh', '-c', making, other]},
-			]);
-			expect(isolated!.output).toBe('');
-			expect(free!.output).toBe('made\nopened\n');
-		},
-	);
+	test.skipIf(fence === 'bwrap')('refuses another node with the number of another GPU, and creating one', async () => {
+		const other = path.join(directory, `other-${fence}`);
+		const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
+		const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
+			encoding: 'utf8',
+		});
+		expect(made).toMatchObject({status: 0, stderr: ''});
+		const making =
+			'mknod "$0.new" c $(stat -c "0x%t 0x%T" "$0") 2>/dev/null && echo made; (: < "$0") 2>/dev/null && echo opened';
+		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+		const [isolated, free] = await ask(fence, [
+			{...one(), command: ['sh', '-c', making, other]},
+			{root: box.root, granted, command: ['sh', '-c', making, other]},
+		]);
+		expect(isolated!.output).toBe('');
+		expect(free!.output).toBe('made\nopened\n');
+	});
 
-	test('what every program needs opens as before, and terminals, too', async () => {
+	test('still opens what every program needs, terminals included', async () => {
 		const command = ['sh', '-c', openScript, 'sh', ...plain];
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, free, terminal] = await ask(fence, [
@@ -181,7 +178,7 @@ describe.each(there)('by %s', (fence) => {
 		expect(terminal).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('exit codes and signals come through, the parent, the directory and descriptors stay', async () => {
+	test('passes on exit codes and signals, and keeps the parent, directory and descriptors', async () => {
 		const codes = await ask(
 			fence,
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
@@ -211,7 +208,7 @@ describe.each(there)('by %s', (fence) => {
 		expect(isolated!.output).toBe(free!.output);
 	});
 
-	test('the environment and the words arrive as they were given', async () => {
+	test('keeps the environment and arguments', async () => {
 		const environment = {
 			'BASH_FUNC_greet%%': '() {  echo hello "$1"\n}',
 			'a.b': ' x = "y" ',
@@ -233,7 +230,7 @@ describe.each(there)('by %s', (fence) => {
 		expect(own!.output).toBe(words.map((word) => `<${word}>`).join(''));
 	});
 
-	test('a fence that does not do what it shall is found out', async () => {
+	test('detects a fence that does not work', async () => {
 		const granted = [{index: 0, pciBusId: same.gpus[0]!.pciBusId}];
 		const [answer] = await ask(fence, [{root: same.root, granted, command: ['true']}]);
 		if (fence === 'bwrap') {
@@ -246,7 +243,7 @@ describe.each(there)('by %s', (fence) => {
 		}
 	});
 
-	test.skipIf(fence === 'bwrap')('no group is left behind when the job has ended', async () => {
+	test.skipIf(fence === 'bwrap')('leaves no group behind when the job has ended', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['sh', '-c', 'echo $PPID; exit 3']}]);
 		expect(answer!.end).toBe(3);
 		const [pid = ''] = answer!.output!.split('\n', 1);
@@ -254,12 +251,12 @@ describe.each(there)('by %s', (fence) => {
 		await eventually(() => groupsOf(fence, pid) === 0);
 	});
 
-	test('an ordinary account is told that only root may, but for bubblewrap', async () => {
+	test('tells an ordinary account that only root can isolate, except by bubblewrap', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['true']}], {account: 54_321});
 		expect(answer).toMatchObject(fence === 'bwrap' ? {fence, end: 0} : {problem: {kind: 'needs-root', fence}});
 	});
 
-	test('when run is killed, its job lives on behind the fence, which goes after it', async () => {
+	test('keeps a job alive if `run` is killed, and removes the fence after the job', async () => {
 		const files = path.join(directory, `killed-${fence}`);
 		mkdirSync(files);
 		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${openScript}; } > opened; echo done > end`;
@@ -287,7 +284,7 @@ describe.each(there)('by %s', (fence) => {
 		if (fence === 'systemd') {
 			await eventually(() => groupsOf(fence, wrapper) === 0);
 		} else if (fence === 'cgroup') {
-			// The kernel removes none: who isolates the next job does.
+			// The kernel removes no group. The next process that isolates a job does.
 			await eventually(async () => {
 				await ask(fence, [{...one(), command: ['true']}]);
 				return groupsOf(fence, wrapper) === 0;
@@ -296,8 +293,8 @@ describe.each(there)('by %s', (fence) => {
 	});
 });
 
-describe.runIf(isRoot)('which fence is taken', () => {
-	/** Programs without bubblewrap. */
+describe.runIf(isRoot)('the isolation method', () => {
+	/** A PATH without bubblewrap. */
 	const poor = (): string => {
 		const bin = mkdtempSync(path.join(directory, 'bin-'));
 		for (const name of ['sh', 'nsenter', 'systemd-run', 'env', 'true']) {
@@ -311,7 +308,7 @@ describe.runIf(isRoot)('which fence is taken', () => {
 
 	const unnamed = {fence: undefined};
 
-	test.runIf(there.includes('systemd'))('bubblewrap where it is, else systemd', async () => {
+	test.runIf(there.includes('systemd'))('is bubblewrap if installed, otherwise systemd', async () => {
 		const answers = await ask('systemd', [
 			{...one(), ...unnamed, command: ['true']},
 			{...one(), ...unnamed, command: ['true'], path: poor()},
@@ -323,7 +320,7 @@ describe.runIf(isRoot)('which fence is taken', () => {
 
 	const isBooted = existsSync('/run/systemd/system');
 
-	test.runIf(there.includes('cgroup') && !isBooted)('a control group where systemd does not run', async () => {
+	test.runIf(there.includes('cgroup') && !isBooted)('is a control group if systemd does not run', async () => {
 		const answers = await ask('cgroup', [
 			{...one(), ...unnamed, command: ['true'], path: poor()},
 			{granted: [], ...unnamed, path: poor()},

@@ -1,4 +1,4 @@
-/** Isolation as an ordinary account of the machine: real bubblewrap, real namespaces, device nodes that stand in for GPUs. */
+/** Isolation as an ordinary account: real bubblewrap, real namespaces, and stand-in device nodes. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
@@ -16,7 +16,7 @@ import {
 import type {DriverAnswer, DriverRequest} from './_driver.js';
 import {answersOf, buildDriver, driverIn, openedIn, openScript, tellParent, tryAll} from './_driving.js';
 
-/** An account that no machine has. */
+/** An account without an entry in /etc/passwd. */
 const uid = 54_321;
 
 const bwrap = findBubblewrap()!;
@@ -47,8 +47,8 @@ afterAll(() => {
 });
 
 /**
-Lines of shell that print `no process` as soon as no process of this machine has $TEXT among its words. They give up after $patience looks. Of all
-that runs here, only what the test itself started can have such a word.
+Shell lines that print `no process` when no process of this machine has $TEXT among its arguments. They give up after $patience attempts. Only
+processes of this test can have such an argument.
 */
 const awaitNoWordsWith = String.raw`
 	runs() {
@@ -66,13 +66,13 @@ const awaitNoWordsWith = String.raw`
 	echo no process`;
 
 type Options = {
-	/** What starts the driver, before its own words. */
+	/** The command that starts the driver. */
 	readonly before?: readonly string[];
 	readonly account?: number;
 	readonly cwd?: string;
 };
 
-/** Answers of one driver, in the order of the requests. */
+/** Runs one driver, and returns its answers in the order of the requests. */
 async function ask(
 	requests: readonly DriverRequest[],
 	{before = [], account = uid, cwd = '/'}: Options = {},
@@ -88,8 +88,8 @@ async function ask(
 	return answersOf(child, requests);
 }
 
-describe.runIf(canMakeDevices())('as an ordinary account', () => {
-	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
+describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
+	test('opens all nodes of the granted GPUs and the common ones, and refuses those of other GPUs', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -106,7 +106,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		);
 	});
 
-	test('AMD GPUs that were not granted do not exist, for ROCm takes a node that refuses for a fault of the account', async () => {
+	test('hides AMD GPUs that were not granted, because ROCm mistakes a refusing node for missing rights', async () => {
 		const amd = makeAmdDevices(3);
 		roots.push(amd.root);
 		const [answer, list] = await ask(
@@ -127,14 +127,14 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		]);
 	});
 
-	test('a GPU is known by its UUID where no address is known', async () => {
+	test('recognizes a GPU by its UUID if no address is known', async () => {
 		const [answer] = await ask([
 			{root: box.root, granted: [{index: 1, uuid: box.gpus[1]!.uuid}], command: tryAll(box)},
 		]);
 		expect(openedIn(box, answer!)).toEqual([...box.gpus[1]!.nodes, ...box.common].toSorted());
 	});
 
-	test('of a GPU in parts the nodes of the other parts refuse', async () => {
+	test('refuses the nodes of other instances of a GPU', async () => {
 		const mig = devicesOf([1, 0], {0: [1, 2], 1: [1]});
 		const [first, second] = mig.gpus;
 		const [answer] = await ask([
@@ -149,7 +149,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(openedIn(mig, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test('all GPUs of the machine need no isolation, and no program for it', async () => {
+	test('is unnecessary for all GPUs of the machine, and needs no program then', async () => {
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [answer] = await ask([{root: box.root, granted, command: tryAll(box), path: '/nowhere:/usr/bin:/bin'}]);
 		expect(answer!.entrance).toBe(0);
@@ -157,7 +157,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 
 	const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-	test('exit codes and signals come through, pids and terminals stay', async () => {
+	test('passes on exit codes and signals, and keeps pids and terminals', async () => {
 		const codes = await ask(
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
 				...one(),
@@ -176,19 +176,19 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		]);
 	});
 
-	test('a job can open terminals of its own', async () => {
+	test('lets a job open its own terminals', async () => {
 		const [answer] = await ask([{...one(), command: ['script', '-qec', 'tty', '/dev/null']}]);
 		expect(answer).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('nothing that was opened for the isolation is left in the job, and no bubblewrap runs on', async () => {
+	test('leaves no descriptor in the job and no bubblewrap process', async () => {
 		const command = ['sh', '-c', `for file in /proc/$$/fd/*; do basename "$file"; done; ${awaitNoWordsWith}`];
-		// The words of bubblewrap name the directory of the nodes that it hides, and no other process has it among its words.
+		// Only bubblewrap has the directory of the hidden nodes among its arguments.
 		const environment = {TEXT: box.root};
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, plain] = await ask([
 			{...one(), command, environment},
-			// All GPUs: the command is started without an entrance.
+			// All GPUs, so the command starts without bubblewrap.
 			{root: box.root, granted, command, environment},
 		]);
 		expect([isolated!.entrance === 0, plain!.entrance === 0]).toEqual([false, true]);
@@ -196,7 +196,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(isolated!.output).toBe(plain!.output);
 	});
 
-	test('a process that runs on with the directory of the nodes among its words is seen by the job', async () => {
+	test('shows the job a running process with that directory among its arguments', async () => {
 		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
 		try {
 			await once(leftOver, 'spawn');
@@ -211,7 +211,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	test.each([
 		['no bubblewrap', () => ['sh', 'nsenter'], {kind: 'no-program', program: 'bwrap'}],
 		['no nsenter', () => ['sh', 'bwrap'], {kind: 'no-program', program: 'nsenter'}],
-	])('with %s the reason is told', async (_, names, problem) => {
+	])('reports the reason with %s', async (_, names, problem) => {
 		const bin = mkdtempSync(path.join(directory, 'bin-'));
 		chmodSync(bin, 0o755);
 		for (const name of names()) {
@@ -225,7 +225,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(answers).toEqual([{problem}, {problem}]);
 	});
 
-	/** A bubblewrap of this text, before the real one in PATH. */
+	/** A bubblewrap with this text, first in PATH. */
 	const pretended = (name: string, text: string): string => {
 		const bin = path.join(directory, name);
 		mkdirSync(bin);
@@ -233,7 +233,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		return `${bin}:/usr/bin:/bin`;
 	};
 
-	test('a bubblewrap that isolates nothing is found out', async () => {
+	test('detects a bubblewrap that isolates nothing', async () => {
 		const search = pretended(
 			'leaky',
 			`#!/bin/bash\nwords=()\nwhile [ $# -gt 0 ]; do case $1 in --bind) shift 3;; --tmpfs) shift 2;; --dev-bind) words+=("$1" "$2" "$3"); shift 3;; --symlink) shift 3;; --dir) shift 2;; --) words+=("$@"); break;; *) words+=("$1"); shift;; esac; done\nexec ${bwrap} "\${words[@]}"\n`,
@@ -253,13 +253,13 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 			'while [ "$1" != sh ]; do shift; done; echo $(($# - 2)); echo end; echo 4194999; read -r line',
 			expect.stringContaining('ENOENT'),
 		],
-	])('when bubblewrap %s, the reason is told', async (_, name, text, words) => {
+	])('reports the reason if bubblewrap %s', async (_, name, text, words) => {
 		const search = pretended(name, `#!/bin/sh\n${text}\n`);
 		const [answer] = await ask([{...one(), command: ['true'], path: search}]);
 		expect(answer).toEqual({problem: {kind: 'refused', program: 'bwrap', words: words as unknown}});
 	});
 
-	test('a granted device that refuses by itself is named', async () => {
+	test('names a granted device that refuses on its own', async () => {
 		const broken = devicesOf([0, 1]);
 		const node = path.join(broken.root, 'dev/nvidia0');
 		chmodSync(node, 0);
@@ -269,7 +269,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		]);
 	});
 
-	test('a device that opens for a group only opens for an account in it', async () => {
+	test('opens a device of a group only to accounts in that group', async () => {
 		const grouped = devicesOf([0, 1]);
 		const node = path.join(grouped.root, 'dev/nvidia0');
 		chownSync(node, 0, 44);
@@ -283,7 +283,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		expect(await ask([request], {account: 0, before})).toMatchObject([{output: `${node}\n`}]);
 	});
 
-	test('a GPU whose device is not known is isolated by no guess', async () => {
+	test('refuses to guess the device of a GPU', async () => {
 		const granted = [{index: 2, pciBusId: '00000000:77:00.0'}];
 		expect(
 			await ask([
@@ -298,7 +298,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		]);
 	});
 
-	test('where the kernel gives no user namespaces, its setting is named', async () => {
+	test('names the kernel setting that forbids user namespaces', async () => {
 		const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
 		const problem = {
 			kind: 'no-namespaces',
@@ -311,7 +311,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		).toEqual([{problem}, {problem}]);
 	});
 
-	test('a directory that is gone is told, and the machine can isolate all the same', async () => {
+	test('reports a deleted directory, and the machine still counts as able to isolate', async () => {
 		const gone = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"';
 		const place = path.join(tmpdir(), `gone-${process.pid}`);
 		const answers = await ask([{...one(), command: ['true']}], {
@@ -322,7 +322,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	});
 });
 
-test.runIf(canMakeDevices())('root needs no user namespace: its job keeps its accounts', async () => {
+test.runIf(canMakeDevices())("root's job keeps its accounts, because root needs no user namespace", async () => {
 	const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
 	const [opened, map] = await ask(
 		[

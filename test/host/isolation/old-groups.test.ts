@@ -1,4 +1,4 @@
-/** A fence by systemd where control groups are those of version 1, as on older machines. */
+/** Isolation by systemd on control groups of version 1, as on older machines. */
 import {mkdtempSync, rmSync, existsSync, readdirSync} from 'node:fs';
 import {spawn} from 'node:child_process';
 import {tmpdir} from 'node:os';
@@ -10,7 +10,7 @@ import {hasOldGroups, hasSystemd, startSystemd} from '../../_helpers/machine/sys
 import {answersOf, buildDriver, driverIn, openedIn, openScript, tryAll} from './_driving.js';
 
 test.runIf(hasSystemd() && hasOldGroups())(
-	'a scope on control groups of version 1 opens the GPUs of the job and what all programs need, and ends with the job',
+	"a scope on control groups of version 1 opens the job's GPUs and common nodes, and ends with the job",
 	async () => {
 		const directory = mkdtempSync(path.join(tmpdir(), 'old-groups-'));
 		await buildDriver(directory);

@@ -14,9 +14,7 @@ import {liveness} from '../../../source/host/process/processes.js';
 import {createFiles, createFilesIn} from '../temporary.js';
 import {openTerminal} from './_terminal.js';
 
-/**
-What the driver reports, and what the counter does.
-*/
+/** Reports of the driver and the counter. */
 type Report = {
 	readonly event: 'started' | 'timeout' | 'ended' | 'released' | 'exit' | 'refused';
 	readonly wrapper?: number;
@@ -43,9 +41,7 @@ const source = async (entry: string): Promise<string> => {
 
 const driver = source('_driver.ts');
 
-/**
-A job that writes each signal it is sent to a file, and lives on until the file `stop` holds its exit code.
-*/
+/** A job that writes each received signal to a file, and runs until the file `stop` contains its exit code. */
 const counter = String.raw`#!/usr/bin/env node
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 const say = (word) => appendFileSync(process.env.SIGNALS, word + '\n');
@@ -65,9 +61,7 @@ import './driver.mjs';
 const readLines = (file: string): readonly string[] =>
 	existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 
-/**
-A directory with the driver as the command `chg`, the `counter`, and more files if given.
-*/
+/** A directory with the driver as the command `chg`, the `counter`, and other given files. */
 export const createStage = async (files: Readonly<Record<string, string>> = {}) => {
 	const directory = realpathSync(await createFiles({chg, 'driver.mjs': await driver, 'counter.mjs': counter}));
 	await createFilesIn(directory, files);
@@ -107,7 +101,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 	const signals = () => readLines(in_('signals'));
 
 	onTestFinished(async () => {
-		// Whatever a test that failed has left behind, by identity.
+		// Kills what a failed test has left, by process identity.
 		for (const {wrapper, job} of reports()) {
 			for (const identity of [job, wrapper === undefined ? undefined : {pid: wrapper}]) {
 				if (identity !== undefined && liveness([identity])[0] !== 'dead' && reports().at(-1)?.event !== 'exit') {
@@ -124,23 +118,15 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		environment,
 		reports,
 		when,
-		/**
-		Lets the driver's release go on; it waits for that when HELD is set.
-		*/
+		/** Lets the driver finish its release, which waits for this if HELD is set. */
 		release() {
 			writeFileSync(in_('release'), '');
 		},
-		/**
-		The lines of one of the files.
-		*/
+		/** The lines of one of the files. */
 		lines: (name: string) => readLines(in_(name)),
-		/**
-		What the counter was sent.
-		*/
+		/** The signals that the counter received. */
 		signals,
-		/**
-		The wrapper and the job, once the job is there.
-		*/
+		/** The wrapper and the job, once the job runs. */
 		async started(): Promise<{wrapper: number; job: ProcessIdentity}> {
 			const {wrapper, job} = await when('started');
 			return {wrapper: wrapper ?? 0, job: job ?? {pid: 0}};
@@ -166,17 +152,13 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			);
 		},
 		stop(exitCode = 0) {
-			// In one step: those who wait for it read it as soon as it is there.
+			// In one step, because readers read the file as soon as it exists.
 			writeFileSync(in_('stop.new'), String(exitCode));
 			renameSync(in_('stop.new'), in_('stop'));
 		},
-		/**
-		Without a terminal, in a session of its own, as a service manager would.
-		*/
+		/** Starts the driver without a terminal in its own session, as a service manager would. */
 		spawn: (words: readonly string[], more: Readonly<Record<string, string>> = {}) => spawnHere('chg', words, more),
-		/**
-		The same for a shell script in which there is a `chg`.
-		*/
+		/** The same for a shell script that calls `chg`. */
 		script: (commands: string, more: Readonly<Record<string, string>> = {}) =>
 			spawnHere('bash', ['-c', commands], more),
 		async run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
@@ -185,9 +167,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 			return {stdout, stderr, exitCode: child.exitCode, signal: child.signalCode};
 		},
 		terminal: (command: string, ...args: readonly string[]) => openTerminal({command, args, directory, environment}),
-		/**
-		An interactive shell with job control.
-		*/
+		/** An interactive shell with job control. */
 		shell: () =>
 			openTerminal({
 				command: 'bash',
@@ -200,9 +180,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
-/**
-Waits until all of these processes are in this state.
-*/
+/** Waits until all of these processes are in this state. */
 export const becomes = async (state: Liveness, ...identities: readonly ProcessIdentity[]): Promise<void> => {
 	await vi.waitFor(
 		() => {
@@ -215,7 +193,5 @@ export const becomes = async (state: Liveness, ...identities: readonly ProcessId
 	);
 };
 
-/**
-Waits until these processes are gone.
-*/
+/** Waits until these processes are gone. */
 export const gone = async (...identities: readonly ProcessIdentity[]): Promise<void> => becomes('dead', ...identities);

@@ -9,9 +9,7 @@ type TerminalOptions = {
 	readonly environment: Readonly<Record<string, string>>;
 };
 
-/**
-Runs a program in a terminal of its own, as the leader of the session, and reads what is shown.
-*/
+/** Runs a program as the session leader of its own terminal, and reads the output. */
 export const openTerminal = ({command, args, directory, environment}: TerminalOptions) => {
 	const pty: IPty = spawn(command, [...args], {cwd: directory, env: {...environment}, cols: 200, rows: 50});
 	let output = '';
@@ -36,9 +34,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 		type(keys: string) {
 			pty.write(keys);
 		},
-		/**
-		Waits until the terminal shows this, after what was waited for before. Gives back all that was shown up to it.
-		*/
+		/** Waits until the terminal shows this after the previous match. Returns the output up to its end. */
 		async shows(expected: string, timeoutMs = 20_000): Promise<string> {
 			return vi.waitFor(
 				() => {
@@ -55,9 +51,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 				{timeout: timeoutMs, interval: 10},
 			);
 		},
-		/**
-		What was shown since.
-		*/
+		/** The output since the last match. */
 		rest: () => stripVTControlCharacters(output).slice(read),
 		async exits(): Promise<number> {
 			return vi.waitFor(
@@ -71,9 +65,7 @@ export const openTerminal = ({command, args, directory, environment}: TerminalOp
 				{timeout: 20_000, interval: 10},
 			);
 		},
-		/**
-		The connection is cut: the kernel tells the session leader, and only the kernel tells anybody anything.
-		*/
+		/** Closes the connection: the kernel notifies the session leader and nobody else. */
 		hangUp() {
 			pty.kill = () => undefined;
 			close();

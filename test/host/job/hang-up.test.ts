@@ -4,27 +4,25 @@ import {expect, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
 import {becomes, createStage, gone, type Stage} from './_stage.js';
 
-/**
-From /proc/PID/status, in hexadecimal; bit n - 1 stands for signal n, so that the last digit is odd.
-*/
+/** Reads the hexadecimal mask in /proc/PID/status. Bit n - 1 stands for signal n, so with SIGHUP the last digit is odd. */
 const ignoresHangUp = async (pid: number): Promise<boolean> =>
 	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 
-test('a job in a terminal that is closed dies, and its GPUs are given back', async () => {
+test('a job in a terminal that is closed dies, and its GPUs are released', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
 	terminal.type('chg -- sleep 600\r');
 	const {wrapper} = await stage.started();
 	terminal.hangUp();
-	// The wrapper speaks to a terminal that is gone, and goes on.
+	// The wrapper writes to a terminal that is gone, and continues.
 	await stage.when('released');
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129, listening: []});
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 129, reason: 'signalled', signal: 'SIGHUP'}});
 	await gone({pid: wrapper}, {pid: terminal.pid});
 });
 
-test('a background job of a shell that is hung up dies as well', async () => {
+test('a background job of a shell whose terminal is closed dies as well', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -34,9 +32,9 @@ test('a background job of a shell that is hung up dies as well', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129});
 });
 
-test('a job that survives the loss of its terminal keeps the wrapper, too, and hears of it once', async () => {
+test('a job that survives the loss of its terminal keeps the wrapper, and gets one SIGHUP', async () => {
 	const stage = await createStage();
-	// An interactive bash would send SIGHUP, and so does the kernel as it ends: this one leaves it to the kernel.
+	// An interactive bash would send SIGHUP, and the kernel sends it when bash exits. This shell leaves it to the kernel.
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
 	const {wrapper, job} = await stage.started();
 	await stage.counted();
@@ -51,7 +49,7 @@ test('a job that survives the loss of its terminal keeps the wrapper, too, and h
 	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
 });
 
-test('a wrapper that the terminal was opened for passes the hang-up on, once', async () => {
+test("a wrapper that leads the terminal's session passes SIGHUP on once", async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('./chg', '--', './counter.mjs');
 	const {wrapper} = await stage.started();
@@ -73,15 +71,13 @@ test('the time limit still ends a job whose terminal is gone', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 124});
 });
 
-/**
-Closes the terminal once the shell in it, and with it everybody who could send SIGHUP, is there no more. The job must live on.
-*/
+/** Closes the terminal after its shell, and with it every sender of SIGHUP, has gone. The job must survive. */
 const expectToOutlive = async (stage: Stage, line: string) => {
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
 	terminal.type(`${line}\r`);
 	const {wrapper, job} = await stage.started();
-	// It does so a moment after it was started: nohup becomes the job.
+	// The process becomes nohup's job a moment after it starts.
 	await vi.waitFor(
 		async () => {
 			expect(await ignoresHangUp(job.pid)).toBe(true);
@@ -90,7 +86,7 @@ const expectToOutlive = async (stage: Stage, line: string) => {
 	);
 	terminal.hangUp();
 	await gone({pid: terminal.pid});
-	// By this the wrapper has had the hang-up, if it was sent one.
+	// The wrapper has by now received SIGHUP if it was sent one.
 	process.kill(wrapper, 'SIGHUP');
 	process.kill(wrapper, 'SIGCONT');
 	await becomes('alive', {pid: wrapper}, job);
@@ -110,7 +106,7 @@ test.each([
 	['in the foreground, with its output in a file', `nohup chg -- ${job} >log 2>&1`],
 	['in the foreground, without input', `nohup chg -- ${job} </dev/null`],
 	['in the foreground, in a script', 'nohup bash script.sh </dev/null >log 2>&1'],
-])('nohup is honoured %s', async (_, line) => {
+])('nohup works %s', async (_, line) => {
 	const stage = await createStage({'script.sh': `chg -- ${job}\nexit $?`});
 	await expectToOutlive(stage, line);
 });
@@ -119,7 +115,7 @@ test.each([
 	['a terminal to write to', 'chg -- ./counter.mjs </dev/null &'],
 	['a terminal to read from, in the foreground', 'chg -- ./counter.mjs >log 2>&1'],
 	['files only, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
-])('without nohup, with %s, SIGHUP is for the job to handle', async (_, line) => {
+])('without nohup, with %s, the job handles SIGHUP', async (_, line) => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -132,7 +128,7 @@ test.each([
 	await stage.when('exit');
 });
 
-test('a job without any terminal, or in a session of its own, is not taken for one under nohup', async () => {
+test('a job without a terminal, or in its own session, does not count as started by nohup', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

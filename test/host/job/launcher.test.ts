@@ -1,4 +1,4 @@
-/** The launcher of jobs: bytes arrive as they are, whatever they are, and nothing in them is code. */
+/** The launcher of jobs passes on any bytes unchanged, and treats nothing in them as code. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -14,7 +14,7 @@ import {launcherOf, needsLauncher} from '../../../source/host/job/launcher.js';
 
 const plain = {ignored: [], openFiles: undefined};
 
-/** What a program that was started so finds as its words and its environment, and its end. */
+/** The arguments, environment and end of a program that was started by the launcher. */
 async function started(
 	words: readonly string[],
 	environment: Readonly<Record<string, string>>,
@@ -30,10 +30,10 @@ async function started(
 const split = (joined: Uint8Array): readonly string[] =>
 	Buffer.from(joined).toString('latin1').split('\0').slice(0, -1);
 
-/** Tells its words, a mark, and its environment. */
+/** Prints its arguments, a mark, and its environment. */
 const printArguments = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
 
-/** No NUL, but all that means something to a shell. */
+/** Everything that is special to a shell, but no NUL. */
 const bytesUpTo = (max: number) =>
 	fc
 		.array(
@@ -44,47 +44,47 @@ const bytesUpTo = (max: number) =>
 		)
 		.map((list) => Uint8Array.from(list));
 
-/** Names of variables, also those that are none for a shell. */
+/** Names of variables, including names that a shell does not accept. */
 const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
 
-describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))('by %s', (shell) => {
-	test('words and environment arrive byte for byte', async () => {
-		await fc.assert(
-			fc.asyncProperty(
-				// Those that are all ASCII go another way.
-				fc
-					.constantFrom(127, 255)
-					.chain((max) =>
-						fc.tuple(
-							fc.array(bytesUpTo(max), {maxLength: 6}),
-							fc.uniqueArray(fc.tuple(names, bytesUpTo(max)), {maxLength: 6, selector: ([name]) => name}),
+describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
+	'the launcher in %s',
+	(shell) => {
+		test('passes arguments and environment byte for byte', async () => {
+			await fc.assert(
+				fc.asyncProperty(
+					// All-ASCII values take another path.
+					fc
+						.constantFrom(127, 255)
+						.chain((max) =>
+							fc.tuple(
+								fc.array(bytesUpTo(max), {maxLength: 6}),
+								fc.uniqueArray(fc.tuple(names, bytesUpTo(max)), {maxLength: 6, selector: ([name]) => name}),
+							),
 						),
-					),
-				async ([words, entries]) => {
-					const environment = Object.fromEntries(entries.map(([name, value]) => [name, decodeBytes(value)]));
-					const {said, exitCode} = await started(
-						[...printArguments, ...words.map((word) => decodeBytes(word))],
-						environment,
-						plain,
-						shell,
-					);
-					const all = split(said);
-					const end = all.indexOf('MARK');
-					const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
-					expect(exitCode).toBe(0);
-					expect(all.slice(printArguments.length, end)).toEqual(words.map((word) => latin1(word)));
-					expect(all.slice(end + 1).toSorted()).toEqual(
-						entries.map(([name, value]) => `${name}=${latin1(value)}`).toSorted(),
-					);
-				},
-			),
-			{numRuns: 60},
-		);
-	}, 60_000);
+					async ([words, entries]) => {
+						const environment = Object.fromEntries(entries.map(([name, value]) => [name, decodeBytes(value)]));
+						const {said, exitCode} = await started(
+							[...printArguments, ...words.map((word) => decodeBytes(word))],
+							environment,
+							plain,
+							shell,
+						);
+						const all = split(said);
+						const end = all.indexOf('MARK');
+						const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
+						expect(exitCode).toBe(0);
+						expect(all.slice(printArguments.length, end)).toEqual(words.map((word) => latin1(word)));
+						expect(all.slice(end + 1).toSorted()).toEqual(
+							entries.map(([name, value]) => `${name}=${latin1(value)}`).toSorted(),
+						);
+					},
+				),
+				{numRuns: 60},
+			);
+		}, 60_000);
 
-	test.each(['\u{DCE9}', 'e'])(
-		'two megabytes of words with %j arrive, and the pid is that of the program',
-		async (letter) => {
+		test.each(['\u{DCE9}', 'e'])('passes two megabytes of arguments with %j, and keeps the pid', async (letter) => {
 			const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
 			const {said, pid, exitCode} = await started(
 				['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
@@ -96,26 +96,26 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			const end = said.indexOf('\n');
 			expect(Number(said.toString('latin1', 0, end))).toBe(pid);
 			expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
-		},
-	);
+		});
 
-	test('signals are ignored, the limit of open files is set, and both are inherited', async () => {
-		const {said} = await started(
-			['/bin/sh', '-c', 'ulimit -S -n; grep SigIgn /proc/self/status'],
-			{PATH: process.env['PATH']!},
-			{ignored: [1, 2, 3, 20], openFiles: '99'},
-			shell,
-		);
-		expect(said.toString()).toBe('99\nSigIgn:\t0000000000080007\n');
-	});
+		test('lets programs inherit ignored signals and the limit of open files', async () => {
+			const {said} = await started(
+				['/bin/sh', '-c', 'ulimit -S -n; grep SigIgn /proc/self/status'],
+				{PATH: process.env['PATH']!},
+				{ignored: [1, 2, 3, 20], openFiles: '99'},
+				shell,
+			);
+			expect(said.toString()).toBe('99\nSigIgn:\t0000000000080007\n');
+		});
 
-	test('exit codes of what cannot be started are those of shells', async () => {
-		expect(await started(['/nowhere/at all'], {}, plain, shell)).toMatchObject({exitCode: 127});
-		expect(await started(['/etc/passwd'], {}, plain, shell)).toMatchObject({exitCode: 126});
-	});
-});
+		test('exits like a shell if the command cannot be started', async () => {
+			expect(await started(['/nowhere/at all'], {}, plain, shell)).toMatchObject({exitCode: 127});
+			expect(await started(['/etc/passwd'], {}, plain, shell)).toMatchObject({exitCode: 126});
+		});
+	},
+);
 
-test('a command with a = in its name is a command, and no entry of the environment', async () => {
+test('treats a command with = in its name as a command, not as a variable', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-launcher-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});
@@ -125,7 +125,7 @@ test('a command with a = in its name is a command, and no entry of the environme
 	expect({said: said.toString(), exitCode}).toEqual({said: 'ran c\n', exitCode: 0});
 });
 
-test('nothing is put between where Node can do it', () => {
+test('no launcher is used if Node.js can start the command itself', () => {
 	expect(needsLauncher(['echo', 'caf\u{E9}', '\u{FFFD}'], {NAME: '\u{1F600}', GONE: undefined}, plain)).toBe(false);
 	expect(needsLauncher(['echo', '\u{DCE9}'], {}, plain)).toBe(true);
 	expect(needsLauncher(['echo'], {NAME: '\u{DCE9}'}, plain)).toBe(true);

@@ -12,7 +12,7 @@ import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
 import {createFiles} from '../temporary.js';
 import {createStage, gone} from './_stage.js';
 
-test.each([0, 1, 3, 124, 126, 127, 255])('the code %d of the command is ours', async (exitCode) => {
+test.each([0, 1, 3, 124, 126, 127, 255])("the wrapper exits with the command's code %d", async (exitCode) => {
 	const stage = await createStage();
 	const ran = await stage.run(['--', 'sh', '-c', `exit ${exitCode}`]);
 	expect(ran.exitCode).toBe(exitCode);
@@ -32,7 +32,7 @@ test.each([
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'signalled', signal: `SIG${name}`}});
 });
 
-test('afterwards nothing is left: no child, no listener, no reason to go on', async () => {
+test('after the job, no child, listener or timer is left', async () => {
 	const stage = await createStage();
 	const {stdout, stderr} = await stage.run(['timeout', '3000000', '--', 'echo', 'done']);
 	expect({stdout, stderr}).toEqual({stdout: 'done\n', stderr: 'chg: released\n'});
@@ -40,7 +40,7 @@ test('afterwards nothing is left: no child, no listener, no reason to go on', as
 	expect(await stage.when('exit')).toMatchObject({exitCode: 0, listening: []});
 });
 
-test('the job is known by pid, start time and namespace, even if it ends at once', async () => {
+test("the job's pid, start time and namespace are known, even if it ends at once", async () => {
 	const own = ownIdentity();
 	await Promise.all(
 		Array.from({length: 10}, async () => {
@@ -59,7 +59,7 @@ test('the job is known by pid, start time and namespace, even if it ends at once
 	);
 });
 
-test('arguments and environment arrive as they are, and no shell sees them', async () => {
+test('arguments and environment are passed on unchanged, without a shell', async () => {
 	const stage = await createStage();
 	const words = ['a b', '$(id)', '; exit 9', '', '*', '--', '-x', 'ü'];
 	const {stdout} = await stage.run(['--', 'printf', '%s\n', ...words]);
@@ -81,7 +81,7 @@ test('the job is in the process group and session of the wrapper', async () => {
 	expect(lines[0]).toBe(lines[1]);
 });
 
-test('what it leaves running is left alone', async () => {
+test('processes that the job leaves running are left alone', async () => {
 	const stage = await createStage();
 	const {stdout, exitCode} = await stage.run(['--', 'sh', '-c', 'sleep 600 >/dev/null 2>&1 & echo $!']);
 	expect(exitCode).toBe(0);
@@ -91,14 +91,14 @@ test('what it leaves running is left alone', async () => {
 	await gone(left);
 });
 
-test('descriptors that an argument names are passed on, for <(...) of the shells', async () => {
+test('descriptors in an argument are passed on, for <(...) of the shells', async () => {
 	const stage = await createStage();
 	const child = stage.script('chg -- cat <(echo one) /dev/fd/9 9<<<two');
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
 });
 
-test('a full pipe makes the job wait, also after we have spoken into it', async () => {
-	// Its write would fail with EAGAIN if we had switched the pipe, which we share, to not waiting.
+test('a full pipe makes the job wait, also after the wrapper has written into it', async () => {
+	// The job's write would fail with EAGAIN if the wrapper had made the shared pipe non-blocking.
 	const stage = await createStage({
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
 	});
@@ -115,12 +115,12 @@ test('a full pipe makes the job wait, also after we have spoken into it', async 
 		{timeout: 20_000, interval: 10},
 	);
 	stage.stop();
-	// With our own two lines.
+	// Includes the wrapper's two lines.
 	expect(await counted).toBe('300030\n');
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
 });
 
-test('an output that nobody reads any more does not keep the GPUs from coming back', async () => {
+test('an output that nobody reads any more does not delay the release of the GPUs', async () => {
 	const stage = await createStage();
 	const child = stage.spawn(['--', 'sh', '-c', 'until [ -e "$STOP" ]; do sleep 0.01; done; exit 4']);
 	const exit = once(child, 'exit');
@@ -163,14 +163,12 @@ test('a command is found as execvp finds it', async () => {
 	expect(lookUpCommand(`${directory}/script/tool`, {}).kind).toBe('not-found');
 	expect(lookUpCommand(directory, {}).kind).toBe('not-executable');
 	expect(lookUpCommand(`${directory}/nothing`, {}).kind).toBe('not-found');
-	// Without PATH the system's own directories are looked through.
+	// If PATH is unset, the system's default directories are searched.
 	expect(lookUpCommand('sh', {}).kind).toBe('found');
 	expect(lookUpCommand('sh', {PATH: '/nowhere'}).kind).toBe('not-found');
 });
 
-/**
-Runs a command in the directory of commands, with an empty entry in PATH.
-*/
+/** Runs a command in the directory of commands, with an empty entry in PATH. */
 const runThere = async (...words: readonly string[]) => {
 	const stage = await createStage({'there.sh': 'cd "$THERE" && PATH=$PATH: && exec chg -- "$@"\n'});
 	const child = stage.script('exec bash ./there.sh $WORDS', {THERE: await createCommands(), WORDS: words.join(' ')});
@@ -208,7 +206,7 @@ test.each([
 	]);
 });
 
-test('a refusal says what to do', async () => {
+test('a refusal has a hint', async () => {
 	const directory = await createCommands();
 	const refusal = (command: string, PATH = process.env['PATH']) => {
 		try {
@@ -230,7 +228,7 @@ test('a refusal says what to do', async () => {
 	expect(refusal(directory)).toBe(`"${directory}" is a directory, not a command. `);
 });
 
-test('arguments that are too long are refused, too', async () => {
+test('arguments that are too long are refused', async () => {
 	const starting = spawnJob({
 		command: 'true',
 		args: ['x'.repeat(4_000_000)],

@@ -6,7 +6,7 @@ import {liveness} from '../../../source/host/process/processes.js';
 import {createStage} from './_stage.js';
 
 test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(
-	'SIG%s that is sent to the wrapper is passed on, once each time',
+	'SIG%s to the wrapper is passed on once each time',
 	async (name) => {
 		const stage = await createStage();
 		const child = stage.spawn(['--', './counter.mjs']);
@@ -24,7 +24,7 @@ test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(
 		expect(liveness([{pid: wrapper}, job])).toEqual(['alive', 'alive']);
 		stage.stop(9);
 		expect(await exit).toEqual([9, null]);
-		// SIGUSR1 has not started Node's debugger.
+		// SIGUSR1 has not started the debugger of Node.js.
 		expect(await errors).toBe('chg: released\n');
 	},
 );
@@ -43,7 +43,7 @@ test.each([
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'signalled', signal}});
 });
 
-test('a job that ends by itself after a signal gives its own code', async () => {
+test('a job that exits after a signal keeps its own exit code', async () => {
 	const stage = await createStage({job: '#!/bin/sh\ntrap "exit 7" TERM\necho ready\nwhile :; do sleep 0.01; done\n'});
 	const child = stage.spawn(['--', './job']);
 	const exit = once(child, 'exit');
@@ -54,7 +54,7 @@ test('a job that ends by itself after a signal gives its own code', async () => 
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 7, reason: 'exited'}});
 });
 
-test('a signal that comes while the GPUs are given back does not cut that short', async () => {
+test('a signal during the release of the GPUs does not interrupt it', async () => {
 	const stage = await createStage();
 	const exit = once(stage.spawn(['--', 'sh', '-c', 'exit 3'], {HELD: 'yes'}), 'exit');
 	const {wrapper} = await stage.when('started');

@@ -13,7 +13,7 @@ const controlBackslash = '\u{1C}';
 test.each([
 	['Ctrl-C', controlC, 'INT'],
 	['Ctrl-\\', controlBackslash, 'QUIT'],
-])('%s reaches the job once, and the wrapper outlives it', async (_, key, name) => {
+])('%s reaches the job once, and the wrapper survives it', async (_, key, name) => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -22,14 +22,14 @@ test.each([
 	await stage.counted(name);
 	terminal.type(key);
 	await stage.counted(name, name);
-	// What the wrapper is sent later it passes on later: had it passed on the key, that would be seen before this.
+	// The wrapper passes on later signals later. If it had passed on the key, the counter would show it before this.
 	process.kill(wrapper, 'SIGUSR2');
 	await stage.counted(name, name, 'USR2');
 	stage.stop(5);
 	await terminal.shows('code 5');
 });
 
-test('a Ctrl-C that comes while the wrapper is busy with its store reaches the job once', async () => {
+test('a Ctrl-C while the wrapper is busy with its store reaches the job once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'BUSY=go chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -44,7 +44,7 @@ test('a Ctrl-C that comes while the wrapper is busy with its store reaches the j
 	await terminal.shows('code 5');
 });
 
-test('a job that has left our group is sent the Ctrl-C by us, once', async () => {
+test('a job in another process group gets the Ctrl-C from the wrapper, once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- setsid ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -75,7 +75,7 @@ test('a job that does not handle Ctrl-C dies of it', async () => {
 test.each([
 	['SIGINT', 130],
 	['SIGTERM', 143],
-])('a %s in the moment in which the job starts ends it', async (signal, exitCode) => {
+])('a %s at the moment in which the job starts ends it', async (signal, exitCode) => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', `EARLY=${signal} chg -- sleep 600; echo code $?`);
 	await terminal.shows(`code ${exitCode}`);
@@ -84,7 +84,7 @@ test.each([
 test.each([
 	['loop', 'for i in 1 2 3; do chg -- sleep 600; done'],
 	['script', 'bash ./script.sh'],
-])('Ctrl-C ends the %s that the job is in', async (_, line) => {
+])('Ctrl-C ends the %s that contains the job', async (_, line) => {
 	const stage = await createStage({'script.sh': 'chg -- sleep 600\nchg -- sleep 600\n'});
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -118,7 +118,7 @@ test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
 	await terminal.shows('code 6');
 });
 
-test('a stopped job can go on in the background', async () => {
+test('a stopped job can continue in the background', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -130,7 +130,7 @@ test('a stopped job can go on in the background', async () => {
 	terminal.type('bg\r');
 	await becomes('alive', {pid: wrapper}, job);
 	await stage.counted('CONT');
-	// Ctrl-C is not for it now, but `kill` may be, which sends SIGINT to the wrapper alone.
+	// Ctrl-C does not reach it now, but `kill` can, which sends SIGINT to the wrapper alone.
 	terminal.type(controlC);
 	process.kill(wrapper, 'SIGINT');
 	await stage.counted('CONT', 'INT');
@@ -140,7 +140,7 @@ test('a stopped job can go on in the background', async () => {
 	await stage.when('exit');
 });
 
-test('a new size of the window reaches the job once', async () => {
+test('a new window size reaches the job once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -153,7 +153,7 @@ test('a new size of the window reaches the job once', async () => {
 	await terminal.shows('code 0');
 });
 
-test.skipIf(!has('python3'))('a Python prompt works as without us', async () => {
+test.skipIf(!has('python3'))('a Python prompt works as it does without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
 	await terminal.shows('>>> ');
@@ -183,7 +183,7 @@ test.skipIf(!has('vim'))('an editor fills the screen, stops, resumes and saves',
 	await terminal.shows('hello');
 	terminal.type(controlZ);
 	await terminal.shows('Stopped');
-	// The shell is told of the wrapper alone.
+	// The shell tracks only the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	terminal.type('fg\r');
 	await becomes('alive', {pid: wrapper}, job);
@@ -193,7 +193,7 @@ test.skipIf(!has('vim'))('an editor fills the screen, stops, resumes and saves',
 	expect(stage.lines('text.txt')).toEqual(['hellogoodbye']);
 });
 
-test('a shell as the job keeps its own job control and gives the terminal back', async () => {
+test('a shell as the job keeps its job control and returns the terminal', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -209,7 +209,7 @@ test('a shell as the job keeps its own job control and gives the terminal back',
 	await terminal.shows('code 4');
 });
 
-test('a pipe goes through it whole', async () => {
+test('a pipe passes all data', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -218,7 +218,7 @@ test('a pipe goes through it whole', async () => {
 	await terminal.shows('code 0');
 });
 
-test('a pipe whose reader goes away ends the job as it does without us', async () => {
+test('a pipe whose reader exits ends the job as it does without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -226,7 +226,7 @@ test('a pipe whose reader goes away ends the job as it does without us', async (
 	await terminal.shows('code 141');
 });
 
-test('the end of a background job leaves the terminal as others have set it', async () => {
+test('the end of a background job keeps the terminal settings of others', async () => {
 	const script = [
 		'set -m',
 		'stty sane',
@@ -239,7 +239,7 @@ test('the end of a background job leaves the terminal as others have set it', as
 	];
 	const stage = await createStage({'script.sh': script.join('\n')});
 	const terminal = stage.terminal('bash', 'script.sh');
-	// Its last words are still heard.
+	// The output of a job with a broken pipe is still read to its end.
 	await terminal.shows('chg: released');
 	await terminal.shows('intr = ^G');
 	await gone({pid: terminal.pid});

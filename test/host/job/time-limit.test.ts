@@ -10,9 +10,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {becomes, createStage, gone} from './_stage.js';
 
-/**
-Milliseconds from the start of the wait to the end of it.
-*/
+/** Milliseconds from the start of the wait to its end. */
 const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 	const startedAt = performance.now();
 	return {value: await wait, ms: performance.now() - startedAt};
@@ -20,7 +18,7 @@ const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 
 const pidsIn = (lines: readonly string[]) => lines.map((line) => ({pid: Number(line)}));
 
-test('at the limit the job is interrupted, and gone before the grace is over', async () => {
+test('at the limit the job is interrupted, and gone before the grace period ends', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '0.2', '--', 'sleep', '600']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -30,7 +28,7 @@ test('at the limit the job is interrupted, and gone before the grace is over', a
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGINT'}});
 });
 
-test('a job that ends well when interrupted has still run out of time', async () => {
+test('a job that exits with 0 when interrupted has still timed out', async () => {
 	const stage = await createStage({job: '#!/bin/sh\ntrap "exit 0" INT\nwhile :; do sleep 0.01; done\n'});
 	const {exitCode, stderr} = await stage.run(['timeout', '0.2', '--', './job']);
 	expect(exitCode).toBe(124);
@@ -38,7 +36,7 @@ test('a job that ends well when interrupted has still run out of time', async ()
 	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout', left: []}});
 });
 
-test('a job that does not hear is killed after the grace, and was interrupted once', async () => {
+test('a job that ignores the interrupt is killed after the grace period, and was interrupted once', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '2', 'grace', '0.5', '--', './counter.mjs']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -47,8 +45,8 @@ test('a job that does not hear is killed after the grace, and was interrupted on
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGKILL'}});
 });
 
-test('everything that the job has started ends with it', async () => {
-	// In the background of sh, SIGINT is ignored; the second level is started by one who does not wait for it.
+test('every child process of the job ends with it', async () => {
+	// Sh ignores SIGINT in the background. The second level is started by a process that does not wait for it.
 	const stage = await createStage({
 		'job.sh': [
 			'sleep 600 & echo $! >>pids',
@@ -71,8 +69,8 @@ test('everything that the job has started ends with it', async () => {
 	expect(liveness(started)).toEqual(['dead', 'dead', 'dead', 'dead', 'dead']);
 });
 
-test('what has left the tree of processes is known by its environment', async () => {
-	// A daemon: its parent has ended, its session is its own.
+test('processes that have left the process tree are found by their environment', async () => {
+	// A daemon: its parent has ended, and it has its own session.
 	const stage = await createStage({
 		'daemon.sh': 'echo $$ >>pids; exec sleep 600',
 		'job.sh':
@@ -88,13 +86,13 @@ test('what has left the tree of processes is known by its environment', async ()
 	);
 	const [daemon = {pid: 0}] = pidsIn(stage.lines('pids'));
 	expect(listProcesses().get(daemon.pid)?.parentPid).not.toBe(job.pid);
-	// The job dies at once. The GPUs are not given back before the daemon is gone, who ignores SIGINT.
+	// The job dies at once. The GPUs are released only after the daemon, which ignores SIGINT, is gone.
 	await stage.when('ended');
 	expect(liveness([daemon])).toEqual(['dead']);
 	expect(await exit).toEqual([124, null]);
 });
 
-test('what is started during the grace is killed, too', async () => {
+test('processes that start during the grace period are killed', async () => {
 	const stage = await createStage({
 		'job.sh': String.raw`trap "setsid sleep 600 & echo \$! >>pids" INT; while :; do sleep 0.01; done`,
 	});
@@ -104,20 +102,20 @@ test('what is started during the grace is killed, too', async () => {
 	expect(liveness(pidsIn(stage.lines('pids')))).toEqual(['dead']);
 });
 
-test('a job that keeps starting others is ended', async () => {
+test('a job that keeps starting processes is ended', async () => {
 	const stage = await createStage({
 		'job.sh': String.raw`trap "" INT; while :; do sh -c "trap \"\" INT; sleep 600" & sleep 0.02; done`,
 	});
 	const exit = once(stage.spawn(['timeout', '0.3', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
 	expect(await exit).toEqual([124, null]);
-	// What they all bear in their environment, nobody bears any more.
+	// No process has the variable that marks the job's processes any more.
 	const left = await bearersOf(stage.directory, listProcesses().values().toArray(), runTool);
 	expect(left).toEqual([]);
 	await gone(job);
 });
 
-test('the others of the process group hear nothing of it', async () => {
+test('other processes of the group get no signal', async () => {
 	const stage = await createStage();
 	const child = stage.script('./counter.mjs & chg timeout 0.2 -- sleep 600; kill -USR2 $!; wait; exit 0');
 	const exit = once(child, 'exit');
@@ -126,7 +124,7 @@ test('the others of the process group hear nothing of it', async () => {
 	expect(await exit).toEqual([0, null]);
 });
 
-test('a stopped job is woken to die', async () => {
+test('a stopped job is continued and ended', async () => {
 	const stage = await createStage({'job.sh': String.raw`sh -c "echo \$\$ >pids; kill -STOP \$\$" & kill -STOP $$`});
 	const exit = once(stage.spawn(['timeout', '0.5', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
@@ -137,7 +135,7 @@ test('a stopped job is woken to die', async () => {
 	await gone(...pidsIn(stage.lines('pids')));
 });
 
-test('time that is spent stopped by Ctrl-Z counts', async () => {
+test('time stopped by Ctrl-Z counts', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -147,7 +145,7 @@ test('time that is spent stopped by Ctrl-Z counts', async () => {
 	terminal.type('\u{1A}');
 	await terminal.shows('Stopped');
 	await terminal.shows('shell> ');
-	// The shell is told of the wrapper alone.
+	// The shell tracks only the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: 5000});
 	expect(stage.reports()).toHaveLength(1);
@@ -158,13 +156,13 @@ test('time that is spent stopped by Ctrl-Z counts', async () => {
 	await terminal.shows('code 124');
 });
 
-test('a job that ends in time is not touched by the limit', async () => {
+test('a job that ends in time is not affected', async () => {
 	const stage = await createStage();
 	const {exitCode, stderr} = await stage.run(['timeout', '600', '--', 'sh', '-c', 'exit 3']);
 	expect({exitCode, stderr}).toEqual({exitCode: 3, stderr: 'chg: released\n'});
 });
 
-test('a job that cannot be looked at is interrupted, and killed after the grace', async () => {
+test('a job whose processes cannot be inspected is interrupted, and killed after the grace period', async () => {
 	const child = spawn('sh', ['-c', 'trap "echo heard" INT; echo ready; while :; do sleep 0.01; done'], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
@@ -175,7 +173,7 @@ test('a job that cannot be looked at is interrupted, and killed after the grace'
 	expect(await said).toBe('ready\nheard\n');
 });
 
-test('a limit of months is not reached at once, which is what a timer of months does', () => {
+test('a limit of months does not fire at once, as a timer that long would', () => {
 	vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'Date']});
 	try {
 		const reached = vi.fn<() => void>();
@@ -191,7 +189,7 @@ test('a limit of months is not reached at once, which is what a timer of months 
 	}
 });
 
-test('a process that was given the pid of another is not signalled', async () => {
+test('a process with the reused pid of another is not signaled', async () => {
 	const stage = await createStage();
 	const {pid = 0} = stage.script('exec ./counter.mjs');
 	await stage.counted();

@@ -11,17 +11,13 @@ const users = createUsers();
 const account = users.nameOfSync(process.getuid?.() ?? 0);
 const describe = createProcessDescriber({users, run: runTool});
 
-/**
-Over files of ours that are to look like the kernel's: root acts in all of these processes.
-*/
+/** Reads process files that the test created, as if root owned them, because root may act as any account. */
 const describeIn = (procDirectory: string, options: Partial<Parameters<typeof createProcessDescriber>[0]> = {}) =>
 	createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0), ...options});
 
 const own = 'Uid:\t0\t0\t0\t0\n';
 
-/**
-The text of /proc/5/stat, in short.
-*/
+/** The text of /proc/5/stat, shortened. */
 const stat = (comm: string, state = 'S', startTicks = 0) =>
 	`5 (${comm}) ${state} ${'0 '.repeat(18)}${startTicks} 0 0\n`;
 
@@ -39,9 +35,9 @@ const start = (command: string, args: string[], argv0?: string): number => {
 	return child.pid ?? 0;
 };
 
-test('tells owner, name, command line and start of a process', async () => {
+test('details include owner, name, command line and start of a process', async () => {
 	const pid = start('sleep', ['600', '601']);
-	// In its very first moments none of its memory is there yet.
+	// In its first moments the process has no memory map yet.
 	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
 	const details = await describe([pid]);
 	expect(details.get(pid)).toEqual({
@@ -56,7 +52,7 @@ test('tells owner, name, command line and start of a process', async () => {
 	});
 });
 
-test('names up to three parents, the nearest first', async () => {
+test('details include up to three parents, nearest first', async () => {
 	const statLine = (pid: number, parent: number): string =>
 		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
 	const files = Object.fromEntries(
@@ -91,14 +87,14 @@ test.each([
 	expect(details.get(5)).toMatchObject({startTicks: 0, user: 'root', name, commandLine});
 });
 
-test('an endless command line is cut, between two characters', async () => {
+test('an endless command line is cut between two characters', async () => {
 	const directory = await createFiles({'5/stat': stat('x'), '5/status': own, '5/cmdline': `x${'😀'.repeat(10_000)}\0`});
 	const details = await describeIn(directory)([5]);
 	const {commandLine = ''} = details.get(5) ?? {};
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
 });
 
-test('the owner is the account that started it, whichever it acts as', async () => {
+test('the owner is the account that started the process, even if it acts as another', async () => {
 	const directory = await createFiles({
 		'5/stat': stat('setuid'),
 		'5/status': 'Uid:\t1\t0\t0\t0\n',
@@ -107,19 +103,19 @@ test('the owner is the account that started it, whichever it acts as', async () 
 	const numbered = {nameOf: async (uid: number) => `user${uid}`};
 	const asRoot = await describeIn(directory, {users: numbered})([5]);
 	expect(asRoot.get(5)?.user).toBe('user1');
-	// An account other than root acts for itself: no more is read.
+	// An account other than root acts as itself, so no more is read.
 	const asAda = await describeIn(directory, {users: numbered, ownerOf: everythingIsOf(1000)})([6]);
 	expect(asAda.get(6)?.user).toBe('user1000');
 });
 
-test('a process that is gone or hidden is told of by nothing', async () => {
+test('a process that is gone or hidden has no details', async () => {
 	const run = vi.fn<typeof runTool>(runTool);
 	expect(await createProcessDescriber({users, run})([3_999_999])).toEqual(new Map());
-	// What /proc does not know, `ps` does not know either: it reads the same.
+	// `ps` does not know what /proc does not know, because it reads the same files.
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('asks for every process once a scan, and for hidden ones only now and then', async () => {
+test('every process is read once per scan, and hidden ones only now and then', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',
@@ -148,9 +144,9 @@ test('asks for every process once a scan, and for hidden ones only now and then'
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('a command line whose reading hangs holds nobody up for long, and is not read again meanwhile', async () => {
+test('a command line that hangs while being read delays nobody for long, and is not read again meanwhile', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
-	// A pipe that nobody writes to: the opening hangs.
+	// A pipe without a writer: opening it hangs.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
 	const run = vi.fn(runTool);
 	let now = 0;
@@ -172,7 +168,7 @@ test('a command line whose reading hangs holds nobody up for long, and is not re
 	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
 });
 
-test('while the reader cannot even be killed, no other is started', async () => {
+test('no second reader starts while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
 	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
@@ -195,7 +191,7 @@ test('a process that waits in the kernel is not read', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('command lines are read once, until a minute is over or the pid is another process', async () => {
+test('command lines are read once until a minute has passed or the pid is reused', async () => {
 	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
 	const run = vi.fn(runTool);
 	let now = 0;
@@ -216,7 +212,7 @@ test('command lines are read once, until a minute is over or the pid is another 
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('no argument passes for the command line of another process', async () => {
+test('an argument cannot pretend to be the command line of another process', async () => {
 	const directory = await createFiles({});
 	const lie = `x\n${directory}/6/cmdline\0evil\0`;
 	await createFilesIn(directory, {

@@ -16,17 +16,15 @@ const other = 'f'.repeat(64);
 const stat = ({ticks = 0, startTicks = 500, parent = 1, pages = 0} = {}) =>
 	`5 (x) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${startTicks} 999999 ${pages} 18446744073709551615\n`;
 
-/**
-The auxiliary vector: 64 bits a word, the least byte first. The page size is of type 6, and type 0 ends it.
-*/
+/** The auxiliary vector: 64-bit words, least byte first. Type 6 is the page size, and type 0 ends the vector. */
 const vector = (...words: readonly number[]) => words.map((word) => String.fromCodePoint(...bytesOf(word))).join('');
 
 const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.floor(word / 256 ** index) % 256);
 
-test('start, parent, memory and container, from the files of the kernel', async () => {
+test("start, parent, memory and container are read from the kernel's files", async () => {
 	const procDirectory = await createFiles({
 		stat: 'cpu  1 2 3\nintr 5\nbtime 1700000000\nprocesses 9\n',
-		// ARM's largest pages.
+		// The largest page size on ARM.
 		'self/auxv': vector(33, 4096, 6, 65_536, 0, 0),
 		'5/stat': stat({parent: 4, pages: 3200}),
 		'5/status': 'Name:\tx\nUid:\t0\t1\t1\t1\n',
@@ -43,17 +41,17 @@ test('start, parent, memory and container, from the files of the kernel', async 
 		hostMemoryMiB: 200,
 		containerId: '0123456789ab',
 	});
-	// Of a hidden one nothing is known, which is no error.
+	// A hidden process has no facts, which is not an error.
 	expect(details.has(3_999_999)).toBe(false);
 });
 
-test('the first of a process in a namespace has no parent, and a kernel thread no memory', async () => {
+test('the first process in a namespace has no parent, and a kernel thread has no memory', async () => {
 	const procDirectory = await createFiles({'5/stat': stat({parent: 0}), '5/status': 'Uid:\t0\t0\t0\t0\n'});
 	const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0)})([5]);
 	expect(details.get(5)).toMatchObject({parentPid: undefined, hostMemoryMiB: undefined, startTime: undefined});
 });
 
-test('memory is unknown where the size of a page is', async () => {
+test('memory is unknown if the page size is unknown', async () => {
 	for (const auxv of ['', vector(33, 4096, 0, 0), vector(6, 4096).slice(0, 15)]) {
 		const procDirectory = await createFiles({'self/auxv': auxv, '5/stat': stat({pages: 3200}), '5/status': ''});
 		const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(1)})([5]);
@@ -61,12 +59,12 @@ test('memory is unknown where the size of a page is', async () => {
 	}
 });
 
-test('our own memory is told as the kernel tells it', async () => {
+test("memory of this process is the kernel's figure", async () => {
 	const details = await createProcessDescriber({users, run: runTool})([process.pid]);
 	expect(details.get(process.pid)?.hostMemoryMiB).toBeCloseTo(process.memoryUsage.rss() / 1024 ** 2, -2);
 });
 
-test('use of processors is the one since the call before, and unknown at first sight', async () => {
+test('processor use covers the time since the previous call, and is unknown at first', async () => {
 	const procDirectory = await createFiles({'5/stat': stat(), '5/status': ''});
 	let now = 0;
 	const run = async () => ({stdout: '', stderr: ''});
@@ -79,16 +77,16 @@ test('use of processors is the one since the call before, and unknown at first s
 	};
 
 	expect(await cpuAt(0, stat({ticks: 1000}))).toBeUndefined();
-	// 6.24 s on processors within 2 s.
+	// 6.24 s of processor time within 2 s.
 	expect(await cpuAt(2000, stat({ticks: 1624}))).toBe(312);
 	// Too soon for a new figure.
 	expect(await cpuAt(2100, stat({ticks: 1624}))).toBe(312);
 	expect(await cpuAt(4000, stat({ticks: 1624}))).toBe(0);
-	// Another process of the same pid.
+	// Another process with the same pid.
 	expect(await cpuAt(6000, stat({ticks: 3, startTicks: 900}))).toBeUndefined();
 });
 
-test('a process that computes is seen to', async () => {
+test('the use of a computing process is measured', async () => {
 	const child = spawn('sh', ['-c', 'while :; do :; done'], {stdio: 'ignore'});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -131,7 +129,7 @@ test.each([
 	expect(parseContainerId(cgroup)).toBe(expected);
 });
 
-test('no control group makes the parser throw', () => {
+test('the parser accepts any control group', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(
@@ -145,7 +143,7 @@ test('no control group makes the parser throw', () => {
 	);
 });
 
-test('500 processes cost one command, and each account is asked for once', async () => {
+test('500 processes cost one command, and each account is looked up once', async () => {
 	const files = Object.fromEntries(
 		Array.from({length: 500}, (_, index) => index + 1000).flatMap((pid) => [
 			[`${pid}/stat`, stat({parent: 7})],

@@ -16,7 +16,7 @@ const groupOf = (pid: number): number => {
 	return typeof stat === 'object' ? stat.processGroup : 0;
 };
 
-/** A shell in a group of its own, ended with that group. */
+/** A shell in its own process group, which is killed at the end. */
 function startShell(script: string): ChildProcess & {readonly pid: number} {
 	const shell = spawn('bash', ['-c', script], {stdio: ['pipe', 'pipe', 'ignore'], detached: true});
 	onTestFinished(() => {
@@ -24,7 +24,7 @@ function startShell(script: string): ChildProcess & {readonly pid: number} {
 			try {
 				process.kill(-group, 'SIGKILL');
 			} catch {
-				// It is gone already.
+				// Already gone.
 			}
 		}
 	});
@@ -33,25 +33,25 @@ function startShell(script: string): ChildProcess & {readonly pid: number} {
 
 const groups: number[] = [];
 
-test('what a dead process left behind lives, until it ends', async () => {
+test('processes that a dead one left behind count until they end', async () => {
 	const shell = startShell('sleep 600 >/dev/null & echo $!; read');
 	const dead = {...childIdentity(shell.pid), group: groupOf(shell.pid)};
 	const [line] = (await once(shell.stdout!.setEncoding('utf8'), 'data')) as [string];
 	shell.kill('SIGKILL');
 	await once(shell, 'exit');
 	expect(livenessOfOrphans(dead)).toBe('alive');
-	// What was there before it is not of its making.
+	// A process that is older than the dead one is not its child.
 	const later = {...dead, startTicks: dead.startTicks! + 1_000_000};
 	expect(livenessOfOrphans(later)).toBe('dead');
-	// Where the start was read in another time namespace nobody can say what was there before.
+	// If the start was read in another time namespace, older processes cannot be distinguished.
 	expect(livenessOfOrphans({...later, timeNamespace: '1'})).toBe('alive');
 	expect(livenessOfOrphans({pid: dead.pid, startTicks: dead.startTicks})).toBe('dead');
 	process.kill(Number(line), 'SIGKILL');
 	await eventually(() => livenessOfOrphans(dead) === 'dead');
 });
 
-test('the rest of its pipeline is not what it left behind', async () => {
-	// With a group for each pipeline, as a shell has that somebody types into.
+test('the rest of a pipeline does not count as left behind', async () => {
+	// A process group for each pipeline, as in an interactive shell.
 	const shell = startShell('set -m; sleep 600 | sleep 601 >/dev/null & jobs -p; echo $!; read');
 	let said = '';
 	shell.stdout!.setEncoding('utf8').on('data', (words: string) => {
@@ -68,7 +68,7 @@ test('the rest of its pipeline is not what it left behind', async () => {
 	expect(livenessOfOrphans(dead)).toBe('dead');
 });
 
-test('a group that is not ours to see leaves it open; one that makes no sense holds nothing for ever', async () => {
+test('an invisible group gives unknown, and an invalid group gives none', async () => {
 	const shell = startShell('read');
 	const dead = {pid: 3_999_999, startTicks: 0, group: shell.pid};
 	expect(livenessOfOrphans(dead, '/nowhere')).toBe('unknown');
@@ -80,13 +80,13 @@ test('a group that is not ours to see leaves it open; one that makes no sense ho
 	expect(ownIdentity().group).toBe(groupOf(process.pid));
 });
 
-test('a group that ends while its members are looked for is dead, and not one that is hidden', () => {
+test('a group that ends during the search counts as dead and not as hidden', () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-orphans-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true, force: true});
 	});
 	mkdirSync(path.join(directory, '1'));
-	// The reader of this file waits until the group has ended, which its parent has reaped by then.
+	// The reader of this file waits until the group has ended and was reaped.
 	const stat = path.join(directory, '1/stat');
 	const group = path.join(directory, 'group');
 	execFileSync('mkfifo', [stat]);
@@ -94,7 +94,7 @@ test('a group that ends while its members are looked for is dead, and not one th
 		`set -m; sleep 600 >/dev/null 2>&1 & echo $! > ${group}.new; mv ${group}.new ${group}; { kill -KILL $!; wait $!; echo '1 (init) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0'; } > ${stat}`,
 	);
 	const deadline = performance.now() + 20_000;
-	// Nothing here may wait for events: the look is synchronous, as in the program.
+	// No events can be awaited here, because the search is synchronous, as in the program.
 	while (!existsSync(group) && performance.now() < deadline) {
 		execFileSync('sleep', ['0.01']);
 	}

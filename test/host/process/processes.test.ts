@@ -21,9 +21,7 @@ afterEach(() => {
 	}
 });
 
-/**
-Starts a program and gives back its identity.
-*/
+/** Starts a program and returns its identity. */
 const start = (command: string, ...args: string[]): {child: ChildProcess; identity: ProcessIdentity} => {
 	const child = spawn(command, args, {stdio: ['ignore', 'pipe', 'ignore']});
 	children.push(child);
@@ -40,9 +38,7 @@ const becomes = async (identity: ProcessIdentity, expected: string) =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/**
-The pid of the first child of a process.
-*/
+/** The pid of the first child of a process. */
 const childOf = async (pid: number): Promise<number> =>
 	vi.waitFor(
 		async () => {
@@ -53,10 +49,10 @@ const childOf = async (pid: number): Promise<number> =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/** Since Linux 5.6. */
+/** Available since Linux 5.6. */
 const hasTimeNamespaces = existsSync('/proc/self/ns/time');
 
-test('we are alive ourselves', () => {
+test('this process is alive', () => {
 	const self = ownIdentity();
 	expect(self).toEqual({
 		pid: process.pid,
@@ -68,7 +64,7 @@ test('we are alive ourselves', () => {
 	expect(liveness([self, {pid: process.pid}])).toEqual(['alive', 'alive']);
 });
 
-test('gives one answer each, in order', async () => {
+test('liveness returns one answer per process, in order', async () => {
 	const first = start('sleep', '600');
 	const second = start('sleep', '600');
 	first.child.kill('SIGKILL');
@@ -77,12 +73,12 @@ test('gives one answer each, in order', async () => {
 	expect(liveness([])).toEqual([]);
 });
 
-test('a later process with the same pid is not the one meant', () => {
+test('a later process with the same pid is a different process', () => {
 	const {identity} = start('sleep', '600');
 	expect(liveness([{...identity, startTicks: (identity.startTicks ?? 0) - 1}])).toEqual(['dead']);
 });
 
-test('a stopped process lives, and is told from a running one', async () => {
+test('a stopped process is alive, and distinguished from a running one', async () => {
 	const {child, identity} = start('sleep', '600');
 	child.kill('SIGSTOP');
 	await becomes(identity, 'stopped');
@@ -90,8 +86,8 @@ test('a stopped process lives, and is told from a running one', async () => {
 	await becomes(identity, 'alive');
 });
 
-test('a process that has ended and is not yet reaped is dead', async () => {
-	// The shell becomes a sleep that never waits for its child.
+test('a zombie is dead', async () => {
+	// The shell becomes a sleep that never reaps its child.
 	const {child} = start('sh', '-c', 'sleep 600 & exec sleep 600');
 	const pid = await childOf(child.pid ?? 0);
 	const identity = identityOf(pid) ?? {pid: 0};
@@ -104,7 +100,7 @@ test('a process that has ended and is not yet reaped is dead', async () => {
 
 const hasPython = spawnSync('python3', ['-c', 'import ctypes']).status === 0;
 
-test.skipIf(!hasPython)('a process lives as long as one of its threads does', async () => {
+test.skipIf(!hasPython)('a process is alive as long as one of its threads is', async () => {
 	const script = [
 		'import ctypes, threading, time',
 		'threading.Thread(target=lambda: time.sleep(600)).start()',
@@ -122,27 +118,27 @@ test.skipIf(!hasPython)('a process lives as long as one of its threads does', as
 	await becomes(identity, 'dead');
 });
 
-test('a pid of another namespace says nothing about ours', () => {
+test('a pid of another namespace gives unknown', () => {
 	const self = ownIdentity();
 	expect(liveness([{...self, namespace: '1'}])).toEqual(['unknown']);
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('a start time that was read in another time namespace tells nothing: who is there is unknown, and who is not is dead', async () => {
+test('a start time from another time namespace makes an existing process unknown and a missing one dead', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([
 		'unknown',
 		'unknown',
 	]);
-	// Where the start was not recorded there is nothing to compare.
+	// No recorded start, so there is nothing to compare.
 	expect(liveness([{...elsewhere, startTicks: undefined}])).toEqual(['alive']);
 	child.kill('SIGKILL');
 	await once(child, 'exit');
 	expect(liveness([elsewhere])).toEqual(['dead']);
 });
 
-test('where our own namespaces cannot be read, whatever names one is unknown, and whatever names none is compared as ever', async () => {
+test('if our namespaces are unreadable, an identity with a namespace is unknown, and one without is compared as usual', async () => {
 	const {identity} = start('sleep', '600');
 	const {pid, startTicks} = identity;
 	const directory = await createFiles({
@@ -157,15 +153,15 @@ test('where our own namespaces cannot be read, whatever names one is unknown, an
 	]);
 });
 
-test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])('%d is no pid, and is sent no signal', (pid) => {
+test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])('%d is not a pid, and gets no signal', (pid) => {
 	const kill = vi.spyOn(process, 'kill');
 	expect(liveness([{pid}])).toEqual(['unknown']);
 	expect(kill).not.toHaveBeenCalled();
 	kill.mockRestore();
 });
 
-test('what is hidden or cannot be read is unknown', async () => {
-	// As under hidepid=2: init and our child exist, but have no entry.
+test('a hidden or unreadable process is unknown', async () => {
+	// Like hidepid=2: init and our child exist but have no entry.
 	const {child} = start('sleep', '600');
 	const own = await readFile('/proc/self/stat', 'utf8');
 	const directory = await createFiles({'self/stat': own, '7/stat': 'garbage'});
@@ -177,7 +173,7 @@ test('what is hidden or cannot be read is unknown', async () => {
 	expect(liveness(hidden, directory)).toEqual(['unknown', 'dead', 'unknown', 'unknown']);
 });
 
-test('without /proc presence is all there is to tell', async () => {
+test('liveness without /proc checks only existence', async () => {
 	const {child, identity} = start('sleep', '600');
 	const {pid} = identity;
 	const directory = await createFiles({});
@@ -193,7 +189,7 @@ test('a hundred answers take a moment', () => {
 	expect(cpuMsOf(() => liveness(many))).toBeLessThan(1000);
 });
 
-test('a program cannot disguise its state by its name', () => {
+test('a program cannot disguise its state with its name', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.string({maxLength: 15}), fc.constantFrom(') Z 1 1', 'a) R', '((', ') ', '\n', '1 (x) T 2')),
@@ -244,7 +240,7 @@ test('a program cannot disguise its state by its name', () => {
 	);
 });
 
-test('no text makes the parser throw', () => {
+test('the parser accepts any text', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(

@@ -1,4 +1,4 @@
-/** Whether a process is of our own account, as the kernel shows it: real processes, one of them in a namespace of its own. */
+/** Whether a process belongs to our account according to the kernel, with real processes, one in its own namespace. */
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {childIdentity, ownIdentity, runsAsCaller} from '../../../source/host/process/processes.js';
 
-test('this very process is ours, and one that has ended or bears another start time is not', () => {
+test('this process is ours, and an ended process or another start time is not', () => {
 	const self = ownIdentity();
 	expect(runsAsCaller(self)).toBe(true);
 	expect(runsAsCaller({...self, startTicks: self.startTicks! + 1})).toBe(false);
@@ -23,7 +23,7 @@ test.runIf(process.getuid?.() === 0)('a process of another account is not ours',
 	expect(runsAsCaller(childIdentity(child.pid!), {uid: 61_002})).toBe(true);
 });
 
-test('the uid that stands for every unknown account is nobody’s', () => {
+test('the overflow uid for unknown accounts belongs to nobody', () => {
 	const directory = mkdtempSync('/tmp/canhazgpu-proc-');
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

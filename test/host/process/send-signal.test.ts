@@ -9,7 +9,7 @@ import {identityOf} from '../../_helpers/machine/identity-of.js';
 const isRoot = process.getuid?.() === 0;
 
 async function start(uid?: number) {
-	// A program of the system: another account may not be able to enter the directory of this Node.
+	// A system program, because other accounts may be unable to enter the directory of this Node.js.
 	const child = spawn('/bin/sh', ['-c', 'echo up; exec sleep 600'], {
 		stdio: ['ignore', 'pipe', 'ignore'],
 		cwd: '/',
@@ -30,7 +30,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s reaches the process', a
 	expect(sendSignal(identity, signal)).toBe('gone');
 });
 
-test('another process with its pid is left alone, and so is one that cannot be told apart', async () => {
+test('a process that reuses the pid gets no signal, nor does one that cannot be identified', async () => {
 	const {child, identity} = await start();
 	const others: ReadonlyArray<readonly [ProcessIdentity, string]> = [
 		[{...identity, startTicks: identity.startTicks! + 1}, 'gone'],
@@ -48,7 +48,7 @@ test('another process with its pid is left alone, and so is one that cannot be t
 	expect(child.exitCode ?? child.signalCode).toBeNull();
 });
 
-test.runIf(isRoot)("root's monitor does not kill for others", async () => {
+test.runIf(isRoot)("root's monitor does not signal processes of others", async () => {
 	const {child, identity} = await start(65_534);
 	expect(sendSignal(identity, 'SIGKILL')).toBe('not-yours');
 	expect(child.signalCode).toBeNull();

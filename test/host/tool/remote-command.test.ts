@@ -1,6 +1,4 @@
-/**
-The script that ssh is given, run by the shells that users have on other hosts.
-*/
+/** The script for ssh, run by the login shells that other hosts may have. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -16,7 +14,7 @@ let environment: Record<string, string>;
 beforeAll(() => {
 	directory = mkdtempSync(path.join(tmpdir(), 'chg-remote-'));
 	const file = path.join(directory, 'canhazgpu');
-	// Words with a NUL behind each: no word holds one.
+	// A NUL after each argument, because no argument contains one.
 	writeFileSync(file, '#!/bin/sh\npwd\nprintf \'%s\\0\' "$@"\n');
 	chmodSync(file, 0o755);
 	environment = {PATH: `${directory}:${process.env['PATH'] ?? ''}`, HOME: directory};
@@ -31,15 +29,15 @@ const scriptFor = (command: Partial<Parameters<typeof sshCommand>[0]>): string =
 
 const shells = ['sh', 'bash', 'zsh', 'fish', 'csh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-test('there is more than one shell to try it with', () => {
+test('several shells are available for these tests', () => {
 	expect(shells).toEqual(expect.arrayContaining(['sh', 'bash']));
 });
 
-describe.each(shells)('by %s', (shell) => {
+describe.each(shells)('the script in %s', (shell) => {
 	const run = (script: string, more: Record<string, string> = {}) =>
 		spawnSync(shell, ['-c', script], {cwd: '/', env: {...environment, ...more}, encoding: 'utf8'});
 
-	test('every word arrives as it was typed', () => {
+	test('passes every argument unchanged', () => {
 		fc.assert(
 			fc.property(
 				fc.array(
@@ -60,7 +58,7 @@ describe.each(shells)('by %s', (shell) => {
 		);
 	});
 
-	test('it starts in the directory, and says where there is none', () => {
+	test('starts in the directory, and reports a missing one', () => {
 		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
 		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
 			stdout: '/\nx\0',
@@ -68,7 +66,7 @@ describe.each(shells)('by %s', (shell) => {
 		});
 	});
 
-	test('a host without canhazgpu says so, with exit code 127', () => {
+	test('reports a host without canhazgpu with exit code 127', () => {
 		const bare = execFileSync('sh', ['-c', 'command -v base64'], {encoding: 'utf8'}).trim();
 		expect(run(scriptFor({words: ['x']}), {PATH: path.dirname(bare)})).toMatchObject({
 			status: 127,
@@ -79,7 +77,7 @@ describe.each(shells)('by %s', (shell) => {
 	});
 });
 
-test('without a terminal ssh asks nothing, lends nothing, and notices a dead connection', () => {
+test('ssh without a terminal does not ask or forward, and detects a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
 		'-axT',
@@ -100,10 +98,10 @@ test('without a terminal ssh asks nothing, lends nothing, and notices a dead con
 	]);
 });
 
-test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('%j is no host', (host) => {
+test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('%j is not a host', (host) => {
 	expect(() => scriptFor({host})).toThrow(expect.objectContaining({code: 'usage'}));
 });
 
-test('more words than one command line holds are refused', () => {
+test('arguments that exceed a command line are refused', () => {
 	expect(() => scriptFor({words: ['x'.repeat(100_000)]})).toThrow('The command is too long to be run on another host');
 });

@@ -1,4 +1,4 @@
-/** What is started by us is not given the password of the store. */
+/** Child processes do not get the password of the store. */
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {withoutSecrets} from '../../../source/host/tool/secrets.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
@@ -12,7 +12,7 @@ const secrets = {
 };
 const isSecret = /correct-horse|battery-staple/v;
 
-test('an address without a password stays, for canhazgpu within a job', () => {
+test('an address without a password is kept, for canhazgpu within a job', () => {
 	const plain = {
 		CANHAZGPU_REDIS_URL: 'redis://box:6379/3',
 		CANHAZGPU_REDIS_PASSWORD_FILE: '/etc/secret',
@@ -25,7 +25,7 @@ test('an address without a password stays, for canhazgpu within a job', () => {
 	});
 });
 
-test('no tool is given it, nor ssh', async () => {
+test('tools and ssh do not get the password', async () => {
 	for (const [name, value] of Object.entries(secrets)) {
 		vi.stubEnv(name, value);
 	}
@@ -40,7 +40,7 @@ test('no tool is given it, nor ssh', async () => {
 	expect(stdout).not.toMatch(isSecret);
 });
 
-test('nor is a job', async () => {
+test('a job does not get the password', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {stdout, stderr, exitCode} = await box.run(['run', '--', 'env'], secrets);
 	expect([exitCode, stderr]).toEqual([0, '']);

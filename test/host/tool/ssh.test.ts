@@ -1,6 +1,4 @@
-/**
-Names of hosts that want to be something else to ssh or to a shell.
-*/
+/** Host names that look like options or commands to ssh or a shell. */
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -34,7 +32,7 @@ const hostileNames = [
 	'x'.repeat(300),
 ];
 
-test('they are refused before anything is run', async () => {
+test('hostile host names are refused before anything runs', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	const trace = path.join(box.home, 'asked');
@@ -58,7 +56,7 @@ test.each([
 	['a line that looks like the beginning of a list', String.raw`[ OK ] modules\n[INFO] ready\n[1]\n[2]\n[3]\n[4]\n%s`],
 	['the title of a terminal', String.raw`\033]0;alice@near\007%s`],
 	['a greeting behind it', String.raw`%sGoodbye\nCome [again] soon\n`],
-])('what a login script prints is no part of the answer: %s', async (_, form) => {
+])('output of a login script is not part of the answer: %s', async (_, form) => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-ssh-'));
 	const answers = {status: '[{"gpu_id": 0, "status": "AVAILABLE"}]', queue: '{"entries": [{"id": "a"}]}'};
 	const follow = JSON.stringify({gpus: JSON.parse(answers.status) as unknown});
@@ -90,7 +88,7 @@ printf '${form}' "$answer
 	expect(followed).toEqual([[{gpu_id: 0, status: 'AVAILABLE'}]]);
 });
 
-test('an answer that is all beginnings of escape sequences holds nobody up', async () => {
+test('an answer full of incomplete escape sequences is parsed quickly', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-ssh-'));
 	writeFileSync(path.join(directory, 'answer'), '\u{1B}]a;'.repeat(200_000));
 	writeFileSync(path.join(directory, 'ssh'), `#!/bin/sh\ncat '${directory}/answer'\n`, {mode: 0o755});
@@ -102,7 +100,7 @@ test('an answer that is all beginnings of escape sequences holds nobody up', asy
 	await expect(remoteStatus('near')).rejects.toThrow('near: its answer is not the JSON of a status');
 }, 10_000);
 
-test('nor does the web server ask them, or any host that is not in its config', async () => {
+test('the web server asks neither hostile names nor hosts outside its config', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const name of hostileNames.slice(4, 8)) {
 		const ran = await box.run(['status', '--remote', name]);
@@ -146,7 +144,7 @@ test.each([
 		/^Error: near: Connection closed by UNKNOWN port 65535\n$/v,
 	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
-])('an ssh that ends so, %s, is told with what to do', async (script, words) => {
+])('an ssh that ends with %s is reported with a hint', async (script, words) => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);

@@ -14,12 +14,12 @@ export function auditLogContract({store, harness}: Subject): void {
 	const times = (entries: readonly AuditEntry[]) => entries.map(({time}) => time - start);
 
 	describe('the audit log', () => {
-		test('is empty at first', async () => {
+		test('is empty in a new store', async () => {
 			expect(await store().audit()).toEqual([]);
 			expect(await store().audit({fromTime: 5, newest: 3, afterId: 'nonsense'})).toEqual([]);
 		});
 
-		test('keeps what it is told, in the order in which it is told it', async () => {
+		test('returns its records in the order in which they were written', async () => {
 			await fc.assert(
 				fc.asyncProperty(fc.array(anyAudit, {minLength: 1, maxLength: 5}), async (records) => {
 					await harness().clear();
@@ -30,8 +30,8 @@ export function auditLogContract({store, harness}: Subject): void {
 			);
 		});
 
-		test('is read from a time, behind an entry, and from its end', async () => {
-			// In Redis an entry also bears the time of the server, so these are not told before they happened.
+		test('can be read from a time, after an id, and from its end', async () => {
+			// In Redis an id contains the time of the server, so these records must not predate it.
 			await append(...[10, 20, 30].map((offset) => audit({time: start + offset})));
 			await append(audit({time: start + 40}));
 			const all = await store().audit();
@@ -49,7 +49,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect(times(await store().audit({afterId: 'not an id'}))).toEqual([10, 20, 30, 40]);
 		});
 
-		test('tells of a change if and only if it was made', async () => {
+		test('records a change if and only if the change was committed', async () => {
 			await store().commit(plan({writes: [poolWrite(1)], audit: [audit({kind: 'pool', gpus: []})]}));
 			const grant = plan({
 				expect: [{kind: 'gpu', index: 0, raw: undefined}],
@@ -62,7 +62,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect((await store().audit()).map(({kind}) => kind)).toEqual(['pool', 'granted']);
 		});
 
-		test('cuts long texts, and keeps the newest ten thousand', async () => {
+		test('truncates long texts, and keeps the newest ten thousand records', async () => {
 			await append(audit({note: 'x'.repeat(1_000_000), reason: `${'y'.repeat(199)}🤖`}));
 			const [first] = await store().audit();
 			expect(first?.note).toBe('x'.repeat(200));
@@ -76,7 +76,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect((await store().audit({newest: 2})).map(({time}) => time)).toEqual([start + last - 2, start + last - 1]);
 		});
 
-		test('a record of a stranger that is too long comes cut', async () => {
+		test('truncates an oversized record that another program wrote', async () => {
 			await append(audit({note: 'x', gpus: [3]}));
 			const [{id: _, ...own}] = (await store().audit()) as [AuditEntry];
 			const long = 'y'.repeat(100_000);
@@ -96,7 +96,7 @@ export function auditLogContract({store, harness}: Subject): void {
 			expect(JSON.stringify(stranger).length).toBeLessThan(8000);
 		});
 
-		test('passes over what is no record', async () => {
+		test('skips invalid records', async () => {
 			await append(audit({time: start}));
 			for (const raw of ['', 'not json', '[]', '{"kind":"granted"}', '{"kind":"danced","time":1}', '{"time":"x"}']) {
 				await harness().addAudit(raw);

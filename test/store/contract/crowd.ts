@@ -8,7 +8,7 @@ import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const clients = 50;
 
-/** What the core does: read, plan, commit, again after a conflict. Undefined: nothing left to plan. */
+/** Reads, plans and commits like the core, and repeats after a conflict. `undefined` means that there is nothing left to plan. */
 async function change(store: Store, planFor: (snapshot: Snapshot) => Plan | undefined): Promise<boolean> {
 	for (let attempt = 0; ; attempt++) {
 		const next = planFor(await store.read());
@@ -37,10 +37,10 @@ function planForFirstFree({gpus}: Snapshot, leaseId: string): Plan | undefined {
 }
 
 export function crowdContract({store, harness}: Subject): void {
-	describe('many at once', () => {
+	describe('concurrent clients', () => {
 		const openAll = async () => Promise.all(Array.from({length: clients}, async () => harness().open()));
 
-		test('50 clients for 8 GPUs: each GPU has one winner, and knows it', async () => {
+		test('50 clients for 8 GPUs get one winner per GPU, and each winner knows it', async () => {
 			const stores = await openAll();
 			await write(store(), poolWrite(8));
 			const winners = await Promise.all(
@@ -55,7 +55,7 @@ export function crowdContract({store, harness}: Subject): void {
 			expect(winners.filter((id) => id !== undefined).toSorted()).toEqual(holders.toSorted());
 		});
 
-		test('50 clients counting: no count is lost', async () => {
+		test('50 clients that increment a counter lose no increment', async () => {
 			const stores = await openAll();
 			await write(store(), poolWrite(1), leaseWrite(0, {note: '0'}));
 			await Promise.all(
@@ -73,7 +73,7 @@ export function crowdContract({store, harness}: Subject): void {
 			expect(leaseOn(await store().read(), 0).note).toBe(String(clients * 4));
 		});
 
-		test('a reader sees one state while others write, never a mixture', async () => {
+		test('a reader sees one consistent state while others write', async () => {
 			const [reader, ...writers] = await Promise.all(Array.from({length: 5}, async () => harness().open()));
 			await write(store(), poolWrite(8), ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note: 'none'})));
 			const over = new AbortController();

@@ -16,7 +16,7 @@ const alerts: readonly Alert[] = [
 
 export function drainContract({store, harness}: Subject): void {
 	describe('drains and alerts', () => {
-		test('are none at first', async () => {
+		test('are empty in a new store', async () => {
 			await write(store(), poolWrite(2));
 			expect(await store().read()).toMatchObject({
 				drains: new Map(),
@@ -25,7 +25,7 @@ export function drainContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('are read back as they were written, by others too, until there are none', async () => {
+		test('are read back as written by every connection, until they are removed', async () => {
 			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 			const other = await harness().open();
 			expect(await other.read()).toMatchObject({drains, alerts});
@@ -33,7 +33,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await other.read()).stored).toEqual({drains: undefined, alerts: undefined});
 		});
 
-		test('the last loss of data stands beside the alerts', async () => {
+		test('the last data loss is stored with the alerts', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
@@ -45,7 +45,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
-		test('the baselines of the memory stand beside the alerts, and alone', async () => {
+		test('the memory baselines are stored with the alerts, and without any alert', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts, baselines});
 			expect(await store().read()).toMatchObject({alerts, baselines});
@@ -57,7 +57,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
-		test('shares that use too much stand beside the alerts, and alone', async () => {
+		test('shares that exceed their memory are stored with the alerts, and without any alert', async () => {
 			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
 			const overuse = [
 				{...common, scans: 2, isRecorded: false, isReminded: false},
@@ -90,7 +90,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).stored[kind]).toBeUndefined();
 		});
 
-		test('a record of drains that cannot be read takes every GPU out of service, and says so', async () => {
+		test('an unreadable drains record takes every GPU out of service, and reports why', async () => {
 			const cases: ReadonlyArray<readonly [raw: string, problem: string]> = [
 				['not json', 'it is not JSON'],
 				['[]', 'it is not a JSON object'],
@@ -116,7 +116,7 @@ export function drainContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('a record of alerts that cannot be read is as good as none, and can be replaced', async () => {
+		test('an unreadable alerts record counts as empty, and can be replaced', async () => {
 			await harness().setValue('alerts', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);

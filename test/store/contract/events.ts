@@ -9,7 +9,7 @@ const granted: PoolEvent = {kind: 'granted', gpus: [0], user: 'alice'};
 
 type Heard = Array<PoolEvent | undefined>;
 
-/** Listens, and keeps what it hears. */
+/** Subscribes and collects the events. */
 async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<void>}> {
 	const heard: Heard = [];
 	const stop = await store.subscribe({
@@ -22,7 +22,7 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 
 export function eventContract({store, harness}: Subject): void {
 	describe('events', () => {
-		test('are heard by the process that made them, and by others, which may not learn what it was', async () => {
+		test('reach the process that caused them, and others without details', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);
@@ -38,7 +38,7 @@ export function eventContract({store, harness}: Subject): void {
 			await stopOther();
 		});
 
-		test('come after the change: a read at that moment sees it', async () => {
+		test('arrive after the change is visible to a read', async () => {
 			const other = await harness().open();
 			await store().commit(plan({writes: [poolWrite(1)]}));
 			const seen: unknown[] = [];
@@ -58,7 +58,7 @@ export function eventContract({store, harness}: Subject): void {
 			await stop();
 		});
 
-		test('a conflict tells nobody', async () => {
+		test('are not sent for a conflict', async () => {
 			const {heard, stop} = await listen(store());
 			const conflict = plan({expect: [{kind: 'pool', gpuCount: 5}], writes: [poolWrite(1)], event: granted});
 			expect(await store().commit(conflict)).toBe('conflict');

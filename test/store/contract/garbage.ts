@@ -11,21 +11,24 @@ export function garbageContract({store, harness}: Subject): void {
 			['{"user":"eve","start_time":1}', 'type is missing'],
 			['{"user":"eve","start_time":"noon","type":"run"}', 'start_time is "noon", which is not a time'],
 		];
-		test.each(records)('%s takes one GPU out, and can be replaced when it is expected', async (raw, problem) => {
-			await write(store(), poolWrite(2), leaseWrite(1));
-			await harness().setGpu(0, raw);
-			const {gpus} = await store().read();
-			expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
-			expect(gpus[1]?.kind).toBe('leased');
-			const repair = plan({
-				expect: [{kind: 'gpu', index: 0, raw}],
-				writes: [{kind: 'free', index: 0, lastReleased: undefined}],
-			});
-			expect(await store().commit(repair)).toBe('done');
-			expect((await store().read()).gpus[0]?.kind).toBe('free');
-		});
+		test.each(records)(
+			'%s takes one GPU out of service, and can be replaced by a plan that expects it',
+			async (raw, problem) => {
+				await write(store(), poolWrite(2), leaseWrite(1));
+				await harness().setGpu(0, raw);
+				const {gpus} = await store().read();
+				expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
+				expect(gpus[1]?.kind).toBe('leased');
+				const repair = plan({
+					expect: [{kind: 'gpu', index: 0, raw}],
+					writes: [{kind: 'free', index: 0, lastReleased: undefined}],
+				});
+				expect(await store().commit(repair)).toBe('done');
+				expect((await store().read()).gpus[0]?.kind).toBe('free');
+			},
+		);
 
-		test('a damaged entry keeps its place and its raw form', async () => {
+		test('a damaged queue entry keeps its position and its raw form', async () => {
 			await write(store(), join('a'), join('b'));
 			await harness().setEntry('a', '{"user":""}');
 			const {queue} = await store().read();
@@ -49,7 +52,7 @@ export function garbageContract({store, harness}: Subject): void {
 			},
 		);
 
-		test('a pool without a provider is nvidia, one with another is an error', async () => {
+		test('a pool without a provider is nvidia, and one with an unknown provider is an error', async () => {
 			await harness().setPool('2');
 			expect((await store().read()).pool).toEqual({gpuCount: 2, provider: 'nvidia'});
 			await harness().setPool('2', 'nobody');

@@ -12,12 +12,12 @@ export function historyContract({store, harness}: Subject): void {
 	const ends = async (from: number, to: number) =>
 		(await collect(store().history(from, to))).map(({endTime}) => endTime - recent);
 
-	/** Records from which it is seen that the box was in use all the time; none is in the first days after `recent`. */
+	/** Records of a box that was in use all the time, except for the first days after `recent`. */
 	const appendEveryTwelveDays = async (now: number) =>
 		append(...Array.from({length: 10}, (_, index) => ({gpuId: 999, endTime: now - (1 + 12 * index) * day})));
 
 	describe('history', () => {
-		test('a record is read back as it was written', async () => {
+		test('a record is read back as written', async () => {
 			const record = usage({
 				actualUser: 'alice',
 				gpuId: 3,
@@ -33,13 +33,13 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await collect(store().history(recent, recent + 1))).toEqual([record]);
 		});
 
-		test('comes oldest first, whatever the order of the commits', async () => {
+		test('records come oldest first, whatever the order of the commits', async () => {
 			await append({endTime: recent + 30, gpuId: 1}, {endTime: recent + 10, gpuId: 2});
 			await append({endTime: recent + 20, gpuId: 3});
 			expect(await ends(recent, recent + 100)).toEqual([10, 20, 30]);
 		});
 
-		test('holds those that ended in the time asked for, both ends included', async () => {
+		test('a range returns the records that ended in it, both ends included', async () => {
 			await append(...[0, 10, 10.5, 20, 20.5, 30].map((offset) => ({endTime: recent + offset})));
 			expect(await ends(recent + 10, recent + 20)).toEqual([10, 10.5, 20]);
 			expect(await ends(recent + 10.25, recent + 20.5)).toEqual([10.5, 20, 20.5]);
@@ -47,7 +47,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await ends(recent + 20, recent + 10)).toEqual([]);
 		});
 
-		test('many records of one second, and more than a page of them, come once each', async () => {
+		test('many records of one second, and more than a page, come once each', async () => {
 			const records = Array.from({length: 2500}, (_, index) => ({
 				gpuId: index,
 				endTime: recent + (index < 1500 ? 5 : 6 + (index % 7)),
@@ -59,7 +59,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
 		});
 
-		test('what is removed or added while it is read changes nothing of the rest', async () => {
+		test('records removed or added during a read do not affect the others', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 130 * day + index}));
 			await appendEveryTwelveDays(now);
@@ -68,7 +68,7 @@ export function historyContract({store, harness}: Subject): void {
 			const seen: number[] = [];
 			for await (const {gpuId} of store().history(recent, recent + 100_000)) {
 				if (seen.length % 1000 === 500) {
-					// Removes a hundred old ones, and comes before what has been read.
+					// Removes a hundred old records, and sorts before the current position.
 					await append({gpuId: 9000 + seen.length, endTime: recent + 1});
 				}
 
@@ -79,7 +79,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(first).toEqual(Array.from({length: 3500}, (_, index) => index));
 		});
 
-		test('the same record is kept once', async () => {
+		test('a record that is appended twice is stored once', async () => {
 			await append({endTime: recent});
 			await append({endTime: recent});
 			expect(await ends(recent, recent)).toEqual([0]);
@@ -102,7 +102,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await found()).toEqual([119 * day, 2, 1, 0]);
 		});
 
-		test('a clock that is months ahead removes nothing, however many records it dates', async () => {
+		test('a clock that is months ahead removes no records, however many have its dates', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const before = Array.from({length: 120}, (_, index) => ({endTime: now - (95 + index) * day}));
 			await append(...before);
@@ -117,7 +117,7 @@ export function historyContract({store, harness}: Subject): void {
 	describe('last use', () => {
 		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
 
-		test('is when the asking user last gave back each GPU', async () => {
+		test('is the time at which the asking user last released each GPU', async () => {
 			await append(
 				{gpuId: 0, endTime: recent},
 				{gpuId: 0, endTime: recent + 20.5},
@@ -143,7 +143,7 @@ export function historyContract({store, harness}: Subject): void {
 			},
 		);
 
-		test('is what the newest hundred records say, in whatever order and however many at once they were written', async () => {
+		test('follows the newest hundred records, in any order and number of commits', async () => {
 			const users = ['alice', 'bob', 'count', 'a b 7 1'];
 			const record = fc.record({
 				user: fc.constantFrom(...users),
@@ -159,7 +159,7 @@ export function historyContract({store, harness}: Subject): void {
 						const all: Array<{user: string; gpuId: number; endTime: number}> = [];
 						for (const commit of commits) {
 							const before = all.length;
-							// Each ends in a second of its own, so that it is certain which are the newest.
+							// Each ends in its own second, so that the newest are well-defined.
 							const records = commit.map(({user, gpuId, quarters, isLate}, index) => {
 								const second = recent + 3 * (before + index) - (isLate ? 100 : 0);
 								return {user, gpuId, endTime: second + quarters / 4};
@@ -180,7 +180,7 @@ export function historyContract({store, harness}: Subject): void {
 			);
 		});
 
-		test('looks at the newest hundred records only', async () => {
+		test('ignores records before the newest hundred', async () => {
 			await append({user: 'carol', gpuId: 1, endTime: recent});
 			await append(...Array.from({length: 99}, (_, index) => ({endTime: recent + 1 + index})));
 			expect(await lastUsed('carol')).toEqual([[1, recent]]);

@@ -10,14 +10,14 @@ const policy = new Map<string, PolicySetting>([
 
 export function policyContract({store, harness}: Subject): void {
 	describe('the policy', () => {
-		test('is empty at first', async () => {
+		test('is empty in a new store', async () => {
 			await write(store(), poolWrite(2));
 			const snapshot = await store().read();
 			expect(snapshot).toMatchObject({policy: new Map(), stored: {policy: undefined}});
 			expect(snapshot).not.toHaveProperty('policyProblem');
 		});
 
-		test('is read back as it was written, by others too, until it is empty', async () => {
+		test('is read back as written by every connection, until it is emptied', async () => {
 			await write(store(), poolWrite(2), {kind: 'policy', policy});
 			const other = await harness().open();
 			expect((await other.read()).policy).toEqual(policy);
@@ -25,7 +25,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect(await other.read()).toMatchObject({policy: new Map(), stored: {policy: undefined}});
 		});
 
-		test('is compared byte for byte with what a grant was decided under', async () => {
+		test('is compared byte for byte with the policy that a grant expects', async () => {
 			await write(store(), poolWrite(2), {kind: 'policy', policy});
 			const {stored} = await store().read();
 			for (const raw of [undefined, '{}', `${stored.policy} `]) {
@@ -42,7 +42,7 @@ export function policyContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free'});
 		});
 
-		test('that cannot be read is empty, says why, and takes no GPU out of service', async () => {
+		test('is empty when unreadable, reports why, and keeps every GPU in service', async () => {
 			const cases: ReadonlyArray<readonly [raw: string, problem: string]> = [
 				['not json', 'it is not JSON'],
 				['[]', 'it is not a JSON object'],

@@ -4,14 +4,14 @@ import {entry, join, leaseWrite, lineOf, poolWrite, start, stateOf, write} from 
 
 export function queueContract({store, harness}: Subject): void {
 	describe('the queue', () => {
-		test('keeps the order in which people came, within one commit too', async () => {
+		test('keeps the order of arrival, within one commit too', async () => {
 			await write(store(), join('b'), join('a'));
 			await write(store(), join('0'));
 			await write(store(), join('c'));
 			expect(lineOf(await store().read())).toEqual(['b', 'a', '0', 'c']);
 		});
 
-		test('keeps the order in which many came at once', async () => {
+		test('keeps the order of arrival of many concurrent clients', async () => {
 			const stores = await Promise.all(Array.from({length: 5}, async () => harness().open()));
 			const done: string[] = [];
 			await Promise.all(
@@ -31,7 +31,7 @@ export function queueContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('an entry is read back as it was written', async () => {
+		test('an entry is read back as written', async () => {
 			const waiting = entry('q', {
 				requestedCount: 2,
 				requestedIds: [3, 1],
@@ -51,7 +51,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
 		});
 
-		test('is left out of a read for those who go by leases alone, and nothing else is', async () => {
+		test('is left out of a read with `withoutQueue`, and nothing else is', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('a'));
 			const whole = await store().read();
 			const {now, storeUptimeSeconds, ...rest} = await store().read({withoutQueue: true});
@@ -61,7 +61,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(now).toBeGreaterThanOrEqual(whole.now);
 		});
 
-		test('an entry is read alone as it is read with the others; what is not there, or makes no sense, is not', async () => {
+		test('readEntry returns the same record as a full read, and undefined for an unknown entry', async () => {
 			await write(store(), join('a'), join('b', {note: 'Füße \u{1F600}'}));
 			const {queue} = await store().read();
 			expect(await store().readEntry('b')).toEqual(queue[1]);
@@ -70,26 +70,26 @@ export function queueContract({store, harness}: Subject): void {
 			expect(await store().readEntry('b')).toBeUndefined();
 		});
 
-		test('an entry is replaced in its place', async () => {
+		test('an entry is replaced in its position', async () => {
 			await write(store(), join('a'), join('b'));
 			expect(await write(store(), {kind: 'entry', entry: entry('a', {note: 'still here'})})).toBe('done');
 			const {queue} = await store().read();
 			expect(queue).toMatchObject([{id: 'a', entry: {note: 'still here'}}, {id: 'b'}]);
 		});
 
-		test('who waits in the queue cannot join again, and keeps the position', async () => {
+		test('joining twice is a conflict, and the entry keeps its position', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), poolWrite(1), join('a'))).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('who does not wait in the queue has no entry to replace', async () => {
+		test('replacing an entry that is not in the queue is a conflict', async () => {
 			expect(await write(store(), poolWrite(1), {kind: 'entry', entry: entry('a')})).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual({pool: undefined, gpus: [], queue: []});
 		});
 
-		test('leaving takes the place and the entry, and may be said twice', async () => {
+		test('leaving removes the position and the entry, and can be repeated', async () => {
 			await write(store(), join('a'), join('b'), join('c'));
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
@@ -98,7 +98,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'c', 'b']);
 		});
 
-		test('the last to leave does not confuse the order', async () => {
+		test('the order stays right after the last entry has left', async () => {
 			await write(store(), join('a'), join('b'));
 			await write(store(), {kind: 'leave', id: 'b'});
 			await write(store(), join('d'), join('c'));

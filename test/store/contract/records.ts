@@ -28,7 +28,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(snapshot.storeUptimeSeconds).toBeGreaterThanOrEqual(0);
 		});
 
-		test('a pool is made, and made again without what it had', async () => {
+		test('a pool can be created, and creating it again empties it', async () => {
 			expect(await write(store(), poolWrite(2))).toBe('done');
 			const made = await store().read();
 			expect(made.pool).toEqual({gpuCount: 2, provider: 'fake', machine: {id: 'machine-1', bootId: 'boot-1'}});
@@ -40,7 +40,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect((await store().read()).pool).toEqual({gpuCount: 1, provider: 'nvidia'});
 		});
 
-		test('a lease is read back as it was written, by others too', async () => {
+		test('a lease is read back as written by every connection', async () => {
 			const held = lease({
 				type: 'run',
 				lastHeartbeat: start + 1,
@@ -57,7 +57,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(other.gpus[0]?.kind).toBe('free');
 		});
 
-		test('times of a lease are whole seconds, and no promise is shortened', async () => {
+		test('times of a lease are whole seconds, and the expiry is rounded up', async () => {
 			await write(
 				store(),
 				poolWrite(1),
@@ -70,7 +70,7 @@ export function recordContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('a freed GPU remembers when, or nothing at all', async () => {
+		test('a freed GPU keeps its release time if it has one', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), leaseWrite(1));
 			await write(
 				store(),
@@ -82,7 +82,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
 		});
 
-		test('a freed GPU remembers which lease ended, and why', async () => {
+		test('a freed GPU keeps the lease that ended, and the reason', async () => {
 			const ended = {reason: 'released', leaseId: 'lease-1'};
 			await write(store(), poolWrite(1), {kind: 'free', index: 0, lastReleased: start, ended});
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free', lastReleased: start, ended});
@@ -95,7 +95,7 @@ export function recordContract({store, harness}: Subject): void {
 			"'; DROP TABLE gpus; -- %s {} $1",
 			'__proto__',
 		];
-		test.each(hostile)('the text %j is kept as it is', async (text) => {
+		test.each(hostile)('the text %j is stored unchanged', async (text) => {
 			await write(store(), poolWrite(1), leaseWrite(0, {note: text, user: text}), join('q', {note: text, user: text}));
 			const snapshot = await store().read({user: text});
 			expect(leaseOn(snapshot, 0)).toMatchObject({note: text, user: text});
@@ -104,7 +104,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await store().commit(plan({expect: [{kind: 'gpu', index: 0, raw}]}))).toBe('done');
 		});
 
-		test('a lone surrogate is replaced, in our fields and in unknown ones', async () => {
+		test('a lone surrogate is replaced in known and unknown fields', async () => {
 			const unknownFields = {'\u{DC00}': ['\u{D800}x', String.raw`\ud800`]};
 			await write(store(), poolWrite(1), leaseWrite(0, {note: 'a\u{D800}b', unknownFields}));
 			const snapshot = await store().read();
@@ -113,13 +113,13 @@ export function recordContract({store, harness}: Subject): void {
 			expect(rawOn(snapshot, 0)).not.toMatch(/[^\\]\\ud/v);
 		});
 
-		test('a note of a megabyte is kept', async () => {
+		test('a note of a megabyte is stored', async () => {
 			const note = 'x'.repeat(1_000_000);
 			await write(store(), poolWrite(1), leaseWrite(0, {note}));
 			expect(leaseOn(await store().read(), 0).note).toBe(note);
 		});
 
-		test('an empty label is a bug of the caller, and nothing happens', async () => {
+		test('an empty label throws, and nothing is written', async () => {
 			await write(store(), poolWrite(1));
 			const before = stateOf(await store().read());
 			await expect(write(store(), join('q'), leaseWrite(0, {user: ''}))).rejects.toThrow(TypeError);
@@ -149,7 +149,7 @@ export function recordContract({store, harness}: Subject): void {
 			['another size', {kind: 'pool', gpuCount: 3}],
 			['no pool', {kind: 'pool', gpuCount: undefined}],
 		];
-		test.each(wrong)('expecting %s is a conflict, and nothing happens', async (_, expectation) => {
+		test.each(wrong)('expecting %s is a conflict, and nothing is written', async (_, expectation) => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const before = stateOf(await store().read());
 			const writes: readonly Write[] = [
@@ -166,7 +166,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await collect(store().history(0, start * 2))).toEqual([]);
 		});
 
-		test('what was read holds until somebody changes it', async () => {
+		test('records that were read match until somebody changes them', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const {gpus, queue} = await store().read();
 			const expectations: readonly Expectation[] = [
@@ -187,7 +187,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await store().commit(change)).toBe('conflict');
 		});
 
-		test('no pool and no line can be expected', async () => {
+		test('a missing pool and an empty queue can be expected', async () => {
 			const making = plan({
 				expect: [
 					{kind: 'pool', gpuCount: undefined},

@@ -5,7 +5,7 @@ import {audit, entry, join, lineOf, plan, poolWrite, start, stateOf, write} from
 
 export function revisionContract({store, harness}: Subject): void {
 	describe('the revision', () => {
-		test('is 0 in a store that was never written to, and grows by one with each commit that was done', async () => {
+		test('is 0 in a store that was never written to, and grows by one with each commit', async () => {
 			expect((await store().read()).revision).toMatchObject({count: 0, base: 0, since: undefined, raw: undefined});
 			await write(store(), poolWrite(2), join('a'));
 			await store().commit({...emptyPlan, audit: [audit()]});
@@ -31,7 +31,7 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a']);
 		});
 
-		test('goes on from what was restored, and never back', async () => {
+		test('continues from the restored value, and never goes back', async () => {
 			await write(store(), poolWrite(1));
 			await write(store(), {kind: 'restored', count: 100});
 			expect((await store().read()).revision).toMatchObject({count: 101, base: 100});
@@ -42,10 +42,10 @@ export function revisionContract({store, harness}: Subject): void {
 		});
 	});
 
-	describe('a place that was lost', () => {
+	describe('a lost queue position', () => {
 		const again = (id: string, at: number): Write => ({kind: 'join', entry: entry(id), at});
 
-		test('is taken again in front of those who came later', async () => {
+		test('is restored ahead of later arrivals', async () => {
 			const {now} = await store().read();
 			for (const id of ['a', 'b', 'c']) {
 				await write(store(), join(id));
@@ -58,7 +58,7 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'b', 'c', 'd']);
 		});
 
-		test('comes after that of an entry with the very same time, and several are taken in one commit', async () => {
+		test('comes after an entry with the same time, and one commit can restore several', async () => {
 			const {now} = await store().read();
 			await write(store(), again('x', now - 5), again('b', now - 5), again('a', now - 5), again('first', now - 6));
 			await write(store(), again('y', now - 5));

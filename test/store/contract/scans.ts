@@ -9,7 +9,7 @@ const bob = {owner: 'bob', intervalMs: 2000};
 
 export function scanContract({store, harness}: Subject): void {
 	describe('the shared scan', () => {
-		test('one has the role, keeps it, and gives it up', async () => {
+		test('gives the scanner role to one viewer until it gives the role up', async () => {
 			const {scans} = await harness().open();
 			expect(await scans.claim(ada, 30)).toBe(true);
 			expect(await store().scans.claim(bob, 30)).toBe(false);
@@ -20,13 +20,13 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await store().scans.claim(bob, 30)).toBe(true);
 		});
 
-		test('of many who ask at once, one gets it', async () => {
+		test('gives the role to one of many viewers that ask at the same time', async () => {
 			const owners = Array.from({length: 20}, (_, index) => ({owner: `owner-${index}`, intervalMs: 2000}));
 			const answers = await Promise.all(owners.map(async (role) => store().scans.claim(role, 30)));
 			expect(answers.filter(Boolean)).toHaveLength(1);
 		});
 
-		test('a role that is not renewed ends, and with it the right to post', async () => {
+		test('ends a role that is not renewed, and with it the right to post', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 0.05);
 			await eventually(async () => scans.claim(bob, 30));
@@ -36,7 +36,7 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.latest()).toMatchObject({text: 'mine'});
 		});
 
-		test('a viewer that scans more often takes the role over', async () => {
+		test('a viewer that scans more often takes over the role', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 30);
 			expect(await scans.claim({...bob, intervalMs: 500}, 30)).toBe(true);
@@ -44,12 +44,12 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.claim(ada, 30)).toBe(false);
 		});
 
-		test('nobody posts without the role', async () => {
+		test('rejects posts from viewers without the role', async () => {
 			expect(await store().scans.post('ada', 'text')).toBe(false);
 			expect(await store().scans.latest()).toBeUndefined();
 		});
 
-		test('what is posted is seen by all, with its age on the clock of the store', async () => {
+		test('shows a post to every viewer, with its age by the clock of the store', async () => {
 			const {scans} = await harness().open();
 			await scans.claim(ada, 30);
 			const text = `{"a": "日本\\u0000"}\n${'x'.repeat(100_000)}`;
@@ -64,7 +64,7 @@ export function scanContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('those who listen are told of it; those who listen to the pool are not, and the reverse', async () => {
+		test("notifies only its own listeners, and the pool notifies only the pool's", async () => {
 			const other = await harness().open();
 			let posts = 0;
 			let changes = 0;
@@ -88,7 +88,7 @@ export function scanContract({store, harness}: Subject): void {
 			await stopPool();
 		});
 
-		test('what is too long is nobody of ours', async () => {
+		test('ignores a scan that is too long', async () => {
 			await harness().setScan('x'.repeat(longestScan));
 			expect((await store().scans.latest())?.text).toHaveLength(longestScan);
 			await harness().setScan('x'.repeat(longestScan + 1));

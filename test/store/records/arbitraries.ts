@@ -1,6 +1,4 @@
-/**
-Random records, in the precision in which they are stored.
-*/
+/** Random records with the precision of the stored form. */
 import fc from 'fast-check';
 import {auditKinds} from '../../../source/core/model/audit.js';
 import {
@@ -30,7 +28,7 @@ const optionalText = fc.option(text, {nil: undefined});
 
 const wholeTime = fc.integer({min: 0, max: 4_000_000_000});
 
-/** To the microsecond. */
+/** Rounded to microseconds. */
 const time = fc
 	.tuple(wholeTime, fc.oneof(fc.constant(0), fc.integer({min: 0, max: 999_999})))
 	.map(([seconds, microseconds]) => seconds + microseconds / 1e6);
@@ -57,7 +55,7 @@ const type = fc.constantFrom('run', 'manual');
 
 const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
 
-/** Fields of a later version; their names cannot be known ones. */
+/** Fields of a later version. Their names differ from all known fields. */
 const unknownFields = optional(
 	fc
 		.dictionary(
@@ -100,7 +98,7 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	unknownFields,
 });
 
-/** What is written for a GPU that several share. */
+/** Records of a GPU that several leases share. */
 export const anyShares = fc.record(
 	{
 		shares: fc.oneof(
@@ -145,7 +143,7 @@ const anyNeed: fc.Arbitrary<Need> = fc.record({
 const anyOutage = (mig: fc.Arbitrary<NotedOutage['mig']>): fc.Arbitrary<NotedOutage> =>
 	fc.record({gpu: fc.nat(1023), mig, kind: fc.constantFrom(...outageKinds), detail: optionalText, since: time});
 
-/** Those of GPUs are stored before those of instances. */
+/** Alerts of GPUs are stored before those of instances. */
 const anyOutages = fc
 	.tuple(
 		fc.array(anyOutage(fc.constant(undefined)), {maxLength: 2}),
@@ -207,7 +205,7 @@ export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 	{requiredKeys: ['kind', 'gpus']},
 );
 
-/** As long as the audit log keeps it whole. */
+/** The longest text that the audit log does not truncate. */
 const shortText = optional(fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 40}));
 
 export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({

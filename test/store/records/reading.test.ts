@@ -23,7 +23,7 @@ describe('times', () => {
 		expect(read({start_time: stored})).toMatchObject({kind: 'leased', lease: {startTime: seconds}});
 	});
 
-	test.each([null, '', '0001-01-01T00:00:00Z'])('%j is not set', (stored) => {
+	test.each([null, '', '0001-01-01T00:00:00Z'])('%j is unset', (stored) => {
 		expect(read({expiry_time: stored})).toMatchObject({kind: 'leased', lease: {expiryTime: undefined}});
 		expect(read({start_time: stored})).toMatchObject({kind: 'garbage', problem: 'start_time is missing'});
 	});
@@ -49,13 +49,13 @@ describe('times', () => {
 		});
 	});
 
-	test('a number that JSON reads as infinite is no time', () => {
+	test('a number that JSON reads as infinite is an invalid time', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1e999}';
 		expect(decodeGpu(0, raw)).toMatchObject({kind: 'garbage', problem: 'start_time is null, which is not a time'});
 	});
 });
 
-test('what is nested too deeply to be shown is wrong all the same', () => {
+test('a value nested too deeply to be shown is invalid', () => {
 	const deep = '['.repeat(200_000) + ']'.repeat(200_000);
 	expect(decodeGpu(0, `{"user":"eve","type":"run","start_time":1,"note":${deep}}`)).toMatchObject({
 		kind: 'garbage',
@@ -87,7 +87,7 @@ describe('a free GPU', () => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
-	test('says which lease ended, and why', () => {
+	test('has the id of the lease that ended, and the reason', () => {
 		const raw = '{"last_released":1751301278,"ended":{"reason":"expired","lease_id":"l","by":"eve"}}';
 		expect(decodeGpu(4, raw)).toMatchObject({kind: 'free', ended: {reason: 'expired', leaseId: 'l'}});
 		expect(decodeGpu(4, '{"ended":{"reason":"later"}}')).toEqual({
@@ -98,7 +98,7 @@ describe('a free GPU', () => {
 		});
 	});
 
-	test('names the processes that the job left, and skips what it cannot read of them', () => {
+	test('lists the processes that the job left, and skips unreadable ones', () => {
 		const readEnded = (left: string) =>
 			decodeGpu(4, `{"last_released":1,"ended":{"reason":"exited","user":"alice","left":${left}}}`);
 		expect(readEnded('{"17":420,"x":1,"18":"y","19":[]}')).toMatchObject({
@@ -112,20 +112,20 @@ describe('a free GPU', () => {
 	});
 
 	test.each(['1', '"released"', '[]', 'null', '{}', '{"reason":1}', '{"lease_id":"l"}'])(
-		'stays free when it says %s of what ended',
+		'stays free if its ended lease is %s',
 		(ended) => {
 			const raw = `{"last_released":1751301278,"ended":${ended}}`;
 			expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased: 1_751_301_278});
 		},
 	);
 
-	test('is not taken for free when it cannot be read', () => {
+	test('is garbage if it cannot be read', () => {
 		expect(decodeGpu(4, '{"last_released":{}}').kind).toBe('garbage');
 	});
 });
 
 describe('a lease', () => {
-	test('as the peer writes it, and as the peer rewrites it', () => {
+	test('is read in both forms that the peer writes', () => {
 		const fresh = '{"start_time":1751301278,"type":"run","user":"eve","actual_user":"eve","last_heartbeat":1751301300}';
 		const rewritten =
 			'{"user":"eve","actual_user":"eve","start_time":"2025-06-30T16:34:38Z","last_heartbeat":"2025-06-30T16:35:00.123456789Z",' +
@@ -154,7 +154,7 @@ describe('a lease', () => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
-	test('of version 0.1.0 says that its boot could not be read: that is unknown, and not a boot of its own', () => {
+	test('with an unreadable boot id of version 0.1.0 has an unknown boot', () => {
 		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
 		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
 	});
@@ -168,7 +168,7 @@ describe('a lease', () => {
 		},
 	);
 
-	test('keeps what it does not know, and no prototype is touched', () => {
+	test('keeps unknown fields, and changes no prototype', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1,"__proto__":{"polluted":true},"later":[{"a":1}]}';
 		const record = decodeGpu(0, raw);
 		if (record.kind !== 'leased') {
@@ -184,7 +184,7 @@ describe('a lease', () => {
 		expect(Reflect.get(record.lease, 'polluted')).toBeUndefined();
 	});
 
-	test('with bytes that are not UTF-8 is a lease all the same', () => {
+	test('with invalid UTF-8 is still decoded', () => {
 		const bytes = new Uint8Array([
 			...new TextEncoder().encode('{"user":"eve","type":"run","start_time":1,"note":"'),
 			0xff,
@@ -195,7 +195,7 @@ describe('a lease', () => {
 });
 
 describe('a queue entry', () => {
-	test('as the peer writes it', () => {
+	test('is read as the peer writes it', () => {
 		const raw =
 			'{"id":"q","user":"eve","actual_user":"eve","requested_count":2,"allocated_gpus":null,"reservation_type":"manual",' +
 			'"expiry_duration":28800000000000,"enqueue_time":"2025-06-30T16:34:38.5Z","last_heartbeat":"2025-06-30T16:34:38.5Z",' +
@@ -221,7 +221,7 @@ describe('a queue entry', () => {
 	});
 
 	const least = {user: 'eve', reservation_type: 'run', enqueue_time: 5};
-	test('what is missing is filled in where it can be', () => {
+	test('gets defaults for missing fields', () => {
 		expect(decodeQueueEntry('q', JSON.stringify({...least, requested_ids: [1, 2]}))).toMatchObject({
 			kind: 'entry',
 			entry: {id: 'q', requestedCount: 2, lastHeartbeat: 5, enqueueTime: 5},
@@ -242,7 +242,7 @@ describe('a queue entry', () => {
 });
 
 describe('a usage record', () => {
-	test('as the peer writes it', () => {
+	test('is read as the peer writes it', () => {
 		const raw =
 			'{"user":"eve","gpu_id":0,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z",' +
 			'"duration_seconds":60.5,"reservation_type":"run"}';
@@ -256,7 +256,7 @@ describe('a usage record', () => {
 		});
 	});
 
-	test('a reason of a later version is left out, not the record', () => {
+	test('drops an unknown reason of a later version and keeps the record', () => {
 		const raw =
 			'{"user":"e","gpu_id":0,"start_time":1,"end_time":2,"reservation_type":"run","end_reason":"teleported"}';
 		expect(decodeUsage(raw)).toEqual({
@@ -269,12 +269,15 @@ describe('a usage record', () => {
 		});
 	});
 
-	test.each(['', 'x', '{}', '{"user":"e","gpu_id":0,"start_time":1,"reservation_type":"run"}'])('%s is none', (raw) => {
-		expect(decodeUsage(raw)).toBeUndefined();
-	});
+	test.each(['', 'x', '{}', '{"user":"e","gpu_id":0,"start_time":1,"reservation_type":"run"}'])(
+		'%s is invalid',
+		(raw) => {
+			expect(decodeUsage(raw)).toBeUndefined();
+		},
+	);
 });
 
-test('an event that makes no sense is none', () => {
+test('an event that makes no sense is invalid', () => {
 	for (const raw of ['', '1', '{}', '{"kind":"party","gpus":[]}', '{"kind":"pool","gpus":"0"}']) {
 		expect(decodeEvent(raw)).toBeUndefined();
 	}

@@ -19,7 +19,7 @@ import {
 } from '../../../source/store/records/index.js';
 import {anyEnded, anyEntry, anyEvent, anyLease, anyShares, anyTime, anyUsage} from './arbitraries.js';
 
-/** The stored form holds no lone surrogate, so neither does what is read back. */
+/** The stored form contains no lone surrogates, so the decoded record has none. */
 const wellFormed = <Value>(value: Value): Value => {
 	if (typeof value === 'string') {
 		return value.toWellFormed() as Value;
@@ -36,10 +36,10 @@ const wellFormed = <Value>(value: Value): Value => {
 		: value;
 };
 
-/** Nothing stored is null for "unset", and every string is well-formed. */
+/** The stored form never uses null for "unset", and every string is well-formed. */
 const isStrict = (raw: string): boolean => !raw.includes(':null') && raw.isWellFormed() && !/[^\\]\\ud/v.test(raw);
 
-describe('what was written is read back, and writes the same again', () => {
+describe('encoding, decoding and encoding again gives the same', () => {
 	test('lease', () => {
 		fc.assert(
 			fc.property(anyLease, (lease) => {
@@ -122,7 +122,7 @@ describe('what was written is read back, and writes the same again', () => {
 		);
 	});
 
-	test('bytes that are not text', () => {
+	test('invalid UTF-8', () => {
 		fc.assert(
 			fc.property(fc.uint8Array(), (bytes) => {
 				expect(Buffer.compare(Buffer.from(bytesOf(rawOf(bytes))), Buffer.from(bytes))).toBe(0);
@@ -131,7 +131,7 @@ describe('what was written is read back, and writes the same again', () => {
 	});
 });
 
-describe('what somebody else wrote can be written again wherever it can be read', () => {
+describe('a record that another program wrote and that can be read can be written again', () => {
 	const anyValue = fc.oneof(
 		fc.constantFrom<unknown>(
 			null,
@@ -155,7 +155,7 @@ describe('what somebody else wrote can be written again wherever it can be read'
 		fc.jsonValue(),
 	);
 
-	/** A record in which one field is another. */
+	/** A record with one field replaced. */
 	const changed = ([raw, at, value]: readonly [raw: string, at: number, value: unknown]): string => {
 		const record = JSON.parse(raw) as Record<string, unknown>;
 		const names = Object.keys(record);
@@ -195,7 +195,7 @@ describe('what somebody else wrote can be written again wherever it can be read'
 	});
 });
 
-describe('reading never throws', () => {
+describe('decoding never throws', () => {
 	const anyText = fc.oneof(
 		fc.string({unit: 'binary'}),
 		fc.json(),
@@ -207,7 +207,7 @@ describe('reading never throws', () => {
 			.map((fields) => JSON.stringify(fields)),
 	);
 
-	test('whatever is stored', () => {
+	test('for any stored string', () => {
 		fc.assert(
 			fc.property(anyText, (raw) => {
 				expect(['free', 'leased', 'shared', 'garbage']).toContain(decodeGpu(0, raw).kind);
@@ -221,7 +221,7 @@ describe('reading never throws', () => {
 		expect(Object.keys(Object.prototype)).toEqual([]);
 	});
 
-	test('however deep it is', () => {
+	test('for any depth', () => {
 		for (const depth of [10, 100, 100_000]) {
 			const deep = '['.repeat(depth) + ']'.repeat(depth);
 			const record = decodeGpu(0, `{"user":"a","type":"run","start_time":1,"x":${deep}}`);

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {encodeFree, encodeLease, encodeQueueEntry, encodeUsage} from '../../../source/store/records/index.js';
 import {entry, lease, start, usage} from '../samples.js';
 
-test('a lease, field by field', () => {
+test('a lease is written field by field', () => {
 	expect(
 		encodeLease({
 			user: 'team',
@@ -29,20 +29,20 @@ test('a lease, field by field', () => {
 	);
 });
 
-test('what is not set is absent', () => {
+test('unset fields are absent', () => {
 	expect(encodeLease({user: 'a', type: 'manual', startTime: 5, note: '', actualUser: ''})).toBe(
 		'{"user":"a","start_time":5,"type":"manual"}',
 	);
 });
 
-test('when a GPU was freed', () => {
+test('a freed GPU has its release time', () => {
 	expect(encodeFree(start)).toBe('{"last_released":"2025-10-09T08:53:20Z"}');
 	expect(encodeFree(start + 0.25)).toBe('{"last_released":"2025-10-09T08:53:20.25Z"}');
 	expect(encodeFree(start + 0.000001)).toBe('{"last_released":"2025-10-09T08:53:20.000001Z"}');
 	expect(encodeFree(start + 0.9999999)).toBe('{"last_released":"2025-10-09T08:53:21Z"}');
 });
 
-test('which lease ended on a freed GPU, and why, beside the time and not as a lease', () => {
+test('a freed GPU has the lease that ended and the reason, and does not look like a lease', () => {
 	expect(encodeFree(start, {reason: 'released', leaseId: 'l'})).toBe(
 		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"released","lease_id":"l"}}',
 	);
@@ -57,7 +57,7 @@ test('which lease ended on a freed GPU, and why, beside the time and not as a le
 	expect(encodeFree(undefined, {reason: 'expired'})).toBeUndefined();
 });
 
-test('a queue entry, field by field', () => {
+test('a queue entry is written field by field', () => {
 	expect(
 		encodeQueueEntry(
 			entry('q', {
@@ -83,14 +83,14 @@ test('a queue entry, field by field', () => {
 	);
 });
 
-test('a usage record, field by field', () => {
+test('a usage record is written field by field', () => {
 	expect(encodeUsage(usage({actualUser: 'b', leaseId: 'l', note: 'n', endReason: 'expired'}))).toBe(
 		'{"user":"alice","actual_user":"b","gpu_id":0,"start_time":"2025-10-09T08:52:20Z","end_time":"2025-10-09T08:53:20Z",' +
 			'"duration_seconds":60,"reservation_type":"run","lease_id":"l","note":"n","end_reason":"expired"}',
 	);
 });
 
-test('what cannot be stored is a bug of the caller', () => {
+test('values that cannot be stored throw', () => {
 	expect(() => encodeLease(lease({user: ''}))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry(''))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry('q', {user: ''}))).toThrow(TypeError);

@@ -1,6 +1,4 @@
-/**
-No Redis where one should be.
-*/
+/** The store without a Redis at its address. */
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -10,7 +8,7 @@ import {timed} from '../../_helpers/program/timed.js';
 
 const host = '127.0.0.1';
 
-describe('no Redis there', () => {
+describe('a missing Redis', () => {
 	const openAndRead = async (port: number, more: Record<string, unknown> = {}) => {
 		const store = await openRedisStore({host, port, db: 0, keepReconnecting: false, ...more});
 		try {
@@ -20,7 +18,7 @@ describe('no Redis there', () => {
 		}
 	};
 
-	test.each([false, true])('a refused connection is said at once (keepReconnecting: %j)', async (keepReconnecting) => {
+	test.each([false, true])('a refused connection fails at once (keepReconnecting: %j)', async (keepReconnecting) => {
 		const port = await freePort();
 		const {ownSeconds, error} = await timed(openAndRead(port, {keepReconnecting}));
 		expect(error).toMatchObject({
@@ -32,7 +30,7 @@ describe('no Redis there', () => {
 		expect(ownSeconds).toBeLessThan(1);
 	});
 
-	test('so is a host without an address, and a socket that is not there', async () => {
+	test('an unknown host and a missing socket fail at once', async () => {
 		const unknown = await timed(openAndRead(6379, {host: 'no-such-host.invalid'}));
 		expect(unknown.error).toMatchObject({code: 'store-unreachable'});
 		expect(unknown.ownSeconds).toBeLessThan(6);
@@ -43,7 +41,7 @@ describe('no Redis there', () => {
 		});
 	});
 
-	describe('but something else', () => {
+	describe('another server at the address', () => {
 		let server: Server;
 		let port: number;
 		const sockets = new Set<Socket>();
@@ -63,7 +61,7 @@ describe('no Redis there', () => {
 			server.close();
 		});
 
-		test('one that accepts and never answers is given up within 6 s', async () => {
+		test('a server that accepts and never answers is given up within 6 s', async () => {
 			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, keepReconnecting: true}];
 			for (const {ownSeconds, error} of await Promise.all(ways.map(async (way) => timed(openAndRead(port, way))))) {
 				expect(error).toMatchObject({
@@ -74,7 +72,7 @@ describe('no Redis there', () => {
 			}
 		});
 
-		test('one that is not Redis is known for that', async () => {
+		test('a server that is not Redis is reported as such', async () => {
 			server.on('connection', (socket) => {
 				socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
 			});
@@ -86,7 +84,7 @@ describe('no Redis there', () => {
 			expect(ownSeconds).toBeLessThan(6);
 		});
 
-		test('one that hangs up at once is given up', async () => {
+		test('a server that hangs up at once is given up', async () => {
 			server.on('connection', (socket) => {
 				socket.destroy();
 			});

@@ -1,6 +1,4 @@
-/**
-A Redis that cannot keep the audit log: the GPUs matter more.
-*/
+/** A Redis that cannot keep the audit log still hands out GPUs. */
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -10,7 +8,7 @@ import {audit, collect, leaseWrite, plan, poolWrite, usage} from '../samples.js'
 
 const secret = 'very-secret-4711';
 
-describe('an audit log that cannot be kept', () => {
+describe('an unavailable audit log', () => {
 	const recent = Math.floor(Date.now() / 1000) - 60;
 	const grant = plan({
 		writes: [poolWrite(2), leaseWrite(0)],
@@ -27,7 +25,7 @@ describe('an audit log that cannot be kept', () => {
 		await store.close();
 	};
 
-	test('where Redis has no streams, GPUs are handed out all the same, and a reader of the audit log is told', async () => {
+	test('does not stop grants on a Redis without streams, and is reported to its readers', async () => {
 		const server = await startRedis({
 			settings: ['XADD', 'XRANGE', 'XREVRANGE'].flatMap((name) => ['--rename-command', name, '']),
 		});
@@ -40,7 +38,7 @@ describe('an audit log that cannot be kept', () => {
 		await server.stop();
 	});
 
-	test('so it is where the account may not, and where the key is something else', async () => {
+	test('does not stop grants if the account lacks the right or the key has another type', async () => {
 		const server = await startRedis();
 		const client = new Redis({port: server.port});
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@stream');

@@ -1,6 +1,4 @@
-/**
-A Redis that comes and goes.
-*/
+/** The store while its Redis comes and goes. */
 import process from 'node:process';
 import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
@@ -52,8 +50,8 @@ describe('a Redis', () => {
 		return {heard, stop};
 	};
 
-	test('is asked once for a read, once for a commit', async () => {
-		// Whatever the other connections still have to ask is asked by then.
+	test('gets one request for a read and one for a commit', async () => {
+		// The other connections have finished their own requests by then.
 		await store.read();
 		await client.config('RESETSTAT');
 		const fresh = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -68,13 +66,13 @@ describe('a Redis', () => {
 		await fresh.close();
 	});
 
-	test('is not said to be away where the program itself makes a mistake', async () => {
+	test('is not reported as unreachable when the program itself has a bug', async () => {
 		const mistake = plan({expect: [{kind: 'queue', scope: 'whole', ids: undefined as never}]});
 		await expect(store.commit(mistake)).rejects.toBeInstanceOf(TypeError);
 		await expect(store.read()).resolves.toMatchObject({pool: undefined});
 	});
 
-	test('lets in no more clients, and says so', async () => {
+	test('at its client limit gives an error that says so', async () => {
 		await client.config('SET', 'maxclients', 2);
 		const more = async () => {
 			const crowded = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -88,13 +86,13 @@ describe('a Redis', () => {
 		const {ownSeconds, error} = await timed(more());
 		const name = `Redis at 127.0.0.1:${server.port}`;
 		expect(error).toMatchObject({code: 'store-unreachable'});
-		// A server that hangs up before it has read what was sent to it cuts off its own word, too: so it is where it is slow.
+		// A server that hangs up before it has read everything also loses its own last message, as it does when it is slow.
 		const said = (error as Error).message;
 		expect(said === `${name} has too many clients` || said.startsWith(`Cannot reach ${name}: `), said).toBe(true);
 		expect(ownSeconds).toBeLessThan(6);
 	});
 
-	test('forgets its scripts, and nobody notices', async () => {
+	test('that has lost its scripts gets them again', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.script('FLUSH');
@@ -104,7 +102,7 @@ describe('a Redis', () => {
 		}
 	});
 
-	test('cuts the connection, and the next request does not notice', async () => {
+	test('that cuts the connection is reconnected for the next request', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
@@ -115,7 +113,7 @@ describe('a Redis', () => {
 		}
 	});
 
-	test('cuts the connection under a commit, which is done once or not at all, and said to be unsure', async () => {
+	test('that cuts the connection during a commit carries it out at most once, and the outcome is reported as unknown', async () => {
 		await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
 		let unsure = 0;
 		for (let round = 1; round <= 30; round++) {
@@ -141,7 +139,7 @@ describe('a Redis', () => {
 		expect(unsure).toBeLessThanOrEqual(30);
 	});
 
-	test('is killed and starts again with its data: listeners are told, and hear on', async () => {
+	test('that is killed and restarted with its data notifies listeners, which keep listening', async () => {
 		await write(store, poolWrite(1), leaseWrite(0));
 		const before = await store.read();
 		const {heard, stop} = await listen();
@@ -157,7 +155,7 @@ describe('a Redis', () => {
 		await stop();
 	});
 
-	test('is away: commands fail soon, then at once, and work again when it is back', async () => {
+	test('that is down fails commands within seconds, then at once, and works again when it is back', async () => {
 		await write(store, poolWrite(1));
 		await server.kill();
 		const first = await timed(store.read());
@@ -173,7 +171,7 @@ describe('a Redis', () => {
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 	});
 
-	test('is away for good: a command that somebody waits for gives up', async () => {
+	test('that stays down fails a command that somebody waits for', async () => {
 		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await server.kill();
 		const {ownSeconds, error} = await timed(hasty.read());
@@ -182,7 +180,7 @@ describe('a Redis', () => {
 		await hasty.close();
 	});
 
-	test('stands still: nobody hangs, the listener is told, and all goes on after', async () => {
+	test('that stops responding blocks nobody, notifies the listener, and is used again afterwards', async () => {
 		await write(store, poolWrite(1));
 		const {heard, stop} = await listen();
 		process.kill(server.pid(), 'SIGSTOP');
@@ -208,12 +206,12 @@ describe('a Redis', () => {
 		await stop();
 	});
 
-	test('has answered while this process had no processor: the answer counts', async () => {
+	test('that answered while this process was suspended counts as answering', async () => {
 		await write(store, poolWrite(2));
 		const heard = await listen();
 		await client.call('CLIENT', 'PAUSE', '500');
 		const asked = store.read();
-		// The answer comes while nothing is read for longer than it may take, as after Ctrl-Z or on a machine that is overloaded.
+		// The answer arrives while this process reads nothing for longer than the time limit, as after Ctrl-Z or on an overloaded machine.
 		await sleep(50);
 		await nextTurn();
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500);
@@ -222,13 +220,13 @@ describe('a Redis', () => {
 		await heard.stop();
 	});
 
-	test('is loading its data: a request waits for it', async () => {
+	test('that is loading its data makes a request wait', async () => {
 		await write(store, poolWrite(3));
 		await client.eval('for i = 1, 4000 do redis.call("SET", "filler:" .. i, string.rep("x", 100)) end', 0);
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
 		await client.bgrewriteaof();
 		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
-		// It would take a minute, if it were not told to hurry.
+		// Loading would take a minute without these settings.
 		await server.restart({
 			settings: ['--key-load-delay', '15000', '--loading-process-events-interval-bytes', '1024'],
 			isLoadingEnough: true,
@@ -245,7 +243,7 @@ describe('a Redis', () => {
 		await late.close();
 	});
 
-	test('is busy with a script of somebody else: a request waits for it', async () => {
+	test("that is busy with another client's script makes a request wait", async () => {
 		await write(store, poolWrite(3));
 		const other = client.duplicate();
 		const endless = other.eval('while true do end', 0).catch(String);

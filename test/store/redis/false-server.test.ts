@@ -1,4 +1,4 @@
-/** What answers on the port speaks Redis's language and says nothing that Redis would. */
+/** Servers that speak Redis's protocol but give answers that no Redis gives. */
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import fc from 'fast-check';
@@ -36,7 +36,7 @@ const {answer} = fc.letrec<{answer: string; list: string}>((tie) => ({
 	list: fc.array(tie('answer'), {maxLength: 14}).map((items) => `*${items.length}\r\n${items.join('')}`),
 }));
 
-test('every answer is understood or refused in words, and nothing waits for ever', async () => {
+test('every answer is accepted or gives a clear error, and no request waits forever', async () => {
 	let said = '';
 	const redis = await startFakeRedis(() => said);
 	await fc.assert(
@@ -45,7 +45,7 @@ test('every answer is understood or refused in words, and nothing waits for ever
 			let store: Store | undefined;
 			try {
 				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, keepReconnecting: false});
-				// A cursor that leads nowhere but on, and a history that never ends, are no form of an answer.
+				// An endless cursor or history is not a malformed answer, so it is cut off here.
 				await Promise.race([
 					work(store),
 					new Promise((resolve) => {
@@ -93,7 +93,7 @@ test.each([
 	}
 });
 
-/** Sends as much as the other side takes, once it is asked anything. */
+/** Sends as much as the client takes, once the client has sent anything. */
 async function startFlood(first: string, rest: string) {
 	const sockets = new Set<Socket>();
 	let sentBytes = 0;

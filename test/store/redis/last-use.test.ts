@@ -1,6 +1,4 @@
-/**
-What commit.lua keeps of last uses, so that a read need not look through the history: it is believed while it is whole, and only then.
-*/
+/** The last uses that commit.lua caches so that a read need not search the history. A read trusts them only while they are complete. */
 import {describe, expect, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {plan, usage} from '../samples.js';
@@ -17,7 +15,7 @@ const append = async (...records: ReadonlyArray<Parameters<typeof usage>[0]>) =>
 
 const lastUsed = async (user: string) => [...(await redis.store.read({user})).lastUsed];
 
-/** A GPU that no record names shows whether a read believes what is kept. */
+/** No record names this GPU, so its last use shows whether a read trusts the cache. */
 const isBelieved = async (user: string) => {
 	const field = `user ${user}`;
 	const kept = await redis.client.hget(lastUse, field);
@@ -27,15 +25,15 @@ const isBelieved = async (user: string) => {
 	return uses.some(([gpu]) => gpu === 77);
 };
 
-/** As the Go program adds a record: without a word to anybody. */
+/** Adds a record as the Go program does, without updating the cache. */
 const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	const end = new Date(second * 1000).toISOString();
 	const record = `{"user":"${user}","gpu_id":${gpu},"start_time":"2025-06-30T16:34:38Z","end_time":"${end}","duration_seconds":60.5,"reservation_type":"run"}`;
 	await redis.client.zadd(history, second, record);
 };
 
-describe('the last uses that are kept', () => {
-	test('are believed from the first record of a pool on', async () => {
+describe('the cached last uses', () => {
+	test('are trusted from the first record of a pool on', async () => {
 		await append({gpuId: 4, endTime: recent + 0.25});
 		expect(await lastUsed('alice')).toEqual([[4, recent + 0.25]]);
 		expect(await isBelieved('alice')).toBe(true);
@@ -43,7 +41,7 @@ describe('the last uses that are kept', () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('are not believed after a record of the Go program, until a hundred others came after it', async () => {
+	test('are not trusted after a record of the Go program, until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([
@@ -64,11 +62,11 @@ describe('the last uses that are kept', () => {
 		expect(await isBelieved('alice')).toBe(false);
 		await append({gpuId: 7, endTime: recent + 101}, {gpuId: 7, endTime: recent + 102});
 		expect(await isBelieved('alice')).toBe(true);
-		// Those of the Go program are not among the newest hundred any more.
+		// The records of the Go program are no longer among the newest hundred.
 		expect(await lastUsed('alice')).toEqual([[7, recent + 102]]);
 	});
 
-	test('are not believed after records went away, or all of them came back', async () => {
+	test('are not trusted after records were removed, or after all were restored', async () => {
 		await append({gpuId: 4, endTime: recent}, {gpuId: 5, endTime: recent + 1});
 		const kept = await redis.client.zrange(history, '0', '-1', 'WITHSCORES');
 		await redis.client.zremrangebyrank(history, '1', '1');
@@ -85,14 +83,14 @@ describe('the last uses that are kept', () => {
 		]);
 	});
 
-	test('begin again after more records at once than are looked at', async () => {
+	test('start again after one commit adds more records than a read searches', async () => {
 		await append(...Array.from({length: 2000}, (_, index) => ({gpuId: index, endTime: recent + index})));
 		expect(await isBelieved('alice')).toBe(false);
 		expect(await lastUsed('alice')).toHaveLength(100);
 		expect(await redis.client.hkeys(lastUse)).toEqual(['count', 'since']);
 	});
 
-	test('do not grow with those who come once', async () => {
+	test('stay bounded when many users come once', async () => {
 		for (let index = 0; index < 1100; index++) {
 			await append({user: `user ${index}`, gpuId: 0, endTime: recent + index});
 		}
@@ -101,14 +99,14 @@ describe('the last uses that are kept', () => {
 		expect(await lastUsed('user 1099')).toEqual([[0, recent + 1099]]);
 	});
 
-	test('are of no account where the key holds something else', async () => {
+	test('are ignored if the key has another type', async () => {
 		await redis.client.set(lastUse, 'x');
 		expect(await append({gpuId: 4, endTime: recent})).toBe('done');
 		expect(await lastUsed('alice')).toEqual([[4, recent]]);
 		expect(await redis.client.get(lastUse)).toBe('x');
 	});
 
-	test('are of no account to an account that may not use hashes', async () => {
+	test('are ignored by an account that may not use hashes', async () => {
 		const secret = 'a secret of twenty characters';
 		await redis.client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@hash', '-config');
 		const limited = await openRedisStore({...redis.options, username: 'limited', password: secret});

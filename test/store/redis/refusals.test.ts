@@ -1,6 +1,4 @@
-/**
-A Redis that answers, but will not.
-*/
+/** Redis servers that answer but refuse commands. */
 import {inspect} from 'node:util';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
@@ -27,7 +25,7 @@ describe('a server without a password', () => {
 		await server.stop();
 	});
 
-	test('out of memory, refuses what asks for more, and takes what gives back', async () => {
+	test('that is out of memory refuses writes that need more, and accepts releases', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		const two = new Map([0, 1].map((id) => [id, {since: start}]));
 		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'), {kind: 'drains', drains: two});
@@ -59,7 +57,7 @@ describe('a server without a password', () => {
 			usage: [usage({endTime: Math.floor(Date.now() / 1000)})],
 		});
 		expect(await store.commit(release)).toBe('done');
-		// One of several is put back into service; one more is not taken out.
+		// Puts one of several drained GPUs back into service. Draining another one is refused.
 		const drainWrite = (ids: readonly number[]) =>
 			({kind: 'drains', drains: new Map(ids.map((id) => [id, {since: start}]))}) as const;
 		const more = plan({expect: [{kind: 'drains', raw: drained}], writes: [drainWrite([0, 1, 2])]});
@@ -70,13 +68,13 @@ describe('a server without a password', () => {
 		expect(drains.keys().toArray()).toEqual([1]);
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
-		// Reading works to the end: the history, and the audit log.
+		// All reads still work: the history and the audit log.
 		expect(await Array.fromAsync(store.history(0, Infinity))).toHaveLength(1);
 		expect(await store.audit()).toEqual([]);
 		await store.close();
 	});
 
-	test('a database that does not exist is refused, not taken for database 0', async () => {
+	test('refuses a database that does not exist, and does not use database 0 instead', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
 			code: 'store-refused',
@@ -89,7 +87,7 @@ describe('a server without a password', () => {
 		await store.close();
 	});
 
-	test('a socket and a url lead there too', async () => {
+	test('can be reached by a socket and by a URL', async () => {
 		const first = await openRedisStore({host: 'x', port: 1, db: 0, socket: server.socket, keepReconnecting: false});
 		expect(first.location).toBe(`redis ${server.socket}/0`);
 		await write(first, poolWrite(7));
@@ -111,7 +109,7 @@ describe('a server without a password', () => {
 		},
 	);
 
-	test('a replica takes no changes; the moment it is promoted, it does', async () => {
+	test('that is a replica refuses changes until it is promoted', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await write(store, poolWrite(1));
 		await client.replicaof('127.0.0.1', 1);
@@ -129,7 +127,7 @@ describe('a server without a password', () => {
 		}
 	});
 
-	test('an account without a right is refused before anything is written', async () => {
+	test('refuses an account without a needed right before anything is written', async () => {
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
 		const store = await openRedisStore({
 			host: server.host,
@@ -162,7 +160,7 @@ describe('a server with a password', () => {
 		await server.stop();
 	});
 
-	test('lets in a client that knows it, and shows it to no one', async () => {
+	test('accepts a client that knows the password, and no message contains it', async () => {
 		const store = await openRedisStore({
 			host: server.host,
 			port: server.port,

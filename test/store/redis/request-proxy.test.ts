@@ -1,4 +1,4 @@
-/** The proxy of requests that the tests of late commits and the chaos test put before a real server. */
+/** The proxy that the tests of late commits and the chaos test put in front of a real server. */
 import process from 'node:process';
 import {setImmediate} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
@@ -10,7 +10,7 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 
-test('a connection through the proxy collects no listeners, however many commits pass', async () => {
+test('a connection through the proxy does not accumulate listeners with each commit', async () => {
 	const proxy = await openRequestProxy(redis.port);
 	const warnings: Error[] = [];
 	const note = (warning: Error): void => {
@@ -27,7 +27,7 @@ test('a connection through the proxy collects no listeners, however many commits
 	const script = withConstants(commitLua);
 	proxy.meet([]);
 	for (let commit = 0; commit < 20; commit++) {
-		// The proxy knows a commit by its script, which may refuse these words.
+		// The proxy recognizes a commit by its script. The script may reject these arguments.
 		await client.eval(script, 0).catch(() => undefined);
 	}
 

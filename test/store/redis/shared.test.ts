@@ -1,6 +1,4 @@
-/**
-What is in Redis, as the Go peer sees it, and what the peer leaves there.
-*/
+/** The Redis data as the Go program sees it, and data that the Go program leaves. */
 import {Buffer} from 'node:buffer';
 import {describe, expect, test} from 'vitest';
 import {
@@ -21,13 +19,13 @@ import {
 } from '../samples.js';
 import {emptyRedis} from './_empty-redis.js';
 
-/** Young enough to stay in the history. */
+/** Recent enough to stay in the history. */
 const recent = Math.floor(Date.now() / 1000) - 60;
 
 const redis = emptyRedis();
 
 describe('our records', () => {
-	test('are under the keys of the peer, in its forms', async () => {
+	test("have the peer's keys and formats", async () => {
 		await redis.store.commit(
 			plan({
 				writes: [
@@ -98,19 +96,19 @@ describe('our records', () => {
 		expect(score).toBe(String(recent));
 	});
 
-	test('of a shared GPU are to the peer a reservation of somebody else that does not end soon', async () => {
+	test('show a shared GPU to the peer as a reservation of "(shared)" that does not end soon', async () => {
 		const shares = [
 			lease({memoryMiB: 8192}),
 			lease({user: 'bob', actualUser: 'bob', leaseId: 'lease-2', memoryMiB: 1024}),
 		];
 		await write(redis.store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
 		const raw = (await redis.client.get('canhazgpu:gpu:0'))!;
-		// A client of the Go program that knows none of our fields.
+		// Removes our fields, as a client of the Go program does.
 		const {shares: parts, capacity_mib: _, ...known} = JSON.parse(raw) as Record<string, unknown>;
 		expect(known).toEqual({user: '(shared)', type: 'manual', start_time: start, expiry_time: 4_102_444_800});
 		expect(raw).not.toContain('null');
 		expect(parts).toHaveLength(2);
-		// What it counts as free: no user, or one that is empty.
+		// The peer counts a GPU as free if it has no user or an empty one.
 		const isFree = await redis.client.eval(
 			'local s = cjson.decode(redis.call("GET", KEYS[1])); return (s.user == nil or s.user == "") and 1 or 0',
 			1,
@@ -119,7 +117,7 @@ describe('our records', () => {
 		expect(isFree).toBe(0);
 	});
 
-	test('can be decoded by Lua, whatever the text', async () => {
+	test('can be decoded by Lua for any text', async () => {
 		const note = 'a\u{103FF}b\u{D800} "quoted" \\ud800 \u{0} 🤖';
 		await write(redis.store, poolWrite(1), leaseWrite(0, {note, unknownFields: {x: '\u{DC00}'}}), join('q', {note}));
 		for (const key of ['canhazgpu:gpu:0', 'canhazgpu:queue:entry:q']) {
@@ -128,7 +126,7 @@ describe('our records', () => {
 		}
 	});
 
-	test('scores in the queue are nanoseconds of the store, and always later than the last', async () => {
+	test('have queue scores in nanoseconds of the store that always grow', async () => {
 		const scores = async () =>
 			(await redis.client.zrangebyscore('canhazgpu:queue', '-inf', '+inf', 'WITHSCORES'))
 				.filter((_, at) => at % 2 === 1)
@@ -146,14 +144,14 @@ describe('our records', () => {
 		expect(lineOf(await redis.store.read())).toEqual(['b', 'a', 'peer', '0']);
 	});
 
-	test('history never expires as a whole, though the peer says so', async () => {
+	test('remove the expiry that the peer sets on the whole history', async () => {
 		await redis.client.zadd('canhazgpu:usage_history_sorted', start, 'x');
 		await redis.client.expire('canhazgpu:usage_history_sorted', 5);
 		await redis.store.commit(plan({usage: [usage({endTime: Date.now() / 1000})]}));
 		expect(await redis.client.ttl('canhazgpu:usage_history_sorted')).toBe(-1);
 	});
 
-	test('events are published as JSON', async () => {
+	test('include events, published as JSON', async () => {
 		const listener = redis.client.duplicate();
 		const heard: string[] = [];
 		listener.on('message', (_, message: string) => {
@@ -168,7 +166,7 @@ describe('our records', () => {
 });
 
 describe("the peer's records", () => {
-	test('are read in every form it writes, and changed only as they were read', async () => {
+	test('are read in every form that the peer writes, and changed only if they are still the same', async () => {
 		await redis.client.mset({
 			'canhazgpu:gpu_count': '5',
 			'canhazgpu:gpu:0':
@@ -203,7 +201,7 @@ describe("the peer's records", () => {
 		expect(await redis.store.commit(change)).toBe('conflict');
 	});
 
-	test('may hold bytes that are not UTF-8', async () => {
+	test('may contain invalid UTF-8', async () => {
 		const bytes = Buffer.concat([
 			Buffer.from('{"user":"eve","type":"manual","start_time":1,"note":"'),
 			Buffer.from([0xff, 0x80, 0xc3]),
@@ -219,7 +217,7 @@ describe("the peer's records", () => {
 		expect(await redis.store.commit(release(rawOn(snapshot, 0)))).toBe('done');
 	});
 
-	test('its last uses are known by its way of writing labels', async () => {
+	test('count for the last use of a label as the peer writes it', async () => {
 		const record = String.raw`{"user":"a\u003cb\u0026c","gpu_id":3,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z","duration_seconds":60.5,"reservation_type":"run"}`;
 		await redis.client.zadd('canhazgpu:usage_history_sorted', 1_751_301_338, record);
 		const {lastUsed} = await redis.store.read({user: 'a<b&c'});
@@ -227,7 +225,7 @@ describe("the peer's records", () => {
 		expect(await collect(redis.store.history(1_751_301_338, 1_751_301_339))).toMatchObject([{user: 'a<b&c', gpuId: 3}]);
 	});
 
-	test('an id without an entry is seen, and can be taken out', async () => {
+	test('include queue ids without an entry, which can be removed', async () => {
 		await redis.client.zadd('canhazgpu:queue', 1, 'ghost');
 		await write(redis.store, join('q'));
 		const {queue} = await redis.store.read();
@@ -237,7 +235,7 @@ describe("the peer's records", () => {
 		expect(lineOf(await redis.store.read())).toEqual(['q']);
 	});
 
-	test('its lock stops grants, and nothing else', async () => {
+	test('include a lock that stops grants and nothing else', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(0));
 		const before = stateOf(await redis.store.read());
 		await redis.client.set('canhazgpu:allocation_lock', 'locked', 'EX', 10);

@@ -1,4 +1,4 @@
-/** Redis behind TLS: whom the program believes, who it is to the server, and what it says where they do not agree. */
+/** Redis over TLS: trusted authorities, client certificates, and errors. */
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,7 +22,7 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-n
 
 openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '9', '-subj', '/CN=Own authority');
 
-/** Certificate and key in one file, signed by our own authority. */
+/** Creates a certificate and its key in one file, signed by the test's authority. */
 function certificate(name: string, host: string, days = 9): string {
 	const files = [`${name}.csr`, `${name}.key`, `${name}.crt`, `${name}.ext`] as const;
 	const [request, key, signed, extension] = files;
@@ -40,7 +40,7 @@ const expired = certificate('expired', 'localhost', -1);
 const own = certificate('own', 'alice');
 const authority = {CANHAZGPU_REDIS_TLS_CA_CERT_FILE: file('ca.pem')};
 
-/** The same Redis, behind TLS. */
+/** The same Redis over TLS. */
 async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 	const server = createServer({cert: readFileSync(pem), key: readFileSync(pem), ...options}, (socket) => {
 		const behind = connect(redis.port, '127.0.0.1');
@@ -63,7 +63,7 @@ async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 
 const forClients: TlsOptions = {ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true};
 
-test('an authority of one’s own is believed where it is named, and so is a client by its certificate', async () => {
+test('a configured authority and a client certificate are accepted', async () => {
 	const box = await encrypted(good, forClients);
 	const environment = {...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: own};
 	expect(await box.run('admin --gpus 2 --provider fake --force', environment)).toMatchObject({exitCode: 0, stderr: ''});
@@ -140,7 +140,7 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 	expect(stderr).toMatch(said);
 });
 
-test('a server without TLS is told where TLS is wanted', async () => {
+test('a server without TLS is reported if TLS is configured', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
 	const {exitCode, stderr} = await box.run('status', authority);

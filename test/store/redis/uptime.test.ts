@@ -3,11 +3,11 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('a server is never said to have been up for longer than it was', async () => {
+test('the reported uptime of the server is never longer than the true one', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	for (let round = 0; round < 3; round++) {
-		// It starts late in one second and is asked early in the next: what it tells in whole seconds is off by most then.
+		// The server starts late in one second and is asked early in the next, when its uptime in whole seconds is most wrong.
 		await eventually(() => Date.now() % 1000 > 800);
 		const before = Date.now() / 1000;
 		await server.restart();

@@ -1,6 +1,4 @@
-/**
-Keys that hold something of another type than they should.
-*/
+/** Keys that hold another Redis type than expected. */
 import {describe, expect, test} from 'vitest';
 import {collect, entry, join, leaseWrite, plan, poolWrite, start, usage, write} from '../samples.js';
 import {emptyRedis} from './_empty-redis.js';
@@ -8,7 +6,7 @@ import {emptyRedis} from './_empty-redis.js';
 const redis = emptyRedis();
 
 describe('keys of another type', () => {
-	test('one GPU is garbage, and can be freed', async () => {
+	test('a GPU is garbage and can be freed', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(1));
 		await redis.client.rpush('canhazgpu:gpu:0', 'x');
 		const {gpus} = await redis.store.read();
@@ -20,7 +18,7 @@ describe('keys of another type', () => {
 		expect((await redis.store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('an entry is garbage', async () => {
+	test('a queue entry is garbage', async () => {
 		await write(redis.store, join('q'));
 		await redis.client.del('canhazgpu:queue:entry:q');
 		await redis.client.hset('canhazgpu:queue:entry:q', 'a', 1);
@@ -41,7 +39,7 @@ describe('keys of another type', () => {
 		},
 	);
 
-	test('a queue that is none is an error that names it, and nothing is half done', async () => {
+	test('a queue gives an error that names the key, and nothing is half done', async () => {
 		await write(redis.store, poolWrite(1));
 		await redis.client.set('canhazgpu:queue', 'x');
 		const error = {
@@ -58,7 +56,7 @@ describe('keys of another type', () => {
 		expect(await write(redis.store, leaseWrite(0))).toBe('done');
 	});
 
-	test('a history that is none stops what would be recorded, and no reading', async () => {
+	test('a history stops commits that would add to it, and no reads', async () => {
 		await write(redis.store, poolWrite(1), leaseWrite(0));
 		await redis.client.set('canhazgpu:usage_history_sorted', 'x');
 		const snapshot = await redis.store.read({user: 'alice'});

@@ -1,4 +1,4 @@
-/** Files that others wrote without SQLite: what it reads in them never ends, or makes it act outside of them. */
+/** Writes malicious database files without SQLite. Reading them never ends, or makes SQLite write outside of them. */
 import {Buffer} from 'node:buffer';
 import {closeSync, existsSync, ftruncateSync, openSync, readFileSync, truncateSync, writeSync} from 'node:fs';
 import {DatabaseSync} from 'node:sqlite';
@@ -6,10 +6,9 @@ import {DatabaseSync} from 'node:sqlite';
 const pageBytes = 4096;
 
 /**
-Writes an empty database whose list of free pages leads back to itself, and which shrinks by itself: SQLite searches that list for long before
-it makes a table.
+Writes an empty database with a cyclic free list and auto-vacuum. SQLite searches that list for a very long time before it creates a table.
 
-@param journal - 1: a rollback journal, made when something is written; 2: a WAL.
+@param journal - 1: a rollback journal, created on the first write. 2: a WAL.
 */
 export function writeFreeListCycle(file: string, {journal, freePages}: {journal: 1 | 2; freePages: number}): void {
 	const first = Buffer.alloc(pageBytes);
@@ -91,7 +90,7 @@ function overwritePage(file: string, number: number, page: Uint8Array): void {
 	closeSync(descriptor);
 }
 
-/** Gives a table more rows than anybody could read: each page above its rows leads to the page below hundreds of times. */
+/** Gives a table more rows than anybody could read: each page above the leaves refers to the page below hundreds of times. */
 export function shareChildren(file: string, table: string, levels: number): void {
 	const database = new DatabaseSync(file);
 	const {root} = database.prepare('SELECT rootpage AS root FROM sqlite_schema WHERE name = ?').get(table)!;
@@ -103,7 +102,7 @@ export function shareChildren(file: string, table: string, levels: number): void
 	overwritePage(file, Number(root), interiorPage(below + levels - 1));
 }
 
-/** The same for a table without row numbers, whose pages above the rows hold rows as well. */
+/** Does the same for a table without row ids, whose interior pages hold rows as well. */
 export function shareIndexChildren(file: string, table: string, levels: number): void {
 	const database = new DatabaseSync(file);
 	const {root} = database.prepare('SELECT rootpage AS root FROM sqlite_schema WHERE name = ?').get(table)!;
@@ -134,7 +133,7 @@ export function shareIndexChildren(file: string, table: string, levels: number):
 	overwritePage(file, Number(root), above.at(-1)!);
 }
 
-/** Gives the list of tables, which SQLite reads before anything else, rows without end. */
+/** Makes the schema table, which SQLite reads first, endless. */
 export function shareSchemaChildren(file: string, levels: number): void {
 	const first = readFileSync(file).subarray(0, pageBytes);
 	const count = first.readUInt16BE(103);
@@ -161,7 +160,7 @@ export function shareSchemaChildren(file: string, levels: number): void {
 	const above = Array.from({length: levels}, (_, level) => interiorPage(below + 1 + level));
 	append(file, [all, rowsPage, ...above]);
 	const top = Buffer.from(interiorPage(below + 1 + levels, {base: 100, header: readFileSync(file).subarray(0, 100)}));
-	// The first child lists all tables as they are.
+	// The first child lists the real tables.
 	top.writeUInt32BE(below, top.readUInt16BE(112));
 	overwritePage(file, 1, top);
 }

@@ -1,6 +1,4 @@
-/**
-Other processes that use the embedded store, some of them other users.
-*/
+/** Other processes that use the embedded store, some under other accounts. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -13,44 +11,30 @@ import {build} from 'esbuild';
 const source = fileURLToPath(new URL('../../../source/store/sqlite/index.ts', import.meta.url));
 
 export type Workshop = {
-	/**
-	A directory that everybody may enter.
-	*/
+	/** A directory that everybody can enter. */
 	readonly directory: string;
-	/**
-	Starts a script that may use `openSqliteStore`, `embeddedPoolExists`, `plan`, `file`, and prints a line of JSON with `say`.
-	*/
+	/** Starts a script that can use `openSqliteStore`, `embeddedPoolExists`, `plan` and `file`, and prints a line of JSON with `say`. */
 	readonly start: (script: string, options?: ChildOptions) => ChildProcess;
-	/**
-	Runs it to its end: what it said, and what else it wrote.
-	*/
+	/** Runs a script until it exits, and returns what it said and its stderr. */
 	readonly run: (script: string, options?: ChildOptions) => Promise<{said: unknown[]; stderr: string}>;
 	readonly remove: () => void;
 };
 
 type ChildOptions = {
-	/**
-	Given to the script as `file`.
-	*/
+	/** Passed to the script as `file`. */
 	readonly file?: string;
 	readonly umask?: number;
-	/**
-	Run as somebody else, when we are root; when not, we are somebody ourselves.
-	*/
+	/** Runs the script as another account if the tests run as root. */
 	readonly isStranger?: boolean;
-	/**
-	The largest file it may write, in KiB.
-	*/
+	/** The largest file that the script may write, in KiB. */
 	readonly largestFileKiB?: number;
-	/**
-	Run in a process group of its own below a shell: elsewhere the kernel may ignore the signals of a terminal that stop a process.
-	*/
+	/** Runs the script in its own process group below a shell. Without one, the kernel may ignore the stop signals of a terminal. */
 	readonly isJob?: boolean;
 };
 
 const nobody = 65_534;
 
-/** Builds the store into a file that plain Node.js runs. */
+/** Bundles the store into a file that plain Node.js runs. */
 export async function makeWorkshop(): Promise<Workshop> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-child-'));
 	chmodSync(directory, 0o755);
@@ -61,7 +45,7 @@ export async function makeWorkshop(): Promise<Workshop> {
 		format: 'esm',
 		outfile: `${directory}/store.mjs`,
 	});
-	// A stranger may not be let into the directories where our own program is.
+	// Another account may not be allowed to enter the directories of this checkout.
 	copyFileSync(process.execPath, `${directory}/node`);
 	chmodSync(`${directory}/node`, 0o755);
 	chmodSync(`${directory}/store.mjs`, 0o644);

@@ -1,6 +1,4 @@
-/**
-Files that are missing, foreign, damaged, replaced or locked.
-*/
+/** Pool files that are missing, foreign, damaged, replaced or locked. */
 import {
 	copyFileSync,
 	mkdirSync,
@@ -34,7 +32,7 @@ afterEach(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** A pool that was used and closed. */
+/** Creates a pool, uses it and closes it. */
 async function makePool(): Promise<void> {
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2));
@@ -43,7 +41,7 @@ async function makePool(): Promise<void> {
 
 const open = async (more: Record<string, unknown> = {}) => openSqliteStore({path: file, create: false, ...more});
 
-test('a pool whose path holds what has a meaning in a URL is that very file', async () => {
+test('a path with characters that are special in a URL opens that file', async () => {
 	const odd = path.join(directory, 'a b %41#?x\\y\nü;@:[|]');
 	mkdirSync(odd);
 	file = path.join(odd, 'pool.db');
@@ -55,7 +53,7 @@ test('a pool whose path holds what has a meaning in a URL is that very file', as
 	expect(readdirSync(odd)).toContain('pool.db');
 });
 
-test('looking for a pool makes nothing', async () => {
+test('looking for a pool creates no files', async () => {
 	expect(embeddedPoolExists(file)).toBe(false);
 	expect(embeddedPoolExists(path.join(file, 'deeper'))).toBe(false);
 	await expect(open()).rejects.toMatchObject({
@@ -74,7 +72,7 @@ test('looking for a pool makes nothing', async () => {
 	await store.close();
 });
 
-test('an empty file is no pool: it is refused, and made again by admin', async () => {
+test('an empty file is refused, and admin creates a pool in it', async () => {
 	writeFileSync(file, '');
 	await expect(open()).rejects.toMatchObject({
 		code: 'store-unreachable',
@@ -85,16 +83,16 @@ test('an empty file is no pool: it is refused, and made again by admin', async (
 	await store.close();
 });
 
-describe('refused', () => {
+describe('the store refuses', () => {
 	const refusal = (problem: string) => ({code: 'store-unreachable', message: `The GPU pool ${file} ${problem}`});
 
-	test('a file that is no database', async () => {
+	test('a file that is not a database', async () => {
 		writeFileSync(file, 'not a database at all, just some text\n'.repeat(50));
 		await expect(open()).rejects.toMatchObject(refusal('is not a database'));
 		await expect(open({create: true})).rejects.toMatchObject(refusal('is not a database'));
 	});
 
-	test('a database that is damaged', async () => {
+	test('a damaged database', async () => {
 		await makePool();
 		const bytes = readFileSync(file);
 		writeFileSync(file, bytes.fill(0xaa, 1000));
@@ -106,7 +104,7 @@ describe('refused', () => {
 		await expect(reading()).rejects.toMatchObject(refusal('is damaged'));
 	});
 
-	test('the database of another program, which is left alone', async () => {
+	test('the database of another program, and leaves it unchanged', async () => {
 		const database = new DatabaseSync(file);
 		database.exec('CREATE TABLE cake (recipe)');
 		await expect(open({create: true})).rejects.toMatchObject(refusal('is the database of another program'));
@@ -114,7 +112,7 @@ describe('refused', () => {
 		database.close();
 	});
 
-	test('one from a later version', async () => {
+	test('a database of a later version', async () => {
 		await makePool();
 		const database = new DatabaseSync(file);
 		database.exec('PRAGMA user_version = 3');
@@ -130,7 +128,7 @@ describe('refused', () => {
 		expect(embeddedPoolExists(file)).toBe(false);
 	});
 
-	test('a place below a file', async () => {
+	test('a path below a file', async () => {
 		writeFileSync(path.join(directory, 'plain'), '');
 		await expect(open({path: path.join(directory, 'plain/pool.db'), create: true})).rejects.toMatchObject({
 			code: 'store-unreachable',
@@ -153,13 +151,13 @@ describe('refused', () => {
 		});
 	});
 
-	test('a network file system is left as it was: no file in it looks like a pool', async () => {
+	test('a network file system, and leaves no file that looks like a pool', async () => {
 		await expect(open({create: true, typeOf: () => 0x69_69})).rejects.toMatchObject({code: 'store-unreachable'});
 		expect(embeddedPoolExists(file)).toBe(false);
 	});
 });
 
-test('a full disk is said', () => {
+test('a full disk is reported', () => {
 	const database = new DatabaseSync(':memory:');
 	database.exec('PRAGMA max_page_count = 3; CREATE TABLE x (y)');
 	let error: unknown;
@@ -178,12 +176,12 @@ test('a full disk is said', () => {
 	database.close();
 });
 
-test('a disk that was mounted read-only is to be looked at, for a second pool beside this one would grant its GPUs again', () => {
+test('an error about a read-only disk advises to look at the disk, because a second pool would grant the same GPUs again', () => {
 	const error = Object.assign(new Error('EROFS: read-only file system'), {code: 'EROFS', syscall: 'access'});
 	expect(explain(error, file)).toMatchObject({hint: expect.stringContaining('dmesg') as string});
 });
 
-test('every error of the file system becomes words and stays passing for those who wait', () => {
+test('every file system error is explained, and waiting requests treat it as temporary', () => {
 	for (const [name, number] of Object.entries(constants.errno)) {
 		const error = Object.assign(new Error(`${name}: words of the system, stat '${file}'`), {
 			code: name,
@@ -202,7 +200,7 @@ test('every error of the file system becomes words and stays passing for those w
 	expect(explain(misuse, file)).toBe(misuse);
 });
 
-test('what was committed is in the file itself: a copy of it alone is the whole pool', async () => {
+test('committed data is in the database file, so a copy of that file is the whole pool', async () => {
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0));
 	const copy = path.join(directory, 'copy.db');
@@ -213,7 +211,7 @@ test('what was committed is in the file itself: a copy of it alone is the whole 
 	await Promise.all([store.close(), other.close()]);
 });
 
-test('a journal that a killed process left is played into the database by the next', async () => {
+test('the journal of a killed process is applied by the next process', async () => {
 	await makePool();
 	const before = readFileSync(file);
 	const other = new DatabaseSync(file);
@@ -228,7 +226,7 @@ test('a journal that a killed process left is played into the database by the ne
 	await store.close();
 });
 
-describe('while it is open', () => {
+describe('an open pool', () => {
 	const listen = async () => {
 		await makePool();
 		const store = await open();
@@ -248,7 +246,7 @@ describe('while it is open', () => {
 		return {store, heard};
 	};
 
-	test('removed, it is an error for all, until it is back', async () => {
+	test('that is removed gives errors until it is back', async () => {
 		const {store, heard} = await listen();
 		const away = path.join(directory, 'away.db');
 		renameSync(file, away);
@@ -262,7 +260,7 @@ describe('while it is open', () => {
 		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
 	});
 
-	test('replaced, it is the new pool for all, and everybody is told to read again', async () => {
+	test('that is replaced is used by everybody, and listeners read again', async () => {
 		const {store, heard} = await listen();
 		renameSync(file, path.join(directory, 'away.db'));
 		const other = await openSqliteStore({path: file, create: true});
@@ -274,7 +272,7 @@ describe('while it is open', () => {
 		await other.close();
 	});
 
-	slowTest('an older copy put in its place is told as well', async () => {
+	slowTest('that is replaced by an older copy notifies listeners too', async () => {
 		const {store, heard} = await listen();
 		const older = readFileSync(file);
 		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
@@ -284,7 +282,7 @@ describe('while it is open', () => {
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('what has no event wakes nobody, and events of others are told one by one', async () => {
+	test('wakes nobody for a change without an event, and reports the events of others one by one', async () => {
 		const {store, heard} = await listen();
 		const other = await open();
 		for (let index = 0; index < 40; index++) {
@@ -302,7 +300,7 @@ describe('while it is open', () => {
 	});
 });
 
-describe('locked by another program', () => {
+describe('a pool that another program has locked', () => {
 	let other: DatabaseSync;
 	beforeEach(async () => {
 		await makePool();
@@ -315,7 +313,7 @@ describe('locked by another program', () => {
 		}
 	});
 
-	test('everybody waits, and the process does not stand still', async () => {
+	test('makes everybody wait without blocking the process', async () => {
 		const opening = open();
 		let ticks = 0;
 		const timer = setInterval(() => {
@@ -331,7 +329,7 @@ describe('locked by another program', () => {
 		await store.close();
 	});
 
-	test('for too long, it is said', async () => {
+	test('gives an error after five seconds', async () => {
 		const {seconds, ownSeconds, error} = await timed(open());
 		expect(error).toMatchObject({
 			code: 'store-unreachable',

@@ -1,6 +1,4 @@
-/**
-The history of the embedded store, which is read by pages of one text each.
-*/
+/** The history of the embedded store, which is read page by page. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -10,14 +8,14 @@ import {encodeUsage} from '../../../source/store/records/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {poolWrite, write} from '../samples.js';
 
-/** More than two pages. */
+/** More than two pages of records. */
 const count = 11_000;
 const firstEnd = 1_700_000_000;
 
 let file: string;
 const open = async (create = false) => openSqliteStore({path: file, create});
 
-/** Every record bears its number as its beginning; ten end in the same second. */
+/** Each record's number is its start time. Ten records end in the same second. */
 const raw = (number: number, {note, endTime}: {readonly note?: string; readonly endTime?: number} = {}): string =>
 	encodeUsage({
 		user: 'ada',
@@ -70,17 +68,17 @@ test('every record comes once, in order, across pages and within any bounds', as
 	expect(await numbers(firstEnd + count, 4e9)).toEqual([]);
 });
 
-test('a full page of one second is followed by the rest of that second', async () => {
+test('a full page within one second is followed by the rest of that second', async () => {
 	insert(range(0, count).map((number) => [firstEnd, raw(number, {endTime: firstEnd})]));
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('a history that ends with a full page has no record more', async () => {
+test('a history that ends with a full page has no further records', async () => {
 	insert(range(0, 5000).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
 	expect(await numbers()).toEqual(range(0, 5000));
 });
 
-test('a record with a longer note than canhazgpu takes today is read, on whatever page it is', async () => {
+test('a record with a note longer than the present limit is read on any page', async () => {
 	const long = new Set([0, 5000, 7500, count - 1]);
 	insert(
 		range(0, count).map((number) => [
@@ -91,7 +89,7 @@ test('a record with a longer note than canhazgpu takes today is read, on whateve
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('what others wrote between the records is skipped, and takes no record with it', async () => {
+test('invalid records between valid ones are skipped, and no valid record is lost', async () => {
 	insert([
 		...range(0, 100).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const),
 		[firstEnd + 1, '\n\n{"user":\n'],
@@ -107,7 +105,7 @@ test.each([
 	['a long text in it', `~${'x'.repeat(60_000)}`],
 ])('a page that ends with what others wrote, with %s, is followed by the next', async (_, foreign) => {
 	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
-	// The last of its second, and the last of the first page.
+	// The last record of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);
 	expect(await numbers()).toEqual(range(0, count).filter((number) => number !== 4999));
 });

@@ -1,6 +1,4 @@
-/**
-Several processes, and several users, on one file.
-*/
+/** Several processes and accounts on one file. */
 import {once} from 'node:events';
 import {chmodSync, mkdirSync, statSync} from 'node:fs';
 import process from 'node:process';
@@ -20,11 +18,11 @@ afterAll(() => {
 });
 
 let count = 0;
-/** A path of its own for each test, in a directory that does not exist yet. */
+/** A path for each test, in a directory that does not exist yet. */
 const newFile = (): string => `${workshop.directory}/pool-${count++}/pool.db`;
 const modeOf = (file: string): string => (statSync(file).mode % 0o1_0000).toString(8);
 
-test('four processes count together, and lose nothing', async () => {
+test('four processes that increment a counter lose no increment', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
@@ -48,7 +46,7 @@ test('four processes count together, and lose nothing', async () => {
 	await store.close();
 });
 
-test('a process that is killed leaves nothing half done', async () => {
+test('a killed process leaves nothing half done', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(8));
@@ -72,7 +70,7 @@ test('a process that is killed leaves nothing half done', async () => {
 	await store.close();
 });
 
-test('a signal of the terminal for what runs in the background stops no process in the midst of a transaction', async () => {
+test('a terminal stop signal never stops a background process inside a transaction', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: ''}));
@@ -100,7 +98,7 @@ test('a signal of the terminal for what runs in the background stops no process 
 	await store.close();
 }, 60_000);
 
-test('many make it at once: there is one', async () => {
+test('many processes that create a pool at the same time create one', async () => {
 	const file = newFile();
 	const ends = await Promise.all(
 		Array.from({length: 6}, async () =>
@@ -117,7 +115,7 @@ test('many make it at once: there is one', async () => {
 	expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(29);
 });
 
-test('SQLite is loaded without its warning, and no other is lost', async () => {
+test('loading SQLite hides its warning and no other', async () => {
 	const {said, stderr} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		process.emitWarning('of another thing', 'ExperimentalWarning');
@@ -129,7 +127,7 @@ test('SQLite is loaded without its warning, and no other is lost', async () => {
 	expect(stderr).not.toContain('SQLite');
 });
 
-test('listening alone keeps no process alive', async () => {
+test('a subscription alone does not keep a process alive', async () => {
 	const {said} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		await store.subscribe({changed() {}});
@@ -147,7 +145,7 @@ describe('permissions', () => {
 		say(await store.commit(plan({writes: [lease(0, 'mine')]})));
 		await store.close();`;
 
-	test('a shared pool is for everybody, whatever the umask, its journal too', async () => {
+	test('a shared pool and its journal are writable by everybody, whatever the umask', async () => {
 		const file = newFile();
 		const {said} = await workshop.run(
 			`const store = await openSqliteStore({path: file, create: true, directoryMode: 0o755, fileMode: 0o666});
@@ -166,7 +164,7 @@ describe('permissions', () => {
 		expect(owner.said).toEqual([true, 2, 'done']);
 	});
 
-	test('a pool of a group, and a private one', async () => {
+	test("a group's pool and a private pool have their own modes", async () => {
 		const [group, own] = [newFile(), newFile()];
 		await workshop.run('await openSqliteStore({path: file, create: true, directoryMode: 0o2750, fileMode: 0o660})', {
 			file: group,
@@ -177,7 +175,7 @@ describe('permissions', () => {
 		expect([modeOf(own), modeOf(own.replace('/pool.db', ''))]).toEqual(['600', '700']);
 	});
 
-	/** Takes a pool's files away from everybody but root, and lets a stranger try. */
+	/** Removes everybody's access to a pool's files except root's, and lets another account try. */
 	const tryAsStranger = async (fileMode: number, directoryMode: number) => {
 		const file = newFile();
 		const directory = file.replace('/pool.db', '');
@@ -191,7 +189,7 @@ describe('permissions', () => {
 		return {file, said, stderr};
 	};
 
-	test('a pool that may not be written is an error, not a stack', async () => {
+	test('a pool that cannot be written gives an error without a stack trace', async () => {
 		const {file, said, stderr} = await tryAsStranger(0o444, 0o555);
 		expect(stderr).toBe('');
 		expect(said.at(-1)).toMatchObject({
@@ -204,7 +202,7 @@ describe('permissions', () => {
 		);
 	});
 
-	test('so is one that may not be read, and a directory that may not be entered', async () => {
+	test('an unreadable pool and a closed directory give errors', async () => {
 		const unreadable = await tryAsStranger(0o000, 0o755);
 		expect(unreadable.said).toMatchObject([true, {code: 'store-unreachable'}]);
 		const closed = await tryAsStranger(0o644, 0o000);
@@ -213,7 +211,7 @@ describe('permissions', () => {
 		]);
 	});
 
-	test('so is a directory where nothing may be made', async () => {
+	test('a directory in which no files can be created gives an error', async () => {
 		const directory = `${workshop.directory}/closed`;
 		mkdirSync(directory, {mode: 0o555});
 		const {said} = await workshop.run('await openSqliteStore({path: file, create: true})', {
@@ -224,7 +222,7 @@ describe('permissions', () => {
 	});
 });
 
-test('a disk that takes no more is an error, and nothing is half written', async () => {
+test('a full disk gives an error, and nothing is half written', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0, {note: 'before'}), leaseWrite(1, {note: 'before'}));

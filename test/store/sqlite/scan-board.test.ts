@@ -1,6 +1,4 @@
-/**
-The file beside the pool in which viewers share what they see.
-*/
+/** The file beside the pool in which viewers share their scans. */
 import {existsSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -20,19 +18,19 @@ async function openPool(fileMode = 0o660) {
 	return {store, file: path.join(directory, 'scans.sqlite')};
 }
 
-test.each([0o600, 0o660, 0o666])('an account that may use the pool may use it: %o', async (mode) => {
+test.each([0o600, 0o660, 0o666])('the board has the mode of the pool: %o', async (mode) => {
 	const {store, file} = await openPool(mode);
 	expect(await store.scans.claim(ada, 10)).toBe(true);
 	expect(statSync(file).mode % 0o1000).toBe(mode);
 });
 
-test('merely looking makes no file in a private pool', async () => {
+test('reading creates no file in a private pool', async () => {
 	const {store, file} = await openPool(0o600);
 	expect(await store.scans.latest()).toBeUndefined();
 	expect(existsSync(file)).toBe(false);
 });
 
-test('one that was removed is made again; one that is no database is said, and the pool goes on', async () => {
+test('a removed board is created again, and an invalid one gives errors while the pool still works', async () => {
 	const {store, file} = await openPool();
 	await store.scans.claim(ada, 10);
 	rmSync(file);
@@ -48,7 +46,7 @@ test('one that was removed is made again; one that is no database is said, and t
 	expect((await store.read()).gpus).toEqual([]);
 });
 
-test('who listens for scans hears of them, too, after the file was removed and made again', async () => {
+test('a listener still hears of scans after the file was removed and created again', async () => {
 	const {store, file} = await openPool();
 	let heard = 0;
 	await store.scans.subscribe(() => {

@@ -1,5 +1,5 @@
 /**
-What those who may write the files of a pool can make SQLite do for others who open it: nothing outside of the pool, and nothing without end.
+Checks that an account with write access to the pool's files cannot make SQLite change other files or run forever for others who open the pool.
 */
 import {Buffer} from 'node:buffer';
 import {
@@ -56,7 +56,7 @@ beforeEach(async () => {
 	await store.close();
 });
 
-/** Whatever has to do with it, in a process of its own, which is killed when it does not end. */
+/** Runs a script that uses the pool in its own process, and kills the process if it does not end. */
 async function inProcess(script: string, limitMs = 20_000): Promise<unknown[] | 'without end'> {
 	const child = workshop.start(script, {file});
 	const limit = setTimeout(() => {
@@ -93,7 +93,7 @@ const useAll = `
 	}
 `;
 
-describe('an empty database in the place of ours', () => {
+describe("an empty database in place of the pool's", () => {
 	test.each(
 		(['pool.sqlite', 'scans.sqlite'] as const).flatMap((name) => [
 			{name, kind: 'a rollback journal', journal: 1 as const},
@@ -127,11 +127,11 @@ describe('an empty database in the place of ours', () => {
 });
 
 test.each(['pool.sqlite', 'scans.sqlite'])(
-	'%s made to shrink by itself is refused: SQLite would search its free pages for as long as the file says',
+	'%s with auto-vacuum is refused: SQLite could search its free pages forever',
 	async (name) => {
 		const spoiled = path.join(directory, name);
 		const bytes = readFileSync(spoiled);
-		// The largest root page, which stands for a database that shrinks by itself.
+		// The field "largest root page", which switches auto-vacuum on.
 		bytes.writeUInt32BE(4, 52);
 		writeFileSync(spoiled, bytes);
 		const using = open().then(async (store) => store.scans.claim({owner: 'eve', intervalMs: 1}, 10));
@@ -143,20 +143,23 @@ test.each(['pool.sqlite', 'scans.sqlite'])(
 	},
 );
 
-test.each([1, 511])('a database cut to %d bytes is said to be cut short, and made again by `admin`', async (size) => {
-	truncateSync(file, size);
-	await expect(open()).rejects.toMatchObject({
-		code: 'store-unreachable',
-		message: `The GPU pool ${file} has only ${size} bytes: somebody cut it short`,
-		hint: 'Make it again: sudo canhazgpu admin --store embedded',
-	});
-	const store = await open(true);
-	expect((await store.read()).pool).toBeUndefined();
-	await store.close();
-});
+test.each([1, 511])(
+	'a database cut to %d bytes is reported as cut short, and created again by `admin`',
+	async (size) => {
+		truncateSync(file, size);
+		await expect(open()).rejects.toMatchObject({
+			code: 'store-unreachable',
+			message: `The GPU pool ${file} has only ${size} bytes: somebody cut it short`,
+			hint: 'Make it again: sudo canhazgpu admin --store embedded',
+		});
+		const store = await open(true);
+		expect((await store.read()).pool).toBeUndefined();
+		await store.close();
+	},
+);
 
 describe('beside the database', () => {
-	/** Something of somebody else: the database of another program, with a WAL. */
+	/** The database of another program, with a WAL. */
 	const makeVictim = (): string => {
 		const victim = path.join(directory, 'victim.db');
 		const database = new DatabaseSync(victim);
@@ -184,7 +187,7 @@ describe('beside the database', () => {
 		expect(readFileSync(victim).equals(before)).toBe(true);
 	});
 
-	test('a rollback journal of the lock is not played back', async () => {
+	test('a rollback journal of the lock file is not played back', async () => {
 		const database = path.join(directory, 'any.db');
 		new DatabaseSync(database).exec('CREATE TABLE x (a)');
 		copyFileSync(database, `${file}-lock`);
@@ -201,7 +204,7 @@ describe('beside the database', () => {
 		expect(readFileSync(`${file}-lock`).equals(before)).toBe(true);
 	});
 
-	test('a hard link in the place of the journal is refused, and in the place of the signal it is left alone', async () => {
+	test('a hard link in place of the journal is refused, and one in place of the signal file is left alone', async () => {
 		const victim = path.join(directory, 'notes.txt');
 		writeFileSync(victim, 'kept');
 		rmSync(`${file}-signal`);
@@ -220,7 +223,7 @@ describe('beside the database', () => {
 	});
 });
 
-describe('rows without end', () => {
+describe('endless rows', () => {
 	test.each(['gpus', 'trail', 'queue', 'changes'])('in the table %s are read within bounds', async (table) => {
 		const store = await open();
 		await store.commit(plan({writes: [], change: {id: 'c', attempt: 1}}));
@@ -237,7 +240,7 @@ describe('rows without end', () => {
 		}
 	});
 
-	test('in the history do not keep a report from its end', async () => {
+	test('in the history do not keep a report from ending', async () => {
 		const database = new DatabaseSync(file);
 		for (let second = 1; second <= 20; second++) {
 			database.prepare('INSERT INTO history VALUES (?, ?, ?)').run(second, `{"n": ${second}}`, 'a');
@@ -250,7 +253,7 @@ describe('rows without end', () => {
 	});
 
 	test.each(['the file', 'its journal'])(
-		'in the list of tables are refused before SQLite reads them: in %s',
+		'in the schema table are refused before SQLite reads them: in %s',
 		async (where) => {
 			const whole = readFileSync(file);
 			if (where === 'the file') {
@@ -260,7 +263,7 @@ describe('rows without end', () => {
 				copyFileSync(file, spoiled);
 				shareSchemaChildren(spoiled, 8);
 				const pages = readFileSync(spoiled);
-				// Any change of the first page puts it into the journal; the spoiled one then takes its place.
+				// A change of the first page puts that page into the journal. The malicious page then replaces it.
 				const database = new DatabaseSync(file);
 				database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 2');
 				const journal = readFileSync(`${file}-wal`);
@@ -289,7 +292,7 @@ slowTest.each([
 		'holds more than canhazgpu ever writes',
 	],
 ])(
-	'what is larger than canhazgpu writes is refused in words, and is no bug: %s',
+	'a value larger than canhazgpu writes gives a clear error, not a bug report: %s',
 	async (sql, words) => {
 		const database = new DatabaseSync(file);
 		database.exec(sql);
@@ -304,7 +307,7 @@ slowTest.each([
 	60_000,
 );
 
-test('a number that JavaScript cannot hold is refused in words', async () => {
+test('a number that JavaScript cannot hold gives a clear error', async () => {
 	const database = new DatabaseSync(file);
 	database.exec("INSERT INTO trail VALUES (9223372036854775800, '{}')");
 	database.close();
@@ -316,7 +319,7 @@ test('a number that JavaScript cannot hold is refused in words', async () => {
 	await store.close();
 });
 
-test('the files that others need are there after all of it', async () => {
+test("the pool's other files exist after a normal use", async () => {
 	const store = await open();
 	await store.read();
 	await store.close();

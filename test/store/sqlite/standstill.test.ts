@@ -1,15 +1,15 @@
-/** When those who wait for a file give up: not while others come and go. */
+/** When a process that waits for the database gives up: not while others make progress. */
 import {expect, test} from 'vitest';
 import {createStandstill} from '../../../source/store/sqlite/lock-holder.js';
 
 type World = {
-	/** Of the last commit. */
+	/** The time of the last commit. */
 	readonly change?: number;
 	readonly database?: number;
 	readonly gate?: number;
 };
 
-/** Asks ten times a second for five minutes. Returns after how many seconds the waiting ends, and how often the kernel was asked who is in the way. */
+/** Asks ten times a second for five minutes. Returns the second at which the waiting ends, and how often the kernel was asked who holds the lock. */
 function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | undefined; readonly queries: number} {
 	let second = 0;
 	let queries = 0;
@@ -31,24 +31,24 @@ function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | 
 	return {endsAt: undefined, queries};
 }
 
-test('while somebody commits now and then, one waits on and does not ask the kernel', () => {
+test('the waiting continues while somebody commits now and then, and the kernel is not asked', () => {
 	expect(waitIn((second) => ({change: Math.floor(second / 20), gate: 4711}))).toEqual({endsAt: undefined, queries: 0});
 });
 
-test('while one after the other reads, one waits on, too', () => {
+test('the waiting continues while readers alternate', () => {
 	const {endsAt, queries} = waitIn((second) => ({gate: 1000 + Math.floor(second / 2)}));
 	expect(endsAt).toBeUndefined();
 	expect(queries).toBeLessThan(25);
 });
 
-test('one process that stays in the way ends the waiting', () => {
+test('one process that keeps the lock ends the waiting', () => {
 	expect(waitIn(() => ({gate: 4711}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('another program that keeps the database locked ends it, although one after the other waits in the gate', () => {
+test('another program that locks the database ends the waiting, although processes alternate in the gate', () => {
 	expect(waitIn((second) => ({database: 4711, gate: 1000 + Math.floor(second / 2)}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('so does a process that the kernel does not tell', () => {
+test('an unknown holder ends the waiting', () => {
 	expect(waitIn(() => ({}))).toEqual({endsAt: 33, queries: 2});
 });

@@ -1,6 +1,4 @@
-/**
-Databases of earlier versions.
-*/
+/** Databases of earlier versions. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -9,7 +7,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {audit, leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 
-test('one of the first version, without a trail, opens with all it has', async () => {
+test('a database of the first version, without an audit log, opens with all its data', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-versions-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

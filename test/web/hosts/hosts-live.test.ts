@@ -124,7 +124,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await other.page.locator('#view-hosts [data-gpu="0"]', {hasText: 'erin'}).waitFor();
 		expect(requests).toEqual([]);
 		expect(others.mostAtOnce('good')).toBe(1);
-		// Nobody looks at the hosts, although both pages are open: one shows its GPUs, and the other tab is hidden.
+		// No visible page shows the hosts: one page shows its GPUs, and the other tab is hidden.
 		await page.locator('.tabs a[data-view="overview"]').click();
 		await turn(other.page, true);
 		await sleep(500);

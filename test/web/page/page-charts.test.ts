@@ -89,7 +89,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
 		const used = page.getByRole('region', {name: 'Reserved and used, the last 24 hours'});
 		const grace = used.getByRole('row', {name: /^grace/v});
-		// Nothing has run on this user's GPU.
+		// This user's GPU was idle.
 		await grace.locator('[data-part="idle"]').waitFor();
 		expect(await grace.locator('td.number').nth(1).textContent()).toMatch(/^\d %$/v);
 		const heldUse = await askJson<Readonly<Record<string, unknown>>>(web.port, '/api/held-use?hours=24');

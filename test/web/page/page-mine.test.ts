@@ -224,7 +224,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.keyboard.press('Escape');
 		await expect.poll(async () => cardOf(page, 2).textContent()).toMatch(/8G, \S+ 20G/v);
 
-		// Of two own shares on one GPU, the page and its command release the shown one.
+		// If an account has two shares on one GPU, the page and its command release the shown one.
 		await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2'}).click();
 		const release = (await command())!;
 		expect(release).toMatch(/^canhazgpu release --gpu-ids 2 --lease \S+$/v);

@@ -1,4 +1,4 @@
-/** The stand-in for NVIDIA's library, compiled. */
+/** Compiles the stand-in for NVIDIA's library. */
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -16,7 +16,7 @@ const canCompile = (): boolean => {
 	}
 };
 
-/** Without a C compiler the tests of the library are skipped, and say so. */
+/** Whether there is a C compiler. Without one, the tests of the library are skipped with a message. */
 export const hasCompiler = canCompile();
 if (!hasCompiler) {
 	console.warn('No C compiler (cc): the tests of NVML over a stand-in for its library are skipped.');
@@ -27,7 +27,7 @@ export function compileNvml(...flags: readonly string[]): string {
 	return compileLibrary(ownSource, flags);
 }
 
-/** Compiles another stand-in: the same, of this C file. */
+/** Compiles another C file into such a stand-in. */
 export function compileLibrary(source: string, flags: readonly string[] = []): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'nvml-'));
 	execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', path.join(directory, 'libnvidia-ml.so.1'), source]);

@@ -1,4 +1,4 @@
-/** A time of day that jumps, for single processes. */
+/** A clock for single processes that tests can set to another time. */
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -8,13 +8,13 @@ import {fileURLToPath} from 'node:url';
 const source = fileURLToPath(new URL('shift-clock.c', import.meta.url));
 
 export type ShiftedClock = {
-	/** For the environment of a process with this clock. */
+	/** Environment variables that give a process this clock. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Moves it, to so many seconds from the real time. */
+	/** Sets the offset from the real time, in seconds. */
 	readonly jump: (seconds: number) => void;
 };
 
-/** Needs a C compiler. */
+/** Compiles the clock. Needs a C compiler. */
 export function createShiftedClock(): ShiftedClock {
 	const directory = mkdtempSync(path.join(tmpdir(), 'shift-clock-'));
 	const library = path.join(directory, 'shift-clock.so');

@@ -1,4 +1,4 @@
-/** One GPU in each state: the fields of `status --json` and `/api/status`, and what decides the state. */
+/** A GPU in each state: the fields of `status --json` and `/api/status`, and what decides the state. */
 import type {LiveState} from '../../../../source/core/live/live-view.js';
 import {statusRows, type StatusRow} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord, Lease, Observation, Snapshot} from '../../../../source/core/model/types.js';

@@ -27,7 +27,7 @@ beforeAll(async () => {
 	box = makeNvidiaDevices([1, 2, 0], {}, {hasOwnNumbers: true});
 	const scenario = path.join(accounts.directory, 'scenario.yaml');
 	writeFileSync(scenario, `devices: ${box.root}\n`, {mode: 0o644});
-	// Without bubblewrap.
+	// A PATH without bubblewrap.
 	const bin = path.join(accounts.directory, 'bin');
 	mkdirSync(bin);
 	for (const name of ['sh', 'env', 'sleep', 'touch', 'cat']) {

@@ -13,7 +13,7 @@ test('run --numa bind runs the job near its GPUs or says why not', async () => {
 	const scenario = path.join(box.home, 'scenario.yaml');
 	const hardware = '[{gpus: [0], model: A, numa: 4}, {gpus: [1], model: A, numa: 5}]';
 	writeFileSync(scenario, `devices: ${box.home}\nhardware: ${hardware}\n`, {mode: 0o600});
-	// Without numactl, which would need a real node 4.
+	// A PATH without numactl, which would need a real node 4.
 	const environment = {CANHAZGPU_SIMULATED_SCENARIO: scenario, PATH: '/usr/bin:/bin', CANHAZGPU_RUN_NUMA: 'bind'};
 	const run = async (gpus: string) =>
 		box.run(['run', '--json', '--gpu-ids', gpus, '--', 'grep', 'Cpus_allowed_list', '/proc/self/status'], environment);

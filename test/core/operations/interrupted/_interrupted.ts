@@ -1,4 +1,4 @@
-/** For tests of what others do between the read of a verb and its commit. */
+/** Helpers to change the store between a command's read and its commit. */
 import type {Plan} from '../../../../source/core/model/plan.js';
 import {createTestWorld, type TestWorld} from '../../../_helpers/world.js';
 

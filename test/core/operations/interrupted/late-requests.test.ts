@@ -1,6 +1,6 @@
 /**
-Requests that come late, twice or never, and answers that are lost: each verb does its work once, or not at all, and says which. What it
-does is counted in the audit log, which tells of every change in the same commit.
+Requests that arrive late, twice or never, and lost answers: each command acts once or not at all, and reports which. The audit log counts the
+actions, because each change is recorded in the same commit.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -30,16 +30,16 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 );
 
 const step: fc.Arbitrary<Step> = fc.record({
-	// To undo a release takes a reservation and a release before it, and nobody who waits.
+	// Undoing a release needs an earlier reservation and release, and an empty queue.
 	verb: fc.constantFrom(...verbs, 'reserve', 'release', 'release', 'undo', 'undo'),
 	choice: fc.nat(7),
-	// A verb whose first read fails has done nothing yet, and says so.
+	// A command whose first read fails has done nothing, and says so.
 	fates: fc
 		.tuple(fc.array(fate, {maxLength: 8}), fc.nat(3))
 		.map(([fates, first]) => (first === 0 ? fates : [{kind: 'prompt'} as const, ...fates])),
 });
 
-/** Root, by a name of its own for each step, so that the audit log tells whose doing everything is. */
+/** Root with a different name in each step, so the audit log shows which step did what. */
 const actorOf = (index: number): Requester => person(`actor-${index}`, `actor-${index}`, 0);
 
 type Answer =
@@ -60,7 +60,7 @@ type Scene = {
 	readonly world: TestWorld;
 	readonly requester: Requester;
 	readonly choice: number;
-	/** Unlike that of any other step. */
+	/** A value that no other step has. */
 	readonly id: string;
 	readonly before: Before;
 };
@@ -117,7 +117,7 @@ const acts: Readonly<Record<Step['verb'], (scene: Scene) => Promise<Answer>>> = 
 
 type Answered = {readonly answer?: Answer; readonly error?: unknown};
 
-/** How often the verb may have done its work. */
+/** How many times the command may have acted. */
 function timesOf({answer, error}: Answered): readonly number[] {
 	if (answer !== undefined) {
 		return [answer.kind === 'done' ? 1 : 0];
@@ -130,7 +130,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 }
 
 test('with lost and late messages, every command acts exactly as often as it reports', async () => {
-	/** How often each verb did its work. */
+	/** How many times each command acted. */
 	const worked = new Map<Step['verb'], number>(verbs.map((verb) => [verb, 0]));
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, {minLength: 1, maxLength: 12, size: 'max'}), async (steps) => {
@@ -191,13 +191,13 @@ test('with lost and late messages, every command acts exactly as often as it rep
 		}),
 		{numRuns: 1000},
 	);
-	// A verb that never does its work would show nothing.
+	// The test proves nothing if a command never acts.
 	expect(Math.min(...worked.values()), JSON.stringify([...worked])).toBeGreaterThan(0);
 }, 120_000);
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 
-test('an extension by two hours is one of two hours, although its first request comes after the second was planned', async () => {
+test('an extension by two hours adds two hours, although its first request arrives after the second was planned', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
@@ -216,7 +216,7 @@ test('a late request never does what a command reported as not done', async () =
 	late.meet([{kind: 'prompt'}, {kind: 'late', after: 9}]);
 	const others = {...world, store: world.memory};
 	const asked = reserve(world, {requester: bob, count: 1, durationSeconds: 60});
-	// Alice is first, so that the second attempt is refused; then she gives it back, so that nothing would stop the first.
+	// Alice is first, so the second attempt is refused. Then she releases, so that nothing would stop the first request.
 	await reserve(others, {requester: person('alice'), count: 1, durationSeconds: 60});
 	expect(await asked).toMatchObject({kind: 'refused'});
 	await release(others, person('alice'), {by: 'label', label: 'alice'});
@@ -225,7 +225,7 @@ test('a late request never does what a command reported as not done', async () =
 	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a store that goes away after a request: the error says that it may have been done, and where to see it', async () => {
+test('the error after a request without an answer says that it may have been carried out, and where to check', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));

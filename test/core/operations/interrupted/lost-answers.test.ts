@@ -16,7 +16,7 @@ type Verb = {
 	readonly name: string;
 	/** Fields of the expected audit record. */
 	readonly kind: string;
-	/** Before anything is lost. What it answers is handed to `act`. */
+	/** Runs before any message is lost. Its result is passed to `act`. */
 	readonly arrange: (world: World) => Promise<unknown>;
 	readonly act: (world: World, arranged: unknown) => Promise<unknown>;
 };
@@ -61,7 +61,7 @@ const verbs: readonly Verb[] = [
 	},
 ];
 
-/** A world in which the message with this number after `begin` meets its fate; from 1. */
+/** A world in which this message after `begin`, counted from 1, is late or lost. */
 async function createLossyWorld(
 	lost: number,
 	fate: Fate,
@@ -123,7 +123,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 				expect(recordedKinds).toEqual([kind]);
 				expect(answer).toEqual(right);
 			} else {
-				// The first read fails before anything is done, and says so.
+				// If the first read fails, nothing has been done, and the error says so.
 				expect(error).toMatchObject({code: 'store-unreachable'});
 				expect(lost).toBe(1);
 				expect(recordedKinds).toEqual([]);
@@ -140,7 +140,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	},
 );
 
-test('release: a heartbeat after the lost message is not taken for its answer', async () => {
+test('a heartbeat after a release with a lost answer is not mistaken for the answer', async () => {
 	let lost = 0;
 	const world = await createTestWorld({
 		wrap: (store) => ({

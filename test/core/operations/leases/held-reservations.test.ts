@@ -8,7 +8,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 const root = person('root', 'root', 0);
 
 describe('release', () => {
-	test('without ids: own manual leases without a label, and no others', async () => {
+	test("ends the caller's manual leases without a label if no ids are given, and no others", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, person('alice', 'team'), [1]);
@@ -28,7 +28,7 @@ describe('release', () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const {leaseId} = await take(world, bob, [1]);
-		// Mallory calls herself bob: a label changes nothing.
+		// Mallory uses the label "bob", which gives her no rights.
 		const mallory = person('alice', 'bob');
 		expect(await release(world, mallory, {by: 'label', label: 'bob'})).toMatchObject({released: [], notYours: []});
 		expect(await release(world, mallory, {by: 'gpus', ids: [0, 1]})).toMatchObject({
@@ -39,7 +39,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', 'bob', undefined, undefined]);
 	});
 
-	test("root may release anybody's by id or by name, but not by accident", async () => {
+	test("ends anybody's leases for root, but only by id or name", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, bob, [1]);
@@ -48,7 +48,7 @@ describe('release', () => {
 		expect((await release(world, {...root, label: 'bob'}, {by: 'label', label: 'bob'})).released).toHaveLength(1);
 	});
 
-	test('says in the record of each GPU which lease was released', async () => {
+	test('records the lease id of each GPU', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'gpus', ids: [0]});
@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('a release by lease ignores a later holder of the GPU', async () => {
+	test('keeps a later lease on the GPU if the lease id is given', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});
@@ -74,14 +74,14 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('a release of some GPUs of a lease keeps the others', async () => {
+	test('keeps the other GPUs of a lease', async () => {
 		const world = await createTestWorld();
 		const {leaseId} = await take(world, alice, [0, 1]);
 		await release(world, alice, {by: 'lease', leaseId, ids: [1]});
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('a release of several leases releases unchanged ones in one commit', async () => {
+	test('ends the unchanged ones of several leases in one commit', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
@@ -124,7 +124,7 @@ describe('release', () => {
 		expect(await release(world, alice, {by: 'gpus', ids: [0]})).toEqual({released: [], notYours: []});
 	});
 
-	test('with a label leaves what bears another', async () => {
+	test('keeps leases with another label if a label is given', async () => {
 		const world = await createTestWorld();
 		await take(world, person('alice', 'team'), [0]);
 		expect(await release(world, alice, {by: 'gpus', ids: [0], label: 'other'})).toMatchObject({
@@ -134,7 +134,7 @@ describe('release', () => {
 		expect((await release(world, alice, {by: 'gpus', ids: [0], label: 'team'})).released).toHaveLength(1);
 	});
 
-	test('leaves alone what a waiter holds', async () => {
+	test('keeps the holdings of a waiter', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const record = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
@@ -187,7 +187,7 @@ describe('extend', () => {
 		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
 	});
 
-	test('names a GPU once of which a job has several instances', async () => {
+	test('names a GPU once if a job has several instances of it', async () => {
 		const world = await createTestWorld();
 		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
 		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
@@ -195,7 +195,7 @@ describe('extend', () => {
 		expect((await extend(world, alice, {by: 'gpus', ids: [2]}, {by: 60})).notTimed).toEqual([2]);
 	});
 
-	test('finds nothing of one that has expired meanwhile', async () => {
+	test('does not find a lease that has just expired', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		world.pass(hour + 1);
@@ -204,8 +204,8 @@ describe('extend', () => {
 	});
 });
 
-describe('look', () => {
-	test('plans away what has expired, with its record at the time of its end', async () => {
+describe('a read', () => {
+	test('ends expired leases, with a record at the time of their end', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		world.pass(hour + 500);
@@ -213,7 +213,7 @@ describe('look', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endTime: startTime + hour, durationSeconds: hour}]);
 	});
 
-	test('frees what a dead process held, at once', async () => {
+	test('frees the GPUs of a dead process at once', async () => {
 		const world = await createTestWorld();
 		world.memory.state.gpus.set(
 			0,
@@ -235,7 +235,7 @@ describe('look', () => {
 		expect(await historyOf(world.store)).toMatchObject([{leaseId: 'x', endReason: 'holder-died', durationSeconds: 7}]);
 	});
 
-	test('needs a pool, of this machine', async () => {
+	test('needs a pool of this machine', async () => {
 		const world = await createTestWorld();
 		world.memory.state.pool = {
 			...world.memory.state.pool,

@@ -1,4 +1,4 @@
-/** The share of a job lives and ends by itself, whatever becomes of the others on its GPU; and comes back where the store lost it. */
+/** A job's share lives and ends independently of the other shares on its GPU, and is restored if the store lost it. */
 import {beforeEach, describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import type {Lease} from '../../../../source/core/model/types.js';
@@ -43,7 +43,7 @@ async function grant(lease: Lease, index = 0): Promise<void> {
 	await world.store.commit({...emptyPlan, ...planHoldings([{kind: 'add', record, lease: startsNow, capacityMiB}])});
 }
 
-/** Ends a share as a mistaken look would. */
+/** Ends a share as a mistaken read would. */
 async function drop(leaseId: string): Promise<void> {
 	const {gpus} = await world.store.read();
 	const dropped = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
@@ -64,7 +64,7 @@ beforeEach(async () => {
 });
 
 describe('the share of a job', () => {
-	test('is named, heard and ended without a change of the others', async () => {
+	test('is named, kept alive and ended without changing the others', async () => {
 		const hold = withJob(await findJobLease(world, 'of-bob'), {pid: 2, startTicks: 22});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
 		world.pass(61);
@@ -77,7 +77,7 @@ describe('the share of a job', () => {
 		expect(await historyOf(world.store)).toMatchObject([{user: 'bob', memoryMiB: 50, durationSeconds: 61}]);
 	});
 
-	test('is taken back where it was dropped by mistake, and is charged once', async () => {
+	test('is taken back after a mistaken end, and is charged once', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		world.pass(100);
 		await drop('of-bob');
@@ -89,7 +89,7 @@ describe('the share of a job', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
-	test('is taken back onto a GPU that became free, with what all shares of it may have, so that others come back beside it', async () => {
+	test('is taken back onto a free GPU with its total memory, so that others can return beside it', async () => {
 		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
 		for (const lease of jobs) {
 			await grant(lease, 1);
@@ -106,20 +106,20 @@ describe('the share of a job', () => {
 		const answer = await sendHeartbeat(world, dans);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 1}]});
 
-		// And again, by what is known of the share that was taken back.
+		// Again, with the knowledge of the share that was taken back.
 		await drop('of-carol');
 		await drop('of-dan');
 		await sendHeartbeat(world, answer.jobLease);
 		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
 	});
 
-	test('is not taken back where somebody released it', async () => {
+	test('is not taken back after a release', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 	});
 
-	test('is not taken back where its memory is another’s by now', async () => {
+	test('is not taken back if its memory has been granted to others since', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await drop('of-bob');
 		await grant(share('carol', 30));
@@ -127,7 +127,7 @@ describe('the share of a job', () => {
 		expect(await ownersOn()).toEqual(['alice', 'carol']);
 	});
 
-	test('is not taken back where its instance of MIG is another’s by now', async () => {
+	test('is not taken back if another lease holds its MIG instance now', async () => {
 		const instance = (user: string, uuid: string): Lease => ({
 			...jobShare(user, 0),
 			memoryMiB: undefined,
@@ -143,10 +143,10 @@ describe('the share of a job', () => {
 	});
 });
 
-describe('a store that lost data gets back', () => {
+describe('a store that lost data', () => {
 	const staying = () => ({...world, store: createRestoringStore(world.store, world)});
 
-	test('every share of a GPU', async () => {
+	test('gets back every share of a GPU', async () => {
 		const process = staying();
 		const {gpus} = await process.store.read();
 		crash(world.memory);
@@ -154,7 +154,7 @@ describe('a store that lost data gets back', () => {
 		expect((await world.store.read()).gpus[0]).toMatchObject({shares: holdingsOn(gpus[0]).map(({lease}) => lease)});
 	});
 
-	test('the shares that it lost, beside those granted since, as far as they fit, and none that has ended', async () => {
+	test('gets back its lost shares next to newer ones as far as they fit, and none that has ended', async () => {
 		const backup = saved(world.memory);
 		world.pass(5);
 		await grant(share('carol', 10));
@@ -176,14 +176,14 @@ describe('a store that lost data gets back', () => {
 	});
 });
 
-test('a share whose process is dead ends at the next read, and the GPU with the last of them', async () => {
+test('a restored share whose process is dead ends at the next read, and the last share frees the GPU', async () => {
 	world.processes.set(world.host.self.pid, 'dead');
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
 	await release(world, person('alice'), {by: 'label', label: 'alice'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
 });
 
-test('a release of several shares of one GPU is undone whole, beside a share that was granted since', async () => {
+test('a release of several shares of one GPU can be undone next to a newer share', async () => {
 	await grant(share('carol', 10), 1);
 	await grant(share('dan', 20), 1);
 	const root = person('root', 'root', 0);

@@ -33,7 +33,7 @@ const loseData = () => {
 	state.revision = undefined;
 };
 
-/** The pool as somebody makes it again. */
+/** Recreates the pool. */
 const makeAgain = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
 
 beforeEach(async () => {
@@ -52,8 +52,8 @@ beforeEach(async () => {
 	commits = 0;
 });
 
-describe('a beat', () => {
-	test('names the job, and then writes only once a minute', async () => {
+describe('a heartbeat', () => {
+	test('names the job, and after that writes only once a minute', async () => {
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(1)).toMatchObject({job_pid: 2, job_pid_start: 22, pid: 1});
 		expect(commits).toBe(1);
@@ -66,7 +66,7 @@ describe('a beat', () => {
 		expect(stored(0)).toMatchObject({last_heartbeat: startTime + 60, start_time: startTime});
 	});
 
-	test('leaves alone what others wrote into the record', async () => {
+	test('keeps what others wrote into the record', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(0, JSON.stringify({...stored(0), note: 'changed', later: {version: 2}}));
 		world.pass(60);
@@ -74,7 +74,7 @@ describe('a beat', () => {
 		expect(stored(0)).toMatchObject({note: 'changed', later: {version: 2}, last_heartbeat: startTime + 60});
 	});
 
-	test('keeps the beginning of each GPU, for one held while waiting began earlier', async () => {
+	test('keeps the start of each GPU, which is earlier for one that was held while waiting', async () => {
 		world.memory.state.gpus.set(1, JSON.stringify({...stored(1), start_time: startTime - 500}));
 		jobLease = withJob(await findJobLease(world, 'lease-a'), job);
 		world.pass(61);
@@ -93,7 +93,7 @@ describe('a beat', () => {
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
-	test('stamps a record at once that the peer rewrote before the job began', async () => {
+	test('restores at once a record that the peer rewrote before the job started', async () => {
 		const granted = await findJobLease(world, 'lease-a');
 		const rewritten = {user: 'alice', type: 'run', start_time: startTime, last_heartbeat: startTime};
 		world.memory.state.gpus.set(0, JSON.stringify(rewritten));
@@ -101,7 +101,7 @@ describe('a beat', () => {
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', pid: 1});
 	});
 
-	test('says once which GPUs are lost, to whom, and goes on with the rest', async () => {
+	test('reports once which GPUs are lost and to whom, and continues with the rest', async () => {
 		await release(world, alice, {by: 'gpus', ids: [1]});
 		const lost = await sendHeartbeat(world, jobLease);
 		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], jobLease: {gpus: [0]}});
@@ -116,7 +116,7 @@ describe('a beat', () => {
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
-	test('does not take the lease of somebody else, granted in the same second, for its own', async () => {
+	test('does not mistake another lease granted in the same second for its own', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
@@ -124,7 +124,7 @@ describe('a beat', () => {
 	});
 });
 
-describe('a GPU that is free although the job runs', () => {
+describe('a GPU that is free although its job runs', () => {
 	const free = (index: number, record: unknown) => {
 		world.memory.state.gpus.set(index, JSON.stringify(record));
 	};
@@ -155,7 +155,7 @@ describe('a GPU that is free although the job runs', () => {
 		const answer = await sendHeartbeat(world, jobLease);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], jobLease: {gpus: [0, 1]}});
 		expect(commits).toBe(1);
-		// Time before a mistaken end is not charged again.
+		// The time before a mistaken end is not charged again.
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
 		expect((await world.store.audit()).at(-1)).toMatchObject({
 			kind: 'granted',
@@ -172,7 +172,7 @@ describe('a GPU that is free although the job runs', () => {
 		]);
 	});
 
-	test.each(['released', 'pool-reset', 'exited'])('stays free when its record says: %s', async (reason) => {
+	test.each(['released', 'pool-reset', 'exited'])('stays free if its record has the reason %s', async (reason) => {
 		free(0, {last_released: at(20), ended: {reason, lease_id: 'lease-a'}});
 		const before = stored(0);
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({
@@ -184,7 +184,7 @@ describe('a GPU that is free although the job runs', () => {
 		expect(stored(0)).toEqual(before);
 	});
 
-	test('stays free when it was released and somebody else has had it since, or an earlier version wrote the record', async () => {
+	test('stays free after a release and a later lease, and if an earlier version wrote the record', async () => {
 		await release(world, alice, {by: 'gpus', ids: [0, 1]});
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
 		await release(world, person('bob'), {by: 'gpus', ids: [0]});
@@ -196,7 +196,7 @@ describe('a GPU that is free although the job runs', () => {
 		});
 	});
 
-	test('is taken back although the audit log cannot be read', async () => {
+	test('is taken back although the audit log is unreadable', async () => {
 		const mute: TestWorld = {
 			...world,
 			store: {
@@ -210,7 +210,7 @@ describe('a GPU that is free although the job runs', () => {
 		expect(await sendHeartbeat(mute, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
 	});
 
-	test('is not fought for when somebody takes it in that moment', async () => {
+	test('is not taken back if somebody else takes it at that moment', async () => {
 		free(0, {});
 		let isFirst = true;
 		const raced: TestWorld = {
@@ -247,7 +247,7 @@ describe('after the store lost its data', () => {
 		world.pass(10);
 	});
 
-	test('lease and pool are put back when both are gone', async () => {
+	test('the lease and the pool are restored if both are gone', async () => {
 		loseData();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held', takenBack: []});
 		const {rows, pool} = await readStatus(world);
@@ -259,7 +259,7 @@ describe('after the store lost its data', () => {
 		]);
 	});
 
-	test('a grant that is younger than what was put back is named so, and one that was released is not', async () => {
+	test('a grant newer than the restored lease is reported, and a released one is not', async () => {
 		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-b');
 		await release(world, alice, {by: 'gpus', ids: [2]});
 		await expect(findJobLease(staying, 'lease-b')).rejects.toMatchObject({
@@ -273,26 +273,26 @@ describe('after the store lost its data', () => {
 		});
 	});
 
-	test('a process that knows nothing but the lease waits for the pool', async () => {
+	test('a process that knows only its lease waits for the pool', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
-	test('nothing is restored to a pool that was replaced by force', async () => {
+	test('a pool that was recreated by force gets no restored lease', async () => {
 		await makeAgain(true);
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
-	test('it is put back into a pool that was made again', async () => {
+	test('the lease is restored into a recreated pool', async () => {
 		loseData();
 		await makeAgain();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
 	});
 
-	test('but not over somebody who has it by now, nor into a pool that became too small', async () => {
+	test('the lease is not restored over another holder, or into a pool that is too small', async () => {
 		loseData();
 		await makeAgain();
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
@@ -309,7 +309,7 @@ describe('after the store lost its data', () => {
 });
 
 describe('the end', () => {
-	test('gives back what is still ours, with a whole record even where the peer cut it', async () => {
+	test('releases what the job still holds, with a complete record even if the peer shortened it', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(
 			0,
@@ -325,7 +325,7 @@ describe('the end', () => {
 		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
-	test('reports a lease that is gone before its command starts', async () => {
+	test('reports a lease that was lost before its command started', async () => {
 		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
 		await expect(findJobLease(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
 	});

@@ -15,7 +15,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 
 const bob = person('bob', 'bob', 1001);
 
-/** Hosts do not see each other's processes. */
+/** The hosts cannot see each other's processes. */
 const unseeing = (world: TestWorld, changes: Partial<Host> = {}): World => ({
 	...world,
 	host: {...world.host, liveness: (list) => list.map(() => 'unknown'), ...changes},
@@ -30,7 +30,7 @@ const leaseAt = (snapshot: Snapshot, index: number): Lease | undefined => {
 const peerRecord = (world: TestWorld): string =>
 	JSON.stringify({user: 'eve', type: 'run', start_time: startTime, last_heartbeat: Math.floor(world.now())});
 
-/** A wrapper on GPU 0, the peer on GPU 1, and somebody who waits for GPU 0: nobody can see their processes. */
+/** A wrapper on GPU 0, the peer on GPU 1 and a waiter for GPU 0, all with invisible processes. */
 class Box {
 	isLiving = true;
 	#hold!: JobLease;
@@ -53,7 +53,7 @@ class Box {
 		await this.#beat();
 	}
 
-	/** Time passes, in which everybody beats as often as they do. */
+	/** Advances the time, with all heartbeats at their usual intervals. */
 	async pass(seconds: number): Promise<void> {
 		let left = seconds;
 		while (left > 0) {
@@ -127,8 +127,8 @@ const anyStep = fc.oneof(
 	fc.record({kind: fc.constant('look'), amount: fc.integer({min: 0, max: 3})}),
 );
 
-describe('whatever the store’s clock does', () => {
-	test('a lease with heartbeats is never lost; a silent one is lost soon after the limit, and not before it was watched', async () => {
+describe('with any clock jumps of the store', () => {
+	test('a lease with heartbeats is never lost, and a silent one is lost soon after the limit and only after a watch', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -166,19 +166,20 @@ describe('whatever the store’s clock does', () => {
 
 						await box.pass(checkEverySeconds);
 						silentSeconds += checkEverySeconds;
-						// The limit, a heartbeat that was in the future, the time in which another clock may end its watch, whose beginning may
-						// be as far in the future, and the watch. The time at which each of them began is stored in whole seconds.
+						// The sum of the limit, a heartbeat in the future, the time until another clock may end its watch, a watch start that far in
+						// the future, and the watch itself. All starts are stored in whole seconds.
 						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 2 * 140 + 70 + 4 * (checkEverySeconds + 1));
 					}
 
-					// Each was watched for a heartbeat and ten seconds more since its last one, which may have been a heartbeat ago.
+					// Each lease was watched for at least a heartbeat plus ten seconds since its last heartbeat, which may have been one interval
+					// ago.
 					expect(silentSeconds).toBeGreaterThanOrEqual(10);
 				},
 			),
 			{
 				numRuns: 80,
 				examples: [
-					// The clock steps back before and after another clock begins its watch: seed -1186794491.
+					// The clock steps back before and after another clock begins its watch. Seed -1186794491.
 					[
 						[
 							{kind: 'jump', amount: -121},
@@ -188,7 +189,7 @@ describe('whatever the store’s clock does', () => {
 						0,
 						1,
 					],
-					// Somebody watches since the last heartbeats already: seed 957157752.
+					// A watch has been running since the last heartbeats. Seed 957157752.
 					[
 						[
 							{kind: 'jump', amount: 1000},
@@ -204,11 +205,11 @@ describe('whatever the store’s clock does', () => {
 				],
 			},
 		);
-		// Were nothing ever suspected, nothing would have been shown.
+		// The test proves nothing if no silence is ever suspected.
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('a watch costs one commit, however often the store is read', async () => {
+	test('a watch costs one commit, however many reads there are', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -236,7 +237,7 @@ describe('whatever the store’s clock does', () => {
 	});
 });
 
-test('the first of the queue has the GPU soon after a silence was watched for long enough', async () => {
+test('the first entry of the queue gets the GPU soon after the watch is long enough', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -258,7 +259,7 @@ describe('a job whose wrapper is dead', () => {
 		return world;
 	};
 
-	test('is charged to its last sign of life, when no one read the store for days', async () => {
+	test('is charged up to its last sign of life if nobody read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -266,7 +267,7 @@ describe('a job whose wrapper is dead', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
-	test('is charged for as long as somebody saw it, who says so for it once in more than a minute', async () => {
+	test('is charged up to the last time somebody saw it, which is recorded at most once a minute', async () => {
 		const world = await startOrphan();
 		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
@@ -279,7 +280,7 @@ describe('a job whose wrapper is dead', () => {
 
 		expect(heartbeats).toBeGreaterThan(40);
 		expect(heartbeats).toBeLessThanOrEqual(60);
-		// A process that cannot see the job hears of it, and ends nothing.
+		// A process that cannot see the job reads this record and ends nothing.
 		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');
 		world.pass(86_400);
@@ -304,7 +305,7 @@ describe('another machine with this machine-id', () => {
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
 	const refusal = {code: 'wrong-machine', exitCode: 4};
 
-	test('keeps its lease, and every request for it is refused while it lives', async () => {
+	test('keeps its lease, and every request for its GPU is refused while it lives', async () => {
 		const {world, clone, hold} = await startOnClone();
 		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
@@ -320,7 +321,7 @@ describe('another machine with this machine-id', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('that is gone is no longer in the way: after a minute others may ask, and its lease ends by its silence', async () => {
+	test('that is gone blocks nobody after a minute, and its lease ends by silence', async () => {
 		const {world} = await startOnClone();
 		world.pass(71);
 		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
@@ -330,7 +331,7 @@ describe('another machine with this machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('is this one before its restart, when it was silent since: its lease ends at the first read', async () => {
+	test('is this machine before a restart if it has been silent since, and its lease ends at the first read', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
@@ -339,7 +340,7 @@ describe('another machine with this machine-id', () => {
 	});
 });
 
-test('a pool of an unknown boot belongs to its machine alone', async () => {
+test('a pool of an unknown boot can be used only on its own machine', async () => {
 	const world = await createTestWorld();
 	const setMachine = (machine: Readonly<Record<string, string>>): void => {
 		world.memory.state.pool = {...world.memory.state.pool, machine: JSON.stringify(machine)};

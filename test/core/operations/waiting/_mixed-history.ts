@@ -1,6 +1,6 @@
 /**
-Random histories of a box with everything at once: GPUs that MIG has split, whole ones that are had alone or shared by memory, some of them drained,
-broken or used without a reservation, and people who ask, wait, stop, die and give back. `checks` judges each step by the plainest of rules.
+Random histories of a box with everything at once: MIG GPUs, GPUs leased alone or shared by memory, some drained, broken or used without a
+reservation, and people who ask, wait, stop, die and release. `checks` judges each step by simple rules.
 */
 import fc from 'fast-check';
 import {expect} from 'vitest';
@@ -69,7 +69,7 @@ const anyStep = fc.oneof(
 		arbitrary: fc.record({
 			do: fc.constant('squat' as const),
 			gpu,
-			/** Which instance, of a GPU that is split. */
+			/** The instance, if the GPU is in MIG mode. */
 			number: fc.nat(2),
 			memoryMiB: fc.constantFrom(0, 500, 25_000, 60_000, 60_000),
 		}),
@@ -96,7 +96,7 @@ const anyStep = fc.oneof(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** `isFull`: at first somebody has each part of the box. */
+/** `isFull`: every part of the box is leased at first. */
 export type History = {readonly isFull: boolean; readonly steps: readonly Step[]};
 
 export const anyHistory: fc.Arbitrary<History> = fc.record({
@@ -157,7 +157,7 @@ function readingOf(index: number, {squats, conditions}: Box): GpuReading {
 /** A GPU or an instance, by the key under which it can be held. */
 type Part = {readonly key: string; readonly gpu: number; readonly uuid?: string};
 
-/** All that could ever serve a request. */
+/** Everything that could ever serve a request. */
 function partsFor({ids, need}: Wanted): readonly Part[] {
 	const mig = need?.mig;
 	return mig === undefined
@@ -190,7 +190,7 @@ const holdingsOf = (snapshot: Snapshot, {gpu: index, uuid}: Part): readonly Hold
 
 type Outage = 'for good' | 'for now' | undefined;
 
-/** The rules by which the judge decides, from what is really there. */
+/** The rules by which the judge decides, from the actual state. */
 function judgeOf(snapshot: Snapshot, box: Box, isAwake: (id: string) => boolean) {
 	const outageOf = (part: Part, {need}: Wanted): Outage => {
 		const condition = box.conditions[part.gpu];
@@ -211,14 +211,14 @@ function judgeOf(snapshot: Snapshot, box: Box, isAwake: (id: string) => boolean)
 	const isServable = (wanted: Wanted, ignored?: Outage): boolean =>
 		partsFor(wanted).filter((part) => [undefined, ignored].includes(outageOf(part, wanted))).length >= wanted.count;
 	const claims = ({id, entry}: EntryRecord): boolean => isAwake(id) && isServable(wantedOf(entry));
-	/** Whether others may take what it holds, for sure. */
+	/** Whether others can certainly take what the entry holds. */
 	const gives = ({id, entry}: EntryRecord): boolean => !isAwake(id) || !isServable(wantedOf(entry), 'for now');
 	const claimedBy = (entries: readonly EntryRecord[]): ReadonlySet<string> =>
 		new Set(
 			entries.filter((record) => claims(record)).flatMap(({entry}) => partsFor(wantedOf(entry)).map(({key}) => key)),
 		);
 
-	/** How many parts a request could have now, of which those before do not want. `behind`: whose holdings it may take. */
+	/** How many parts are available to a request that earlier entries do not want. `behind`: the entries whose holdings it can take. */
 	const obtainable = (wanted: Wanted, before: readonly EntryRecord[], behind: readonly EntryRecord[]) => {
 		const claimed = claimedBy(before);
 		const takeable = new Set([...behind, ...before.filter((record) => gives(record))].map(({id}) => id));
@@ -267,11 +267,11 @@ function checkHoldings(snapshot: Snapshot): void {
 		expect(instances.length > 0 && !isSplit(record.index)).toBe(false);
 	}
 
-	// No orphans: what is held by one who waits is of one who waits.
+	// No orphans: each partial holding belongs to an entry in the queue.
 	const waiting = new Set(entriesOf(snapshot).map(({id}) => id));
 	for (const {lease} of holdingsIn(snapshot.gpus)) {
 		expect(lease.partialQueueId === undefined || waiting.has(lease.partialQueueId), lease.leaseId).toBe(true);
-		// The Go program would end it then.
+		// The Go program would end the holding at that time.
 		expect(lease.partialQueueId === undefined ? undefined : lease.expiryTime, lease.leaseId).toBe(undefined);
 	}
 }
@@ -443,7 +443,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 			throw error;
 		}
 
-		// All of it is back, or nothing.
+		// Everything comes back, or nothing.
 		const restored = (one: Holding): string => `${keyOf(one)} ${one.lease.user} ${one.lease.memoryMiB}`;
 		const back = freshIn(before, await readCurrent(world)).map((one) => restored(one));
 		expect(back.toSorted()).toEqual(undone === 0 ? [] : released.map((one) => restored(one)).toSorted());
@@ -589,7 +589,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		});
 	}
 
-	// In the end all are served, or leave.
+	// In the end every entry is served or has left.
 	box.squats.clear();
 	box.conditions.fill('fine');
 	for (const pid of pids.values()) {

@@ -24,7 +24,7 @@ export const requestOf = (user: string, {count, ids, need}: Wanted, force = fals
 	tenure: {type: 'manual', durationSeconds: 1e6},
 });
 
-/** Sends the heartbeat of each waiter that is awake: an entry that is silent for too long claims nothing. */
+/** Sends the heartbeat of each waiter that is awake. An entry that is silent for too long claims nothing. */
 export async function beatAll(world: TestWorld, isAwake: (id: string) => boolean = () => true): Promise<void> {
 	for (const {id} of entriesOf(await readCurrent(world))) {
 		const snapshot = await readCurrent(world);
@@ -35,7 +35,7 @@ export async function beatAll(world: TestWorld, isAwake: (id: string) => boolean
 	}
 }
 
-/** Does what the waiter of an entry does when it looks. Answers whether it changed anything. */
+/** Does what the waiter of an entry does when it looks. Returns whether it changed anything. */
 async function check(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {
 	const snapshot = await readCurrent(world);
 	const own = entriesOf(snapshot).find((record) => record.id === id);
@@ -90,8 +90,8 @@ type SettleOptions = {
 /**
 Lets every waiter look, the last in the queue first, until none of them changes anything.
 
-@param options.canBecomeImpossible - Whether the box changes under those who wait, so that what they want may not be there any more.
-@param options.isAwake - Who is stopped does not look.
+@param options.canBecomeImpossible - Whether the box changes during the wait, so that a request can become impossible.
+@param options.isAwake - A stopped waiter does not look.
 */
 export async function settle(
 	world: TestWorld,

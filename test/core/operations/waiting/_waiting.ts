@@ -19,7 +19,7 @@ export const wants = (changes: Partial<AcquireRequest> = {}): AcquireRequest => 
 	...changes,
 });
 
-/** Starts to wait; tells how it goes. */
+/** Starts to wait, and returns the progress. */
 export function start(world: World, request: AcquireRequest, options: Partial<WaitOptions> = {}) {
 	const progress: Progress[] = [];
 	const controller = new AbortController();
@@ -41,14 +41,14 @@ export function start(world: World, request: AcquireRequest, options: Partial<Wa
 	};
 }
 
-/** Alice reserves these. */
+/** Reserves these GPUs for alice. */
 export const hold = async (world: World, ids: readonly number[], seconds = 3600): Promise<void> => {
 	expect(await reserve(world, {requester: alice, count: 1, ids, durationSeconds: seconds})).toMatchObject({
 		kind: 'granted',
 	});
 };
 
-/** Alice gives these back. */
+/** Releases these GPUs for alice. */
 export const free = async (world: World, ...ids: readonly number[]): Promise<void> => {
 	await release(world, alice, {by: 'gpus', ids});
 };

@@ -1,4 +1,4 @@
-/** Instances of MIG and whole GPUs in one box, at random: nothing is granted twice, lost, or handed out whole while MIG has split it. */
+/** Random histories of MIG instances and whole GPUs in one box: nothing is granted twice or lost, and no GPU in MIG mode is granted whole. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -19,7 +19,7 @@ import {entriesOf, requestOf, settle} from './_settle.js';
 const gpuCount = 4;
 const layouts = [['1g.10gb', '1g.10gb', '3g.40gb'], ['1g.10gb', '2g.20gb'], ['7g.80gb']] as const;
 
-/** How MIG has split each GPU: `whole`, or by which layout. `pending` waits for a reset. */
+/** The MIG layout of each GPU, or `whole`. `pending` waits for a reset. */
 type Mode = {readonly layout: 0 | 1 | 2 | 'whole'; readonly isPending: boolean};
 
 const anyMode: fc.Arbitrary<Mode> = fc.record({
@@ -51,7 +51,7 @@ const anyWanted: fc.Arbitrary<Wanted> = fc.oneof(
 
 type Step =
 	| {readonly do: 'join' | 'newcomer'; readonly wanted: Wanted; readonly force: boolean}
-	/** `newcomer`: asks before those who wait have looked. */
+	/** `newcomer`: asks before the waiters have looked. */
 	| {readonly do: 'give back'; readonly position: number; readonly newcomer: Wanted | undefined}
 	| {readonly do: 'change'; readonly gpu: number; readonly mode: Mode};
 
@@ -82,7 +82,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 const isWholeNow = ({isMigEnabled, isMigPending}: GpuReading): boolean =>
 	isMigEnabled !== true && isMigPending !== true;
 
-/** The keys of all that could serve a request, by the plainest of rules: any as many as it wants. */
+/** The keys of everything that could serve a request, by simple rules. A request can use any of them. */
 function partsFor({ids, need}: Wanted, box: readonly GpuReading[]): readonly string[] {
 	const mig = need?.mig;
 	return mig === undefined
@@ -151,7 +151,7 @@ function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly
 	}
 }
 
-/** Each lease is of another part, fits what was asked for, and nothing was granted of a GPU that is not in the mode for it. */
+/** Checks that each lease has its own part that meets the request, and that each granted GPU is in the right mode. */
 function checkHoldings(before: readonly Holding[], snapshot: Snapshot, box: readonly GpuReading[]): void {
 	const holdings = holdingsIn(snapshot.gpus);
 	const keys = holdings.map((holding) => keyOf(holding));
@@ -220,7 +220,7 @@ function checkImpossible(error: unknown, wanted: Wanted, box: readonly GpuReadin
 	expect(partsFor(wanted, box).length).toBeLessThan(wanted.count);
 }
 
-/** A newcomer gets what was asked for, of what nobody waits for who could have it, or nothing. */
+/** Checks that a newcomer gets what it asked for from unclaimed parts, or nothing. */
 async function ask(
 	world: TestWorld,
 	{
@@ -236,7 +236,7 @@ async function ask(
 	},
 ): Promise<void> {
 	const serves = partsFor(request, box);
-	// An entry of which too few are known claims nothing.
+	// An entry with too few known candidates claims nothing.
 	const claimed = new Set(
 		entriesOf(before)
 			.map(({entry}) => ({entry, parts: partsFor(wantedOf(entry), box)}))
@@ -258,14 +258,14 @@ async function ask(
 	expect(got.filter((part) => !serves.includes(part) || claimed.has(part))).toEqual([]);
 }
 
-/** Each part of the box, one by one. */
+/** Each part of the box. */
 const everything: readonly Wanted[] = [
 	...[2, 3].map((id) => ({count: 1, ids: [id]})),
 	...[0, 1, 2].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 0, number}]}}})),
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('in random histories no instance is granted twice or lost, no split GPU is granted whole, and nobody is overtaken or blocked', async () => {
+test('random histories never grant an instance twice, lose one, grant a MIG GPU whole, or overtake or block anybody', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),
@@ -372,7 +372,7 @@ test('a waiter gets an instance that an administrator creates during the wait', 
 });
 
 // Found by the random histories: seed 1584282707.
-test('instances that an administrator makes are for those who wait longest, not for those who look first', async () => {
+test('instances that an administrator creates go to the longest waiter, not to the first that looks', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());

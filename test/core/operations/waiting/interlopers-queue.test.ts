@@ -1,4 +1,4 @@
-/** Somebody changes something between the look of one who waits, or who leaves the line, and the commit. */
+/** Changes by others between the read of a waiter, or of one that leaves, and its commit. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
 import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
@@ -26,7 +26,7 @@ const join = async (world: TestWorld, id: string, count?: number) =>
 
 const grantsBob = ({grants, event}: Plan): boolean => grants && event?.user === 'bob';
 
-/** Bob waits for the GPU, which alice has for 50 s. */
+/** Bob waits for the GPU that alice has for 50 s. */
 async function waitForAlice(world: TestWorld) {
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 50});
 	return acquire(
@@ -46,7 +46,7 @@ test('a GPU that is drained as it becomes free is not granted to the queue', asy
 test('a waiter does not overtake an entry that appears before it in the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
-		// The peer says itself when somebody came.
+		// The peer sets the join time itself.
 		const {queue, entries} = world.memory.state;
 		queue.unshift('early');
 		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));
@@ -55,14 +55,14 @@ test('a waiter does not overtake an entry that appears before it in the queue', 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiter that is taken out of the queue as its GPU becomes free gets nothing', async () => {
+test('a waiter that is removed from the queue as its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => leaveQueue(others, bob, others.memory.state.queue[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a position that is given up as it is served is not left: what was granted stays', async () => {
+test('leaving at the moment of a grant keeps the grant', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {
@@ -80,7 +80,7 @@ test('a position that is given up as it is served is not left: what was granted 
 	expect((await world.store.audit()).map(({kind}) => kind)).not.toContain('left');
 });
 
-test('a process is not adopted on what is taken out of service meanwhile', async () => {
+test('a process is not adopted on a GPU that is drained at that moment', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	const processes = [{pid: 700, startTicks: 7, user: 'alice', memoryUsedMiB: 9000}];
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]));
@@ -92,7 +92,7 @@ test('a process is not adopted on what is taken out of service meanwhile', async
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a newcomer passes one who waits and is stopped, and no other', async () => {
+test('a newcomer overtakes a stopped waiter and no other', async () => {
 	const {world} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	const ask = async () => reserve(world, {requester: alice, count: 1, durationSeconds: 60});
@@ -104,7 +104,7 @@ test('a newcomer passes one who waits and is stopped, and no other', async () =>
 	expect(await ask()).toMatchObject({kind: 'refused'});
 });
 
-test('the heart of one who waits beats for what it holds, too', async () => {
+test('the heartbeat of a waiter includes its partial holdings', async () => {
 	const {world} = await createInterruptedWorld(2);
 	await join(world, 'place', 2);
 	const lease = {user: 'bob', type: 'manual', startTime: world.now(), lastHeartbeat: world.now()} as const;

@@ -1,6 +1,6 @@
 /**
-Random lines: people join, give back, die, sleep and wake, and each who waits takes what it may. At every rest, nobody is held up by
-one who wants something else, nobody is overtaken, and nothing is left behind.
+Random queues: people join, release, die, sleep and wake, and each waiter takes what it may. At every rest nobody is blocked by an unrelated request,
+nobody is overtaken, and nothing is left over.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -47,13 +47,13 @@ const isAwakeIn =
 	({holder}: {readonly holder?: {readonly pid: number}}): boolean =>
 		processes.get(holder!.pid) !== 'stopped';
 
-/** Lets everybody who is awake take what it may, in any order, until nobody can take more. Returns who was served. */
+/** Lets everybody who is awake take what they may, in any order, until nobody can take more. Returns the served entries. */
 async function settle(world: TestWorld): Promise<readonly string[]> {
 	const served: string[] = [];
 	for (;;) {
 		const snapshot = await readCurrent(world);
 		let hasChanged = false;
-		// The last of the queue tries first: the order must not depend on who looks first.
+		// The last entry tries first, because the order of grants must not depend on who looks first.
 		for (const record of snapshot.queue.toReversed()) {
 			if (record.kind !== 'entry' || !isAwakeIn(world)(record.entry)) {
 				continue;
@@ -73,7 +73,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			expect(await world.store.commit(grant.plan)).toBe('done');
-			// No GPU is granted, lost and granted again at one time.
+			// No GPU is granted, lost and granted again at the same time.
 			world.pass(0.001);
 			hasChanged = true;
 			if (grant.kind === 'complete') {
@@ -175,9 +175,9 @@ test('leaving entries never cause overtaking, blocking or leftovers', async () =
 				const before = rested.queue;
 				const served = await settle(world);
 				const snapshot = await readCurrent(world);
-				// GPUs that are out of service are not granted.
+				// Drained GPUs are not granted.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
-				// An entry that is awake and wants any was not overtaken by one behind it that wants no more.
+				// An awake entry for any GPUs was not overtaken by a later one that wants no more of them.
 				for (const record of snapshot.queue) {
 					if (
 						record.kind !== 'entry' ||
@@ -210,7 +210,7 @@ test('leaving entries never cause overtaking, blocking or leftovers', async () =
 					expect(requestedIds.length === 0 ? idle : idle.filter((index) => requestedIds.includes(index))).toEqual([]);
 				}
 
-				// I6: every partial holding has its entry, every id its entry, and the reverse.
+				// I6: every partial holding has its entry, every queue id has its entry, and the reverse.
 				for (const {lease} of snapshot.gpus.filter((gpu) => isLeased(gpu))) {
 					expect(lease.partialQueueId === undefined || world.memory.state.queue.includes(lease.partialQueueId)).toBe(
 						true,

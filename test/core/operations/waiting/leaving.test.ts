@@ -1,4 +1,4 @@
-/** Taking somebody out of the queue, by the beginning of an id. */
+/** Removes entries from the queue by a prefix of their id. */
 import {expect, test} from 'vitest';
 import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
@@ -12,7 +12,7 @@ import {createTestWorld, person} from '../../../_helpers/world.js';
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 
-test('an own entry goes, by the beginning of its id, and its waiter says so', async () => {
+test('an own entry leaves by a prefix of its id, and its waiter reports it', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = acquire(
@@ -28,7 +28,7 @@ test('an own entry goes, by the beginning of its id, and its waiter says so', as
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('leaving by id: ambiguous beginnings and what cannot be read', async () => {
+test('an ambiguous prefix and an unreadable entry are refused', async () => {
 	const world = await createTestWorld();
 	world.memory.state.queue.push('abc-1', 'abc-2', 'garbage');
 	world.memory.state.entries.set('garbage', '!');
@@ -66,7 +66,7 @@ const waitingFor = async (world: Awaited<ReturnType<typeof createLiveWorld>>, co
 		{waitSeconds: undefined, signal: AbortSignal.timeout(20_000), onProgress: () => undefined},
 	);
 
-test('an entry that holds a GPU already stays, if it was to leave only without any', async () => {
+test('an entry that already holds a GPU stays if it should leave only without one', async () => {
 	const world = await createLiveWorld(2);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = waitingFor(world, 2);
@@ -107,7 +107,7 @@ test('an entry that leaves releases its holdings in the same commit, whose event
 	expect([gpus.map(({kind}) => kind), queue]).toEqual([['leased', 'free'], []]);
 });
 
-test('leaving without a GPU and being granted one exclude each other, whichever is first', async () => {
+test('leaving without a GPU and a grant exclude each other, whichever comes first', async () => {
 	const outcomes = new Set<string>();
 	for (let turns = 0; turns < 60; turns += 2) {
 		const world = await createLiveWorld(1);

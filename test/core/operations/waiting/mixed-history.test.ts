@@ -1,4 +1,4 @@
-/** Everything at once, at random: instances of MIG, shares, whole GPUs, and a queue for all of them. */
+/** Random histories with MIG instances, shares, whole GPUs, and a queue for all of them. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {test} from 'vitest';
@@ -9,9 +9,9 @@ import {anyHistory, gpuCount, play, type History} from './_mixed-history.js';
 const runs = Number(process.env['MIXED_RUNS'] ?? (isLong ? 3000 : 40));
 const {MIXED_SEED: seed} = process.env;
 
-/** Histories that failed once, by seed. */
+/** Histories that once failed, with their seeds. */
 const found: ReadonlyArray<[History]> = [
-	// An instance and a GPU out of service were noted again and again, for they were read back in another order. Seed 12.
+	// Drains of an instance and a GPU were recorded again and again, because they were read back in another order. Seed 12.
 	[
 		{
 			isFull: true,
@@ -51,7 +51,7 @@ const found: ReadonlyArray<[History]> = [
 	],
 ];
 
-test('in mixed histories nothing is granted twice, nobody is overtaken or blocked, everyone progresses, and undo restores', async () => {
+test('mixed histories never grant anything twice or overtake or block anybody, and an undo restores everything', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			await play(await createTestWorld({gpuCount}), history);

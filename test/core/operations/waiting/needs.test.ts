@@ -1,4 +1,4 @@
-/** A queue of mixed needs on a mixed box, at random: nobody is overtaken who could be served, and nobody is held up by another need. */
+/** Random queues of mixed requests on a mixed box: no servable entry is overtaken, and no request blocks another. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -53,7 +53,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	},
 );
 
-/** All sets of GPUs that serve a request, by the plainest of rules. */
+/** Returns all sets of GPUs that serve a request, by simple rules. */
 function setsFor({count, ids, need = {}}: Wanted, box: readonly GpuReading[]): ReadonlyArray<readonly number[]> {
 	const {minMemoryMiB = 0, models, minCompute = '0', sameModel} = need;
 	const fits = ({name = '', memoryTotalMiB = -1, computeCapability = '-1'}: GpuReading): boolean =>
@@ -83,7 +83,7 @@ function setsFor({count, ids, need = {}}: Wanted, box: readonly GpuReading[]): R
 	);
 }
 
-/** GPUs that nobody has for good: free ones, and those that these entries only hold while they wait. */
+/** GPUs without a final holder: free ones, and those that these entries hold while they wait. */
 const looseGpus = ({gpus}: Snapshot, holders: readonly string[]): readonly number[] =>
 	gpus
 		.filter(

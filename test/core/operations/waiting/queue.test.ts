@@ -14,12 +14,12 @@ const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake: (entry: Q
 		]),
 	);
 
-test('one who wants any may claim all; one who wants ids only those', () => {
+test('an entry for any GPU can claim all, and one with ids only those', () => {
 	expect(claimed([entry('a', {requestedCount: 2})])).toEqual({0: 'a', 1: 'a', 2: 'a', 3: 'a'});
 	expect(claimed([entry('a', {requestedCount: 1, requestedIds: [3]})])).toEqual({3: 'a'});
 });
 
-test('the first of the queue keeps what it could use', () => {
+test('the first entry of the queue keeps what it can use', () => {
 	expect(claimed([entry('a', {requestedIds: [3]}), entry('b', {requestedCount: 1})])).toEqual({
 		0: 'b',
 		1: 'b',
@@ -43,7 +43,7 @@ test('entries that the pool can never serve claim nothing', () => {
 	}
 });
 
-test('one who sleeps, an id without an entry and garbage hold up nobody', () => {
+test('a sleeping entry, an id without an entry and garbage block nobody', () => {
 	const queue: readonly QueueRecord[] = [
 		entry('asleep', {}),
 		{kind: 'orphan', id: 'orphan'},
@@ -53,7 +53,7 @@ test('one who sleeps, an id without an entry and garbage hold up nobody', () => 
 	expect(claimed(queue, 4, ({id}) => id !== 'asleep')).toEqual({1: 'b'});
 });
 
-test('adding somebody to the end takes no claim from anybody before', () => {
+test('an entry at the end takes no claims from earlier ones', () => {
 	const wants = fc.oneof(
 		fc.record({requestedCount: fc.integer({min: 1, max: 9})}),
 		fc.record({requestedIds: fc.uniqueArray(fc.integer({min: 0, max: 9}), {minLength: 1})}),

@@ -1,4 +1,4 @@
-/** A share that is held while its holder waits: somebody without a reservation may fill the memory meanwhile. */
+/** A share that is held while waiting, when a process without a reservation fills the memory. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -20,7 +20,7 @@ async function createBox(): Promise<TestWorld> {
 	return world;
 }
 
-/** So much memory of a GPU is used by somebody without a reservation. */
+/** Makes a process without a reservation use this much memory of a GPU. */
 const fill = (world: TestWorld, gpu: number, memoryUsedMiB: number): void => {
 	const processes = [{pid: 7, user: 'eve', memoryUsedMiB}];
 	world.see(() =>
@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test('a share that is held is not granted where its memory was filled meanwhile: another is, in its place', async () => {
+test('a held share whose memory was filled is replaced by a share on another GPU', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -68,7 +68,7 @@ test('a share that is held is not granted where its memory was filled meanwhile:
 	expect(await heldIn(world)).toEqual(['1 lease-first', '2 lease-first']);
 });
 
-test('a share that is held is granted where it still fits beside what was filled', async () => {
+test('a held share that still fits is granted', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 30_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -76,7 +76,7 @@ test('a share that is held is granted where it still fits beside what was filled
 	expect(await heldIn(world)).toEqual(['0 lease-first', '1 lease-first', '2 alice-2']);
 });
 
-test('a share that was given back for want of room is taken again as soon as there is room', async () => {
+test('a share that was released for lack of room is taken again when there is room', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

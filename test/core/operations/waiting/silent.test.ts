@@ -12,7 +12,7 @@ import {createTestWorld, type TestWorld} from '../../../_helpers/world.js';
 import {entriesOf} from './_settle.js';
 import {alice, bob, wants} from './_waiting.js';
 
-/** Longest time until an entry that does not answer holds up nobody: two heartbeats, and time to look. */
+/** The longest time that a silent entry can block others: two heartbeats, and time to look. */
 const patienceSeconds = 2 * entryHeartbeatSeconds + 20;
 
 /** Sends the heartbeat of an entry, as its process does every 30 seconds. */
@@ -23,7 +23,7 @@ async function beat(world: TestWorld, id: string): Promise<void> {
 	expect(await world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
 }
 
-/** Lets time pass while everybody looks at the pool every few seconds, and these entries answer. */
+/** Advances the time while everybody reads the pool every few seconds, and these entries send heartbeats. */
 async function passWith(world: TestWorld, seconds: number, answering: readonly string[] = []): Promise<void> {
 	for (let passed = 0; passed < seconds; passed += 5) {
 		world.pass(5);
@@ -42,8 +42,8 @@ const join = async (world: TestWorld, id: string, count: number): Promise<void> 
 
 const take = async (world: TestWorld, leaseId: string) => acquireNow(world, wants({requester: alice}), leaseId);
 
-describe('an entry whose process lives and does not answer', () => {
-	test('holds up nobody after two heartbeats, and keeps its position', async () => {
+describe('an entry whose process lives but sends no heartbeats', () => {
+	test('blocks nobody after two heartbeat intervals, and keeps its position', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'silent', 2);
 		expect(await take(world, 'early')).toMatchObject({kind: 'refused'});
@@ -75,7 +75,7 @@ describe('an entry whose process lives and does not answer', () => {
 		expect(await take(world, 'overtaking')).toMatchObject({kind: 'refused'});
 	});
 
-	test('still claims where the monotonic clock cannot be read', async () => {
+	test('still claims if the monotonic clock cannot be read', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const blind: TestWorld = {
 			...world,
@@ -103,7 +103,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 	{minLength: 1, maxLength: 12},
 );
 
-test('with any clocks, nobody overtakes an answering entry and a silent one blocks nobody for long', async () => {
+test('with any clocks, an entry with heartbeats is never overtaken, and a silent one never blocks for long', async () => {
 	await fc.assert(
 		fc.asyncProperty(steps, fc.boolean(), async (history, isAnswering) => {
 			const world = await createTestWorld({gpuCount: 1});
@@ -118,7 +118,7 @@ test('with any clocks, nobody overtakes an answering entry and a silent one bloc
 				}
 			}
 
-			// A heartbeat from the future is heard until the store's clock has caught up with it.
+			// A heartbeat from the future counts until the store's clock has caught up with it.
 			const backSeconds = history.reduce(
 				(sum, step) => sum + (step.kind === 'jump' ? Math.max(0, -step.seconds) : 0),
 				0,

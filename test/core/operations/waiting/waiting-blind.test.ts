@@ -15,7 +15,7 @@ const partial = (): Observation =>
 
 const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 
-test('a GPU that can be seen is granted, one that cannot is refused instead of waited for, and no one is in the queue', async () => {
+test('a visible GPU is granted, and an invisible one is refused without joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(partial);
 	expect(await acquire(world, wants({ids: [0]}), waiting)).toMatchObject({kind: 'granted', gpus: [0]});
@@ -49,7 +49,7 @@ test('a waiter that joined without a scan leaves the queue after its first scan'
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('a scan that is newer than what was read grants nothing: the store is read again', async () => {
+test('a scan that is newer than the read grants nothing until the store is read again', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const request = {requester: alice, count: 1, tenure: {type: 'run'}} as const;
 	await joinQueue(world, {id: 'place', request, waitSeconds: undefined});

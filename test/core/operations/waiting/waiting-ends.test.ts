@@ -1,4 +1,4 @@
-/** How waiting ends when somebody is in the way, or the last answer is lost. Time is the test's: each wait passes at once. */
+/** How a wait ends while a lock is held or the last answer is lost. The clock is the test's, so each wait passes at once. */
 import {expect, test} from 'vitest';
 import type {Store} from '../../../../source/core/model/ports.js';
 import {readStatus, reserve} from '../../../../source/core/operations/reservations.js';
@@ -34,7 +34,7 @@ const wait = async (
 
 const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
-/** Grants to those who wait are made, and the answer is lost, after which this happens. */
+/** Loses the answers to grants, and then runs this. */
 const losingGrants =
 	(then: () => void) =>
 	(store: Store): Store => ({
@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a peer that holds its lock for long sends a request that may wait into the queue, and that is said', async () => {
+test('a peer that holds its lock for long sends a waiting request into the queue, and the request reports it', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const progress: Progress[] = [];
@@ -64,7 +64,7 @@ test('a peer that holds its lock for long sends a request that may wait into the
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a peer that died with its lock keeps nobody from leaving, nor from giving up in time', async () => {
+test('a peer that died with its lock prevents neither leaving nor the time limit', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});
@@ -79,7 +79,7 @@ test('a peer that died with its lock keeps nobody from leaving, nor from giving 
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('called off as the answer to its grant was lost: nothing stays reserved', async () => {
+test('a wait that is canceled while the answer to its grant is lost leaves nothing reserved', async () => {
 	const controller = new AbortController();
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -120,7 +120,7 @@ test('reports a grant whose answer was lost at the time limit', async () => {
 	expect(await ownersOf(world)).toEqual(['bob']);
 });
 
-test('a store that is away as the waiting ends: it is not said that the queue was left', async () => {
+test('if the store is down at the end of the wait, the program does not claim that the queue was left', async () => {
 	let isAway = false;
 	const failing =
 		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
@@ -146,7 +146,7 @@ test('a store that is away as the waiting ends: it is not said that the queue wa
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
 
-test('called off while the GPUs are scanned: the scan is not waited for, and nobody was in the queue', async () => {
+test('a wait that is canceled during the first scan ends at once, and never joined the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
 	const hanging = {
@@ -166,7 +166,7 @@ test('called off while the GPUs are scanned: the scan is not waited for, and nob
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('called off while one who waits scans the GPUs: the queue is left at once', async () => {
+test('a wait that is canceled during a later scan leaves the queue at once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, 5);
 	const controller = new AbortController();

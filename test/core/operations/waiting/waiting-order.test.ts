@@ -8,7 +8,7 @@ import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, person} from '../../../_helpers/world.js';
 import {alice, bob, free, hold, start, wants} from './_waiting.js';
 
-test('two wanted, one free: a newcomer for one waits behind', async () => {
+test('a newcomer for one GPU waits behind an entry for two when one is free', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0, 1]);
 	const first = start(world.as(11), wants({count: 2}));
@@ -26,7 +26,7 @@ test('two wanted, one free: a newcomer for one waits behind', async () => {
 	expect(await newcomer.answer).toMatchObject({gpus: [1]});
 });
 
-test('one who waits for GPU 0 does not hold up one who can use GPU 1', async () => {
+test('an entry for GPU 0 does not block an entry that can use GPU 1', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const picky = start(world.as(11), wants({ids: [0]}));
@@ -39,7 +39,7 @@ test('one who waits for GPU 0 does not hold up one who can use GPU 1', async () 
 test('a stopped waiter claims nothing until it wakes', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	// Only its position counts, because nobody scans for it.
+	// Only its position matters, because nobody scans for it.
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
 	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
 	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
@@ -71,7 +71,7 @@ test('an earlier entry takes over what a later one holds', async () => {
 	await first.waits();
 	const second = start(world.as(12), wants({requester: alice, count: 2}));
 	await second.waits();
-	// While the first sleeps, the second gets one; then the first wakes.
+	// The second gets one while the first sleeps. Then the first wakes.
 	world.processes.set(11, 'stopped');
 	const {expiry_time: _, ...record} = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
 	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.queue[1]}));
@@ -85,20 +85,20 @@ test('an earlier entry takes over what a later one holds', async () => {
 	await second.answer;
 });
 
-test('the head that dies is dropped with what it held, and the next is served', async () => {
+test('a dead first entry is removed with its holdings, and the next is served', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const controller = new AbortController();
 	const dead = start(world.as(11), wants({count: 2}), {signal: controller.signal});
 	await eventually(() => dead.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
 	world.processes.set(11, 'dead');
-	// A look of anybody drops it; its place and GPU are free.
+	// Any read removes the dead entry and frees its GPU.
 	expect((await readStatus(world.as(12))).snapshot.queue).toEqual([]);
 	expect(await start(world.as(12), wants({requester: alice})).answer).toMatchObject({gpus: [1]});
 	expect(await dead.answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('twenty who wait are served in the order in which they came', async () => {
+test('twenty waiters are served in the order in which they joined', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const served: number[] = [];
@@ -126,7 +126,7 @@ test('twenty who wait are served in the order in which they came', async () => {
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
 });
 
-test('an entry that somebody has put back already joins no second time, and keeps its position', async () => {
+test('an entry that was restored by another process does not join again, and keeps its position', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	for (const id of ['first', 'second', 'first']) {

@@ -1,6 +1,4 @@
-/**
-One who waits while the store is away, forgets, or loses an answer. Time is the test's: each wait passes at once.
-*/
+/** A waiter whose store is down, loses data, or loses an answer. The clock is the test's, so each wait passes at once. */
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -31,7 +29,7 @@ const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 100
 	lastHeartbeat: startTime + 10_000,
 });
 
-/** Waits; `onProgress` may change the world, as others would meanwhile. */
+/** Waits. `onProgress` can change the world, as others would meanwhile. */
 async function wait(
 	world: TestWorld,
 	{
@@ -51,7 +49,7 @@ async function wait(
 	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
-test('it sends a heartbeat every half minute, for its position and for what it holds', async () => {
+test('a waiter sends a heartbeat for its position and its holdings every half minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -121,7 +119,7 @@ test('a late entry keeps its position with heartbeats alone and still removes de
 	expect(world.memory.state.queue).toHaveLength(99);
 });
 
-test('a store that is away is waited for: the position is kept', async () => {
+test('a waiter keeps its position while the store is down', async () => {
 	let failures = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -156,7 +154,7 @@ test('a store that is away is waited for: the position is kept', async () => {
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a store that forgot everything but the pool: it joins again, at the end', async () => {
+test('a waiter joins again at the end if the store kept only the pool', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -192,14 +190,14 @@ test('a store that forgot everything but the pool: it joins again, at the end', 
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-/** Takes every entry out of the queue, and makes the only GPU free. */
+/** Removes every entry from the queue, and frees the only GPU. */
 function forget({memory: {state}}: TestWorld): void {
 	state.queue.length = 0;
 	state.entries.clear();
 	state.gpus.set(0, '{}');
 }
 
-test('an entry that was lost with the data of the store has its position again, before those who joined later', async () => {
+test("an entry that was lost with the store's data returns ahead of later ones", async () => {
 	let losses = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -271,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('an answer that was lost with the grant done is found by reading', async () => {
+test('a grant whose answer was lost is found by a read', async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,
@@ -301,7 +299,7 @@ test('an answer that was lost with the grant done is found by reading', async ()
 	expect((await readStatus(world)).rows[0]).toMatchObject({owner: 'bob'});
 });
 
-test('a conflict on the way is planned again', async () => {
+test('a conflict causes a new plan', async () => {
 	const answers: CommitOutcome[] = [];
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -320,7 +318,7 @@ test('a conflict on the way is planned again', async () => {
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a pool that became too small for ever ends the waiting, and leaves nothing', async () => {
+test('a pool that became too small ends the wait, and leaves nothing behind', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const waiting = acquire(
@@ -338,7 +336,7 @@ test('a pool that became too small for ever ends the waiting, and leaves nothing
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('called off in the very moment of the grant, it gives back', async () => {
+test('a wait that is canceled at the moment of the grant releases the GPUs', async () => {
 	const controller = new AbortController();
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -377,7 +375,7 @@ test('a lost answer to an extension is settled by reading', async () => {
 	isLosing = true;
 	const {extended} = await extend(world, alice, {by: 'label', label: 'alice'}, {by: 60});
 	expect(extended).toHaveLength(1);
-	// Once, not twice.
+	// The extension was made once.
 	expect((await readStatus(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
 	await release(world, alice, {by: 'label', label: 'alice'});
 });

@@ -7,15 +7,15 @@ import {historyOf, idleReading, observationOf} from '../../../_helpers/world.js'
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
-describe('one who waits', () => {
-	test('is not in the queue when there is enough, and not when it did not want to wait', async () => {
+describe('a request that may wait', () => {
+	test('does not join the queue if enough is free, nor if it does not want to wait', async () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('gets what is released, at once, and leaves no trace of its waiting', async () => {
+	test('gets a released GPU at once, and leaves no trace of its wait', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants({note: 'please'}));
@@ -32,7 +32,7 @@ describe('one who waits', () => {
 		expect(world.memory.state.entries.size).toBe(0);
 	});
 
-	test('holds what it gets until the rest comes, and its time counts from then', async () => {
+	test('keeps what it gets until the rest comes, and its time starts then', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0, 1]);
 		const waiter = start(world, wants({count: 2}));
@@ -43,7 +43,7 @@ describe('one who waits', () => {
 		);
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
-		// A release by its owner leaves alone what the queue holds.
+		// A release by the owner does not touch holdings of the queue.
 		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
 		await free(world, 0);
 		const answer = await waiter.answer;
@@ -57,7 +57,7 @@ describe('one who waits', () => {
 		expect(snapshot.queue).toEqual([]);
 	});
 
-	test('leaves when it is called off, and gives back what it held, with a record', async () => {
+	test('leaves when it is canceled, and releases its holdings with a record', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));
@@ -88,7 +88,7 @@ describe('one who waits', () => {
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('does not take a GPU that is in unreserved use', async () => {
+	test('does not take a GPU that is in use without a reservation', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000}]));
@@ -100,26 +100,29 @@ describe('one who waits', () => {
 		expect(waiter.progress).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
 	});
 
-	test.each(['at once', 'once the caller uses the GPU'])('records what its scan showed of others %s', async (when) => {
-		const world = await createLiveWorld(2);
-		await hold(world, [0]);
-		world.see(() => observationOf([idleReading(0), {...idleReading(1), memoryUsedMiB: 9000}]));
-		const recorded = async () => (await world.store.audit()).filter(({kind}) => kind === 'unreserved').length;
-		const left: Array<() => Promise<void>> = [];
-		const leave = (work: () => Promise<void>): void => {
-			left.push(work);
-		};
+	test.each(['at once', 'once the caller uses the GPU'])(
+		'records %s what its scan showed about other users',
+		async (when) => {
+			const world = await createLiveWorld(2);
+			await hold(world, [0]);
+			world.see(() => observationOf([idleReading(0), {...idleReading(1), memoryUsedMiB: 9000}]));
+			const recorded = async () => (await world.store.audit()).filter(({kind}) => kind === 'unreserved').length;
+			const left: Array<() => Promise<void>> = [];
+			const leave = (work: () => Promise<void>): void => {
+				left.push(work);
+			};
 
-		const afterwards = when === 'at once' ? undefined : leave;
-		const waiter = start(world, wants({ids: [0]}), {afterwards});
-		await waiter.waits();
-		expect(await recorded()).toBe(0);
-		await free(world, 0);
-		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
-		expect(await recorded()).toBe(afterwards === undefined ? 1 : 0);
-		await Promise.all(left.map(async (work) => work()));
-		expect(await recorded()).toBe(1);
-	});
+			const afterwards = when === 'at once' ? undefined : leave;
+			const waiter = start(world, wants({ids: [0]}), {afterwards});
+			await waiter.waits();
+			expect(await recorded()).toBe(0);
+			await free(world, 0);
+			expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
+			expect(await recorded()).toBe(afterwards === undefined ? 1 : 0);
+			await Promise.all(left.map(async (work) => work()));
+			expect(await recorded()).toBe(1);
+		},
+	);
 
 	test('reports why required GPUs without a holder are unavailable', async () => {
 		const world = await createLiveWorld(3);
@@ -141,7 +144,7 @@ describe('one who waits', () => {
 		await waiter.answer;
 	});
 
-	test('fails at once for what can never be, and never queues', async () => {
+	test('fails at once and never joins the queue if it is impossible', async () => {
 		const world = await createLiveWorld(2);
 		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
 		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});

@@ -6,7 +6,7 @@ import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../
 import {randomFrom} from '../../../_helpers/world.js';
 import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';
 
-/** The mixed box at some moment. */
+/** The mixed box in some state. */
 type State = {
 	readonly snapshot: Snapshot;
 	readonly readings: readonly GpuReading[];
@@ -35,7 +35,7 @@ function randomState(random: () => number): State {
 		numaNode: random() < 0.1 ? undefined : Math.floor(reading.index / 4),
 		pciRoot: random() < 0.1 ? undefined : `pci${Math.floor(reading.index / 2)}`,
 	}));
-	// The pairs of the box, and now and then any links at all.
+	// Usually the pairs of the box, and sometimes any links.
 	const isPaired = random() < 0.5;
 	const any = indexes.map((one) =>
 		indexes.map((other) => (one === other ? undefined : pick([...linkNames, undefined]))),
@@ -46,7 +46,7 @@ function randomState(random: () => number): State {
 	return {snapshot: snapshotOf(gpus, lastUsed), readings, links};
 }
 
-/** All sets of so many, in no order that matters. */
+/** Returns all sets of this size in no particular order. */
 const setsOf = (items: readonly number[], count: number): ReadonlyArray<readonly number[]> =>
 	count === 0
 		? [[]]
@@ -55,7 +55,7 @@ const setsOf = (items: readonly number[], count: number): ReadonlyArray<readonly
 const releasedOf = (record: GpuRecord | undefined): number | undefined =>
 	record?.kind === 'free' ? record.lastReleased : undefined;
 
-/** A simple model from the help: each rule keeps the best sets of those before. */
+/** A simple model of the help text: each rule keeps the best of the sets that the rules before it kept. */
 function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly number[]>, count: number, state: State) {
 	const {snapshot, readings, links} = state;
 	const free = [...new Set(groups.flat())];
@@ -145,7 +145,7 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 const states = 10_000;
 
 describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
-	test('chooses what its words say, whatever the order of the GPUs', () => {
+	test('chooses as documented, in any order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
 		for (let index = 0; index < states; index++) {
 			const state = randomState(random);
@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('partial holdings of others are taken last, and as few as possible', () => {
+	test('take partial holdings of others last, and as few as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),
@@ -228,7 +228,7 @@ describe('the strategies', () => {
 		expect(chooseGpus(snapshot, [{...groups[0]!, count: 4}], {})).toBeUndefined();
 	});
 
-	test('choose in time, and as many as are wanted, on a box of 64', () => {
+	test('choose quickly, and as many as requested, on a box of 64', () => {
 		const many = Array.from({length: 64}, (_, index) => index);
 		const free = many.map((index) => ({
 			index,
@@ -247,7 +247,7 @@ describe('the strategies', () => {
 		}
 	});
 
-	test('are total: whatever is free, that many are chosen', () => {
+	test('always choose the requested number if that many are free', () => {
 		const anyTime = fc.option(fc.integer({min: 0, max: 5}), {nil: undefined});
 		const candidates = fc
 			.array(

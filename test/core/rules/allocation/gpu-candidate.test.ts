@@ -1,4 +1,4 @@
-/** Which GPU has room for a share, against the rule said in one line, on random boxes. */
+/** Which GPU has room for a share, compared with a simple rule on random boxes. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
@@ -51,8 +51,8 @@ const sumOf = (values: readonly number[]): number => {
 	return sum;
 };
 
-describe('what is spoken for', () => {
-	test('is of each share the larger of what it asked for and uses, and all memory of no share', () => {
+describe('reserved memory', () => {
+	test('is the larger of request and use for each share, plus all memory that no share uses', () => {
 		const people = ['alice', 'bob', 'carol'];
 		fc.assert(
 			fc.property(
@@ -64,7 +64,7 @@ describe('what is spoken for', () => {
 					const processes = used.map(([user, memoryMiB], pid) => process(user ?? undefined, memoryMiB, {pid}));
 					const usedMiB = besideMiB + sumOf(used.map(([, memoryMiB]) => memoryMiB));
 					const committed = committedMiB(shares, reading(usedMiB, ...processes))!;
-					// Per account: of several shares of one, each may be the one that a process counts for.
+					// Grouped by account, because a process may belong to any share of its account.
 					const least = sumOf(
 						people.map((user) => {
 							const own = sumOf(shares.filter((one) => one.user === user).map((one) => one.memoryMiB!));
@@ -80,16 +80,16 @@ describe('what is spoken for', () => {
 		);
 	});
 
-	test('counts a job that loads slowly by what it asked for, and one that uses more by what it uses', () => {
+	test('counts a job that is still loading by its request, and one that exceeds it by its use', () => {
 		const shares = [share('alice', 8000), share('bob', 16_000)];
 		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
 		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
 		expect(committedMiB(shares, reading(undefined))).toBeUndefined();
-		// A tool that tells more of the processes than of the GPU was asked for both at different moments.
+		// A tool that reports more memory for the processes than for the GPU measured them at different times.
 		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
-	test('a process counts for the share of its account whose job it descends from', () => {
+	test("counts a process for its account's share whose job is its ancestor", () => {
 		const shares = [
 			share('alice', 8000, {leaseId: '1', job: {pid: 10}}),
 			share('alice', 8000, {leaseId: '2', job: {pid: 20}}),
@@ -130,14 +130,14 @@ describe('several reservations of one account on a GPU', () => {
 		);
 	});
 
-	test('are not taken for overused while all that was asked for is enough, whatever the order of the processes', () => {
+	test('are not overused while all requests together are enough, in any order of the processes', () => {
 		fc.assert(
 			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
 				const used = usedBy(...sizes);
 				const total = sizes.reduce((sum, size) => sum + size, 0);
 				expect(used.reduce<number>((sum, value) => sum + value!, 0)).toBe(total);
 				expect(usedBy(...sizes.toReversed())).toEqual(used);
-				// No process is larger than what is left somewhere, as long as both together have so much left.
+				// No process is larger than what is left in some share, as long as the shares together have that much left.
 				if (total <= 36_000 - 8000) {
 					expect(shares.filter(({memoryMiB}, index) => isOverused({memoryMiB, memoryUsedMiB: used[index]}))).toEqual(
 						[],
@@ -149,7 +149,7 @@ describe('several reservations of one account on a GPU', () => {
 });
 
 describe('room for a share', () => {
-	test('is what is left, without what the driver keeps and never beyond what was written down', () => {
+	test("is the rest, without the driver's memory and within the recorded capacity", () => {
 		const record = shared(0, share('alice', 30_000));
 		const {shares} = record as Extract<GpuRecord, {kind: 'shared'}>;
 		expect(roomFor(record, shares, limits(50_000), reading(0))).toMatchObject({kind: 'room', leftMiB: 0});
@@ -160,7 +160,7 @@ describe('room for a share', () => {
 		expect(roomFor(record, shares, limits(50_001), larger)).toMatchObject({kind: 'no-room', freeMiB: 50_000});
 	});
 
-	test('is none where the memory, or its use, is unknown, or as many share it as may', () => {
+	test('is zero if the memory or its use is unknown, or the number of shares is at its limit', () => {
 		expect(roomFor(free(0), [], limits(1), reading(undefined))).toEqual({kind: 'unknown-memory'});
 		expect(roomFor(free(0), [], limits(1), {...reading(0), memoryTotalMiB: undefined})).toEqual({
 			kind: 'unknown-memory',
@@ -171,22 +171,22 @@ describe('room for a share', () => {
 	});
 });
 
-describe('what of a GPU is offered', () => {
+describe('the offer of a GPU', () => {
 	const none = () => false;
 
-	test('a GPU that one has alone is never shared, and one that is shared is never had alone', () => {
+	test('never shares a GPU that is leased alone, and never leases a shared GPU alone', () => {
 		const alone: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease: {...share('alice', 1), memoryMiB: undefined}};
 		expect(candidateOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
 		const record = shared(0, share('alice', 1));
 		expect(candidateOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('a GPU of which somebody still has an instance, although MIG is off again, has no share of memory beside that', () => {
+	test('never includes a memory share while somebody still has an instance, even if MIG is off again', () => {
 		const record = shared(0, share('alice', 1, {memoryMiB: undefined, mig: {number: 0, uuid: 'MIG-0'}}));
 		expect(candidateOf(record, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('partial holdings are taken from the last entry first, and no more than needed', () => {
+	test('takes partial holdings from the last entry first, and no more than needed', () => {
 		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
 		const record = shared(0, share('alice', 10_000), ...shares);
 		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';
@@ -195,7 +195,7 @@ describe('what of a GPU is offered', () => {
 		expect(candidateOf(record, {share: limits(60_000), canTake, reading: reading(0)})).toMatchObject({kind: 'no-room'});
 	});
 
-	test('the GPU comes first that is shared already and is left with the least', () => {
+	test('prefers a shared GPU with the least memory left', () => {
 		const offers = [
 			free(0),
 			shared(1, share('alice', 10_000)),

@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {splitReading} from '../../../_helpers/mig-box.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** GPU 0 is whole, the others are split. */
+/** GPU 0 is whole. The others are in MIG mode. */
 const box = [idleReading(0), splitReading(1, ['1g.10gb', '1g.10gb', '3g.40gb']), splitReading(2, [])];
 
 function said(wanted: Wanted, gpus: readonly GpuReading[] = box): readonly unknown[] | undefined {
@@ -29,7 +29,7 @@ const named = (gpu: number, number: number): Wanted => ({count: 1, need: {mig: {
 const ofProfile = (profile: string, count = 1): Wanted => ({count, need: {mig: {profile}}});
 const instances = '1:0 (1g.10gb), 1:1 (1g.10gb), 1:2 (3g.40gb)';
 
-describe('a request that this box can never serve', () => {
+describe('an impossible request', () => {
 	test.each<[string, Wanted, string, string]>([
 		[
 			'an instance that is not there',
@@ -88,7 +88,7 @@ describe('a request that this box can never serve', () => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
 
-	test('an instance on a GPU of a model that has none: the model is named, and which GPUs there are', () => {
+	test("for an instance on a model without MIG names the model and the pool's GPUs", () => {
 		const gpus = 'The GPUs: 3 Test GPU of 80 GiB.';
 		const of = ({count, need}: Wanted): Wanted => ({count, need: {...need, models: ['a100']}});
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
@@ -105,7 +105,7 @@ describe('a request that this box can never serve', () => {
 		]);
 	});
 
-	test('more whole GPUs than there are', () => {
+	test('for more whole GPUs than exist is refused', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
@@ -113,7 +113,7 @@ describe('a request that this box can never serve', () => {
 		]);
 	});
 
-	test('a whole GPU, or a share, where all are split', () => {
+	test('for a whole GPU or a share is refused if all are in MIG mode', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
@@ -123,7 +123,7 @@ describe('a request that this box can never serve', () => {
 		}
 	});
 
-	test('an instance where no GPU is split', () => {
+	test('for an instance is refused if no GPU is in MIG mode', () => {
 		expect(said(ofProfile('1g.10gb'), [idleReading(0)])).toEqual([
 			2,
 			'No GPU of this pool is split by MIG',
@@ -131,7 +131,7 @@ describe('a request that this box can never serve', () => {
 		]);
 	});
 
-	test('an unknown quality does not make a request impossible', () => {
+	test('is not assumed from an unknown property', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

@@ -53,7 +53,7 @@ test.each([
 });
 
 describe('on a mixed box', () => {
-	test('a request for any GPU may have all, and one for several those of one model', () => {
+	test('a request for one GPU can use any, and a request for several needs one model', () => {
 		expect(groups({count: 1}).groups).toBeUndefined();
 		expect(groups({count: 2}).groups).toEqual([
 			[0, 1, 2, 3],
@@ -63,7 +63,7 @@ describe('on a mixed box', () => {
 		expect(groups({count: 2, ids: [3, 4]}).groups).toBeUndefined();
 	});
 
-	test('a need leaves the GPUs that have what it names', () => {
+	test('a need keeps the GPUs that meet it', () => {
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}).groups).toEqual([[0, 1, 2, 3]]);
 		expect(groups({count: 1, need: {models: ['h100', 'l40s']}}).groups).toEqual([[4, 5, 6, 7]]);
 		expect(groups({count: 1, need: {minCompute: '8.5'}}).groups).toEqual([[4, 5, 6, 7]]);
@@ -77,7 +77,7 @@ describe('on a mixed box', () => {
 		expect(groups({count: 2, ids: [2, 3], need: {nvlink: true, minMemoryMiB: 60_000}}).groups).toEqual([[2, 3]]);
 	});
 
-	test('a compute capability is compared by its numbers: 10.0 is more than 9.0', () => {
+	test('compute capabilities are compared as numbers: 10.0 is more than 9.0', () => {
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: '10.0'})).toBe(true);
 		expect(meets({minCompute: '9'}, {...mixedBox[0]!, computeCapability: '8.9'})).toBe(false);
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: 'new'})).toBe('compute capability');
@@ -172,7 +172,7 @@ const subsets = (count: number, from = 0): ReadonlyArray<readonly number[]> =>
 				subsets(count - 1, first + 1).map((rest) => [first, ...rest]),
 			);
 
-test('a set of GPUs is in a group if and only if all that is needed is known of it', () => {
+test('a set of GPUs is in a group if and only if every needed property is known', () => {
 	const words = (reading: GpuReading) => (reading.name ?? '').toLowerCase().split(/[\s\-]/v);
 	fc.assert(
 		fc.property(anyBox, anyLinks, anyNeed, fc.integer({min: 1, max: 4}), (box, links, need, count) => {
@@ -201,7 +201,7 @@ test('a set of GPUs is in a group if and only if all that is needed is known of 
 	);
 });
 
-test('a reading that fails for a moment costs an entry no claim, and what becomes known is added', () => {
+test('a reading that fails for a moment costs an entry no claim, and new readings are added', () => {
 	const need: Need = {minMemoryMiB: 60_000};
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));

@@ -16,7 +16,7 @@ describe('a version', () => {
 	test.each([
 		['12.4', '/usr/local/cuda-12.4.1'],
 		['12.4.1', '/usr/local/cuda-12.4.1'],
-		// The newest, by numbers and not by letters.
+		// The newest, by numbers and not alphabetically.
 		['12', '/usr/local/cuda-12.10.0'],
 		['9', '/usr/local/cuda-9.0'],
 		['12.1', undefined],
@@ -28,12 +28,12 @@ describe('a version', () => {
 		expect(chooseCuda(installations, wanted)?.root).toBe(root);
 	});
 
-	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])('%j is none', (typed) => {
+	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])('%j is invalid', (typed) => {
 		expect(typed).not.toMatch(cudaVersionPattern);
 	});
 });
 
-test('a refusal names what was found, what was not believed, and what the driver supports', () => {
+test('a refusal names the installations found, the ignored ones, and the versions that the driver supports', () => {
 	const search = {
 		installations: [at('12.2.0'), at('9.0')],
 		refused: [{root: '/opt/cuda-12.4', problem: 'others may write'}],
@@ -66,7 +66,7 @@ describe('the environment of a job', () => {
 	const root = '/opt/cuda';
 	const installation = {root, version: '12.4', libraries: '/opt/cuda/lib64'};
 
-	test('leads to the installation first, and keeps the rest', () => {
+	test('puts the installation first, and keeps the rest', () => {
 		expect(cudaEnvironment(installation, {PATH: '/bin::/opt/cuda/bin:/x', LD_LIBRARY_PATH: '/x'})).toEqual({
 			CUDA_HOME: root,
 			CUDA_PATH: root,
@@ -75,7 +75,7 @@ describe('the environment of a job', () => {
 		});
 	});
 
-	test('has no empty entry that was not there, which would mean the current directory', () => {
+	test('has no new empty entry, which would mean the current directory', () => {
 		expect(cudaEnvironment(installation, {PATH: '', LD_LIBRARY_PATH: ''})).toMatchObject({
 			PATH: '/opt/cuda/bin',
 			LD_LIBRARY_PATH: '/opt/cuda/lib64',

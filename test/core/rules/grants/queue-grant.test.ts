@@ -25,7 +25,7 @@ const heldFor = (id: string, part: Partial<Lease> = {}): Lease => ({
 
 const leased = (index: number, lease: Lease): GpuRecord => ({kind: 'leased', index, raw: '{}', lease});
 
-/** GPU 0, of which those who wait hold instances. */
+/** GPU 0, with instances held by waiters. */
 const split = (...shares: readonly Lease[]): GpuRecord => ({kind: 'shared', index: 0, raw: '{}', shares});
 
 const free = (index: number): GpuRecord => ({kind: 'free', index, raw: undefined});
@@ -45,7 +45,7 @@ const wantsInstances = (requestedCount: number, eligible = instances): Partial<Q
 	eligibleInstances: eligible.map(({gpu, uuid}) => ({gpu, uuid})),
 });
 
-/** Plans the grant of the entry `first`, with an end and a limit. */
+/** Plans the grant of the entry `first`, with an expiry and a time limit. */
 function takenIn(snapshot: Snapshot) {
 	const {queue} = snapshot;
 	const wanted = queue.find((record): record is EntryRecord => record.id === 'first')!;
@@ -71,14 +71,14 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('of what those behind hold', () => {
-	test('the GPU of the last in the queue is taken first', () => {
+describe('a takeover from later entries', () => {
+	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];
 		expect(takenIn(snapshotWith({now, queue, gpus}))).toMatchObject({kind: 'complete', gpus: [1]});
 	});
 
-	test('the instance of the last in the queue is taken first', () => {
+	test('takes the instance of the last entry first', () => {
 		const [zero, one] = instances;
 		const queue = [
 			entry('first', wantsInstances(1)),
@@ -106,19 +106,19 @@ test('partial holdings are charged from their own start, and the rest from the g
 	expect(written(grant).map(({startTime}) => startTime)).toEqual([now - 500, now]);
 });
 
-test('a partial holding has neither an end nor a limit until the grant is complete', () => {
+test('a partial holding has no expiry or time limit until the grant is complete', () => {
 	const queue = [entry('first', {requestedCount: 2, unavailable: [{gpu: 1, kind: 'used', since: 0}]})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [free(0), leased(1, somebody)]}));
 	expect(written(grant)).toEqual([
 		{...heldFor('first'), type: 'run', startTime: now, lastHeartbeat: now, expiryTime: undefined, endsBy: undefined},
 	]);
-	// The entry can be served, as far as is known.
+	// Nothing known prevents serving the entry.
 	expect(grant.plan.writes.find(({kind}) => kind === 'entry')).toMatchObject({
 		entry: {allocatedGpus: [0], unavailable: undefined},
 	});
 });
 
-test('an entry that gives back one instance of a GPU and keeps another still holds of that GPU', () => {
+test('an entry that gives back one instance of a GPU and keeps another still holds part of it', () => {
 	const [zero, one] = instances;
 	const own = entry('first', {...wantsInstances(2), allocatedGpus: [0]});
 	const gpus = [

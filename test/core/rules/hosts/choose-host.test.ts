@@ -1,6 +1,4 @@
-/**
-Which of several hosts serves a request first.
-*/
+/** Which of several hosts serves a request first. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {chooseHost, hostToMoveTo, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';
@@ -30,7 +28,7 @@ const hosts: fc.Arbitrary<readonly Host[]> = fc.array(
 	{minLength: 1, maxLength: 4},
 );
 
-/** Computes the wait by trying each set of GPUs of one model. Undefined: never. */
+/** Computes the wait by trying each set of GPUs of one model. Undefined means never. */
 function soonest(
 	{gpus}: {readonly gpus: readonly Gpu[]},
 	count: number,
@@ -46,7 +44,7 @@ function soonest(
 		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
 }
 
-test('no other host is better, by trying every set of GPUs; none is chosen only where none can ever serve it', () => {
+test('no other host is better than the chosen one, and none is chosen only if no host can ever serve the request', () => {
 	fc.assert(
 		fc.property(
 			hosts,
@@ -89,7 +87,7 @@ test('no other host is better, by trying every set of GPUs; none is chosen only 
 	);
 });
 
-test('GPUs that are named by their ids are looked for on each host', () => {
+test('requested GPU ids are looked up on each host', () => {
 	const small = answer('small', [{model: 'A', freeIn: 0}], 0);
 	const large = answer(
 		'large',
@@ -109,7 +107,7 @@ test('GPUs that are named by their ids are looked for on each host', () => {
 	});
 });
 
-test('a request moves only to another host that serves it at once, where nobody waits, by trying every set of GPUs', () => {
+test('a request moves only to a host that serves it at once and has an empty queue', () => {
 	fc.assert(
 		fc.property(hosts, fc.integer({min: 1, max: 4}), fc.nat(3), (list, count, current) => {
 			const answers = list.map((host, index) =>
@@ -138,7 +136,7 @@ test('a free host with an unknown queue ranks between an empty and a non-empty q
 	expect(chooseHost({count: 1}, [untold, answer('other', free, undefined)])).toMatchObject({host: 'untold'});
 });
 
-test('lists preferred hosts that did not answer', () => {
+test('a refusal lists preferred hosts that did not answer', () => {
 	const away = (host: string) => ({host, error: 'no answer within 10 s'});
 	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
 	expect(chooseHost({count: 1}, [away('a'), answer('none', [], 0), away('b'), free, away('c')])).toMatchObject({
@@ -150,6 +148,6 @@ test('lists preferred hosts that did not answer', () => {
 	});
 });
 
-test('a host that does not tell how many wait there is nowhere to move to', () => {
+test('a request does not move to a host with an unknown queue', () => {
 	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
 });

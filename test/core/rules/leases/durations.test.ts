@@ -37,7 +37,7 @@ describe('parseDuration', () => {
 		expect(() => parseDuration(text, '--duration')).toThrow(message);
 	});
 
-	test('reads back whatever is written for it', () => {
+	test('reads back every formatted duration', () => {
 		fc.assert(
 			fc.property(fc.integer({min: 1, max: 3_000_000_000}), (seconds) => {
 				expect(parseDuration(typedDuration(seconds), 'x')).toBe(seconds);
@@ -45,7 +45,7 @@ describe('parseDuration', () => {
 		);
 	});
 
-	test('never throws anything but a usage error', () => {
+	test('throws nothing but usage errors', () => {
 		fc.assert(
 			fc.property(fc.string({unit: 'binary', maxLength: 20}), (text) => {
 				try {

@@ -4,7 +4,7 @@ import type {GpuRecord, Lease} from '../../../../source/core/model/types.js';
 
 const lease: Lease = {user: 'alice', type: 'run', startTime: 1000};
 
-test('a record says from when to when, and how long that was', () => {
+test('a record has a start, an end and a duration', () => {
 	expect(usageOf(2, lease, {reason: 'exited', endTime: 1600})).toMatchObject({
 		gpuId: 2,
 		startTime: 1000,
@@ -15,7 +15,7 @@ test('a record says from when to when, and how long that was', () => {
 });
 
 test('a start after the end counts as no time, and the record does not end in the future', () => {
-	// Milliseconds, which a script took for seconds.
+	// Milliseconds that a script took for seconds.
 	const wrong = {...lease, startTime: 1_640_995_200_000};
 	expect(usageOf(2, wrong, {reason: 'released', endTime: 1600})).toMatchObject({
 		startTime: 1600,

@@ -1,4 +1,4 @@
-/** Random histories of GPUs that are held alone or shared: no lease is lost, none is doubled, and the shares fit. */
+/** Random histories of GPUs that are leased alone or shared: no lease is lost or doubled, and the shares fit. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
@@ -24,7 +24,7 @@ const share = (user: string, memoryMiB: number, part: Partial<Lease> = {}): Leas
 	...part,
 });
 
-/** Grants leases as they are, one to a GPU for each of `leases`. */
+/** Grants the given leases, one per GPU. */
 async function grant({store}: TestWorld, index: number, ...leases: readonly Lease[]): Promise<void> {
 	const record = (await store.read()).gpus[index]!;
 	const changes = leases.map((lease): HoldingChange => ({kind: 'add', record, lease, capacityMiB}));
@@ -40,11 +40,11 @@ const anyStep = fc.record({
 	place: fc.nat(5),
 });
 
-test('shares come and go one by one: none is lost or doubled, and all of them fit', async () => {
+test('shares come and go without being lost or doubled, and all of them fit', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {maxLength: 30}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
-			/** Lease id -> when it ends. */
+			/** Maps a lease id to its end. */
 			const expected = new Map<string, {readonly gpu: number; end: number}>();
 			let granted = 0;
 			for (const {does, gpu, who, memoryMiB, minutes, place: position} of steps) {
@@ -95,7 +95,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 					}
 
 					case 'release': {
-						// Everything of this account, on all GPUs: several shares of one GPU may end in one plan.
+						// Everything of this account on all GPUs, so several shares of one GPU can end in one plan.
 						const {released} = await release(world, person(who), {by: 'label', label: who});
 						for (const {lease} of released) {
 							expected.delete(lease.leaseId!);
@@ -134,7 +134,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 	);
 });
 
-test('shares that end, are vouched for and stay, of one GPU in one plan, make one write', async () => {
+test('shares of one GPU that end, get a heartbeat or stay in one plan cause one write', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const silent = share('bob', 20, {
 		type: 'run',
@@ -168,7 +168,7 @@ test('shares that end, are vouched for and stay, of one GPU in one plan, make on
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'dan-40'}});
 });
 
-test('release and extend by GPU touch the caller’s own share alone; root without one, all of them', async () => {
+test("release and extend by GPU affect only the caller's own share, and for root without one, all shares", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await grant(world, 0, share('alice', 10), share('bob', 20), share('root', 5));
 	const byGpu = {by: 'gpus', ids: [0]} as const;

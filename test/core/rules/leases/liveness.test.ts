@@ -13,7 +13,7 @@ import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '..
 import {testHost} from '../../../_helpers/machine/host.js';
 import {entryRecord, snapshotWith} from '../../../_helpers/world.js';
 
-/** A machine that has been up for 50,000 s without sleep. */
+/** A machine that has been up for 50,000 s without suspending. */
 const upSeconds = 50_000;
 const clock = 'b/time';
 const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial<Host> = {}): Host =>
@@ -46,7 +46,7 @@ const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 });
 const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
 
-test('any process that lives keeps a lease; one that is unknown leaves it open', () => {
+test('one live process keeps a lease, and an unknown one leaves it undecided', () => {
 	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
 	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
@@ -54,7 +54,7 @@ test('any process that lives keeps a lease; one that is unknown leaves it open',
 	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
 });
 
-test('other machines, unknown boots and nameless processes cannot be judged; an earlier boot can', () => {
+test('other machines, unknown boots and unnamed processes cannot be judged, but an earlier boot can', () => {
 	expect(judge({holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'other', bootId: 'b', holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'm', holder: {pid: 10}}, host())).toBe('unknown');
@@ -62,7 +62,7 @@ test('other machines, unknown boots and nameless processes cannot be judged; an 
 	expect(judge({machine: 'm', bootId: 'before', holder: {pid: 10}}, host({10: 'alive'}))).toBe('other-boot');
 });
 
-test('a boot that cannot be read, here or there, is not another one: a process may be seen to live, and never to be dead', () => {
+test('an unreadable boot id is not another boot: a process can be seen alive, but never dead', () => {
 	const holder = {pid: 10, startTicks: 7};
 	const unread = (answers: Readonly<Record<number, Liveness>> = {}): Host => host(answers, {bootId: undefined});
 	for (const [held, viewer] of [
@@ -73,12 +73,12 @@ test('a boot that cannot be read, here or there, is not another one: a process m
 		expect(judge(held, viewer())).toBe('unknown');
 		expect(judge(held, viewer({10: 'alive'}))).toBe('alive');
 		expect(judge(held, viewer({10: 'stopped'}))).toBe('stopped');
-		// A process without a start time can be any other process.
+		// A process without a start time could be any process.
 		expect(judge({...held, holder: {pid: 10}}, viewer({10: 'alive'}))).toBe('unknown');
 	}
 });
 
-test('a run lease ends when its processes are dead, at once', () => {
+test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host())).toEqual({
 		reason: 'holder-died',
 		endTime: 100_000,
@@ -94,11 +94,11 @@ test('orphans of a wrapper keep the lease, and its heartbeat decides if they are
 	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
 	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
 	expect(judgeLease({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({kind: 'watch'});
-	// A job that was named speaks for itself.
+	// A job that is named is judged by itself.
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
-test('a dead job is charged to its last sign of life: a minute after its last heartbeat, or now', () => {
+test('a dead job is charged up to its last sign of life: a minute after its last heartbeat, or now if that is earlier', () => {
 	const dead = (lastHeartbeat: number | undefined) =>
 		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
 	expect(dead(99_000)).toBe(99_060);
@@ -108,7 +108,7 @@ test('a dead job is charged to its last sign of life: a minute after its last he
 	expect(dead(undefined)).toBe(100_000);
 });
 
-test('a process that sees a job live whose wrapper is silent speaks for it, once a minute; an adopted process needs no one', () => {
+test('an observer writes the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
 	const orphaned = (changes: Partial<Lease> = {}) =>
 		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
 	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
@@ -122,7 +122,7 @@ describe('another boot of this machine-id', () => {
 	const bootTime = 100_000 - upSeconds;
 	const before = (lastHeartbeat: number): Lease => run({machine: 'm', bootId: 'before', startTime: 1, lastHeartbeat});
 
-	test('that was silent since before this one was a reboot: it ends at its last sign of life', () => {
+	test('that was silent since before this boot was a reboot, and its lease ends at its last sign of life', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
@@ -132,7 +132,7 @@ describe('another boot of this machine-id', () => {
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
 			snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}], ...changes});
 		expect(cloneIn(withLease(before(99_950)), host())?.lastHeartbeat).toBe(99_950);
-		// Long silent, in the future, of an unknown boot, or of this one.
+		// Long silent, in the future, of an unknown boot, or of this boot.
 		expect(cloneIn(withLease(before(99_000)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(100_100)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(99_950)), host({}, {bootId: undefined}))).toBeUndefined();
@@ -150,7 +150,7 @@ describe('another boot of this machine-id', () => {
 	});
 });
 
-describe('without a process to judge', () => {
+describe('without a visible process', () => {
 	const silent = (seconds: number, changes: Partial<Lease> = {}): Lease =>
 		run({lastHeartbeat: 100_000 - seconds, ...changes});
 	const watchSince = (seconds: number, changes: Partial<Silence> = {}): Silence => ({
@@ -163,7 +163,7 @@ describe('without a process to judge', () => {
 	const watched = (seconds: number, changes: Partial<Silence> = {}, looked: Partial<Snapshot> = {}) =>
 		judgeLease(silent(1000, {silence: watchSince(seconds, changes)}), snapshot(looked), host());
 
-	test('15 minutes of silence by the store’s clock, or a heartbeat in its future, begin a watch and end nothing', () => {
+	test('15 minutes of silence, or a heartbeat in the future, start a watch and end nothing', () => {
 		expect(judgeLease(silent(900), snapshot(), host())).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(901), snapshot(), host())).toEqual({
 			kind: 'watch',
@@ -174,31 +174,31 @@ describe('without a process to judge', () => {
 		expect(judgeLease(silent(-71), snapshot(), host())).toMatchObject({kind: 'watch'});
 	});
 
-	test('a watch of more than a heartbeat ends it, at its last sign of life', () => {
+	test('a watch longer than a heartbeat interval ends the lease at its last sign of life', () => {
 		expect(watched(69)).toEqual({kind: 'holds'});
 		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
 	});
 
-	test('a watch does not count while the store was down, nor after another heartbeat, whichever process kept the mark', () => {
+	test('a watch is void if the store was down or a heartbeat came since, whichever process started it', () => {
 		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
 		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('a watch on another clock is left alone for two heartbeats, and then taken over; one from the future is taken over, too', () => {
+	test('a watch on another clock is taken over after two heartbeats, or at once if it is from the future', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
 		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
 	});
 
-	test('a process without such a clock neither watches nor ends anything', () => {
+	test('a process without a monotonic clock neither watches nor ends anything', () => {
 		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
 		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
 	});
 
-	test('returns when a watch ends or may begin', () => {
+	test('the next check is when a watch ends or may start', () => {
 		const next = (lease: Lease) =>
 			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
 		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);
@@ -212,14 +212,14 @@ describe('without a process to judge', () => {
 	});
 });
 
-test('a manual lease ends at its time, and then its record says that time', () => {
+test('a manual lease ends at its expiry, and its record has that time', () => {
 	const manual: Lease = {user: 'alice', type: 'manual', startTime: 90_000, expiryTime: 99_000};
 	expect(endingOf(manual, snapshot(), host())).toEqual({reason: 'expired', endTime: 99_000});
 	expect(endingOf({...manual, expiryTime: 100_001}, snapshot(), host())).toBeUndefined();
 	expect(endingOf({...manual, expiryTime: undefined}, snapshot(), host())).toBeUndefined();
 });
 
-test('a partial holding lives with its entry alone, whatever its times say', () => {
+test('a partial holding lives as long as its entry, whatever its own times are', () => {
 	const held: Lease = {user: 'alice', type: 'manual', startTime: 0, expiryTime: 1, partialQueueId: 'q'};
 	expect(
 		endingOf(held, snapshot({queue: [{kind: 'garbage', id: 'q', raw: '!', problem: '?'}]}), host()),
@@ -231,7 +231,7 @@ test('a partial holding lives with its entry alone, whatever its times say', () 
 	});
 });
 
-test('an entry lives with its process, stopped or not; unjudged, until its silence of two minutes was watched', () => {
+test('an entry lives as long as its process, or if that is not visible, until two minutes of silence were watched', () => {
 	const waiting = entry({...here, holder: {pid: 10}});
 	const ended = (ending: EndReason) => ({kind: 'ended', ending});
 	expect(judgeEntry(waiting, snapshot(), host({10: 'stopped'}))).toEqual({kind: 'holds'});
@@ -250,7 +250,7 @@ test('an entry lives with its process, stopped or not; unjudged, until its silen
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
 });
 
-test('a waiter in a long queue judges the first, who could be let past, and those who hold GPUs meanwhile', () => {
+test('a waiter in a long queue judges the first entries and those that hold GPUs', () => {
 	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];

@@ -11,7 +11,7 @@ import {
 import type {Account} from '../../../../source/core/model/ports.js';
 import type {Lease} from '../../../../source/core/model/types.js';
 
-/** Names as a user database may hold them: without a colon. */
+/** Names that a user database can contain: any without a colon. */
 const name = fc.oneof(
 	fc.constantFrom('root', 'ada', 'bob', 'ada@example.com', String.raw`DOMAIN\ada`, '0'),
 	fc.string().filter((text) => !text.includes(':')),
@@ -31,7 +31,7 @@ const leaseOf = (account: Account): Lease => ({
 	startTime: 0,
 });
 
-test('in a user namespace nobody is root', () => {
+test('no account is root in a user namespace', () => {
 	fc.assert(
 		fc.property(inside, (account) => {
 			expect(isRoot(requesterOf(account))).toBe(false);
@@ -61,7 +61,7 @@ test('a lease from a user namespace is changed there by its account, or by root 
 	);
 });
 
-test('outside, an account is its name, root changes all, and there is no doubt', () => {
+test('outside of a user namespace an account is identified by its name, and root can change everything', () => {
 	fc.assert(
 		fc.property(outside, outside, (account, owner) => {
 			const requester = requesterOf(account);

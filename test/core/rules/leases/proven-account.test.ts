@@ -7,7 +7,7 @@ import {testHost} from '../../../_helpers/machine/host.js';
 
 const wrapper: ProcessIdentity = {pid: 71, startTicks: 5, namespace: '4026531836'};
 
-/** A caller with uid 0 of its own namespace, to whom the kernel shows that the wrapper is of the same account. */
+/** A caller with uid 0 in its own namespace, while the kernel shows that the wrapper has the same account. */
 const inside = (changes: Partial<Host> = {}): Host =>
 	testHost({
 		account: {name: 'root', uid: 0, userNamespace: '1000/4026532590'},
@@ -30,7 +30,7 @@ const gpusWith = (...leases: readonly Lease[]): {readonly gpus: readonly GpuReco
 	gpus: leases.map((lease, index) => ({kind: 'leased', index, raw: '', lease})),
 });
 
-test('the account whose wrapper, or whose job, runs as the caller is the caller, and never root', () => {
+test('a caller is the account whose wrapper or job runs as the caller, but never root', () => {
 	for (const lease of [leaseOf(), leaseOf({holder: {...wrapper, pid: 70}, job: wrapper})]) {
 		const outsideName = provenAccount(gpusWith(leaseOf({actualUser: 'bob', holder: {pid: 9}}), lease), inside());
 		expect(outsideName).toBe('alice');
@@ -47,11 +47,11 @@ test('a share also proves the account', () => {
 	expect(provenAccount({gpus: [shared]}, inside())).toBe('alice');
 });
 
-test('outside of a user namespace nothing is to be proved', () => {
+test('outside of a user namespace nothing needs proof', () => {
 	expect(provenAccount(gpusWith(leaseOf()), inside({account: {name: 'bob', uid: 1001}}))).toBeUndefined();
 });
 
-describe('nothing is proved by', () => {
+describe('no account is proven by', () => {
 	test.each<[string, readonly Lease[], Partial<Host>?]>([
 		['a lease of another machine', [leaseOf({machine: 'machine-2'})]],
 		['a lease of another boot', [leaseOf({bootId: 'boot-0'})]],

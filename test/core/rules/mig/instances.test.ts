@@ -34,7 +34,7 @@ describe('a profile', () => {
 		expect(fitsProfile(has, wanted)).toBe(fits);
 	});
 
-	test('is what people type, in any case, and nothing else', () => {
+	test('is recognized in any case, and nothing else is', () => {
 		expect(parseProfile(' 1G.10GB ')).toBe('1g.10gb');
 		expect(['9', '1g', '10gb', '1g10gb', '1g.10gb,2g.20gb', ''].map((text) => parseProfile(text))).toEqual(
 			Array.from({length: 6}, () => undefined),
@@ -49,7 +49,7 @@ test('the name of an instance has two numbers', () => {
 	);
 });
 
-describe('what is unknown of a GPU', () => {
+describe('an unknown GPU property', () => {
 	const split = splitReading(0, ['1g.10gb']);
 
 	test.each<[string, Partial<GpuReading>, boolean | undefined, number | undefined]>([
@@ -74,7 +74,7 @@ describe('what is unknown of a GPU', () => {
 	});
 });
 
-describe('who uses an instance', () => {
+describe('the use of an instance', () => {
 	const process = {pid: 7, user: 'bob', memoryUsedMiB: 5000, kind: 'compute'} as const;
 	const limits = {memoryThresholdMiB: 1024};
 	const reading = splitReading(0, ['1g.10gb', '2g.20gb']);
@@ -85,23 +85,23 @@ describe('who uses an instance', () => {
 		migInstances: reading.migInstances!.map((instance) => ({...instance, memoryUsedMiB: undefined})),
 	});
 
-	test('a process counts on its own instance alone', () => {
+	test('includes only processes on that instance', () => {
 		const seen = without({processes: [{...process, gpuInstanceId: 2, computeInstanceId: 0}]});
 		expect(judgeInstance(seen, first!, limits)).toEqual({kind: 'idle'});
 		expect(judgeInstance(seen, second!, limits)).toMatchObject({kind: 'used', memoryUsedMiB: 5000});
 	});
 
-	test('the use of every instance is unknown if neither memory nor the instance of a process is reported', () => {
+	test('is unknown if neither memory nor the instance of a process is reported', () => {
 		for (const processes of [undefined, [process]]) {
 			expect(judgeInstance(without({processes}), first!, limits).kind).toBe('unknown');
 		}
 	});
 
-	test('reported memory decides if processes are unknown', () => {
+	test('follows the reported memory if processes are unknown', () => {
 		expect(judgeInstance({...reading, processes: undefined}, first!, limits)).toEqual({kind: 'idle'});
 	});
 
-	test('with clean=on, any process blocks an instance, even one with unknown memory', () => {
+	test('with clean=on includes any process, even one with unknown memory', () => {
 		const clean = {...limits, isCleanWanted: true};
 		expect(judgeInstance({...reading, processes: undefined}, first!, clean).kind).toBe('unknown');
 		const small = {...process, memoryUsedMiB: 3, gpuInstanceId: 1, computeInstanceId: 0};
@@ -118,7 +118,7 @@ describe('who uses an instance', () => {
 		expect(usage.others.map(({pid}) => pid)).toEqual([2, 4]);
 	});
 
-	test('a lease is idle only while its instance is there and tells both memory and processes', () => {
+	test('a lease is idle only while its instance exists and reports both memory and processes', () => {
 		const record = (instance: InstanceOfGpu): GpuRecord => ({
 			kind: 'shared',
 			index: 0,
@@ -146,7 +146,7 @@ describe('who uses an instance', () => {
 	});
 });
 
-test('the smallest profile that does is chosen, on the GPU with the most instances in use', () => {
+test('the smallest sufficient profile is chosen, on the GPU with the most instances in use', () => {
 	const anyBox = fc.array(
 		fc.array(fc.tuple(fc.constantFrom(...profiles), fc.boolean()), {minLength: 1, maxLength: 4}),
 		{minLength: 1, maxLength: 3},
@@ -175,7 +175,7 @@ test('the smallest profile that does is chosen, on the GPU with the most instanc
 			const used = (gpu: number): number => box[gpu]!.filter(([, isHeld]) => isHeld).length;
 			for (const {instance} of offers) {
 				const [best, other] = [chosen!.instance, instance];
-				// No other that does is smaller in every respect, and of the same ones none is on a fuller GPU.
+				// No other sufficient one is smaller in every respect, and no equal one is on a fuller GPU.
 				expect(
 					fitsProfile(best.profile!, other.profile!) && best.profile !== other.profile,
 					`${best.profile} instead of ${other.profile}`,
@@ -186,7 +186,7 @@ test('the smallest profile that does is chosen, on the GPU with the most instanc
 	);
 });
 
-test('a lease of the whole GPU, or of some of its memory, is in the way of every instance', () => {
+test('a lease of the whole GPU, or of part of its memory, blocks every instance', () => {
 	const [instance] = instancesOf(splitReading(0, ['1g.10gb']))!;
 	const lease: Lease = {user: 'alice', type: 'manual', startTime: 1};
 	const leased: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease};

@@ -1,4 +1,4 @@
-/** The policy as everything else reads it, and the plans that change it. */
+/** The policy as the rules read it, and the plans that change it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
@@ -14,7 +14,7 @@ import {
 import {createTestWorld} from '../../../_helpers/world.js';
 import {anyPolicy} from '../../../store/records/arbitraries.js';
 
-/** Everything that holds. */
+/** The values in effect. */
 const policyOf = (stored: Parameters<typeof policyValue>[0]): Partial<Policy> =>
 	Object.fromEntries(policyKeyNames.map((name) => [name, policyValue(stored, name)]));
 
@@ -32,7 +32,7 @@ const context = {now: 7, host: 'box', account: 'root'};
 const noneStored = {drains: undefined, alerts: undefined, policy: undefined};
 
 describe('every key', () => {
-	test.each(policyKeyNames)('%s has a default and offers values that it can have', (name) => {
+	test.each(policyKeyNames)('%s has a default and offers only valid values', (name) => {
 		const {read, fallback, completes, expects, summary} = policyKeys[name] as PolicyKey<unknown>;
 		for (const text of [fallback, ...completes]) {
 			expect([text, read(text)]).not.toEqual([text, undefined]);
@@ -44,7 +44,7 @@ describe('every key', () => {
 		expect(read('-1')).toBeUndefined();
 	});
 
-	test('has its default where it is not set', () => {
+	test('has its default if it is not set', () => {
 		expect(policyValue(policy({}), 'strategy')).toBe('mru');
 		expect(policyValue(policy({strategy: 'lru'}), 'strategy')).toBe('lru');
 	});
@@ -112,7 +112,7 @@ test('with any stored value, every key has a value and ignored settings are repo
 	);
 });
 
-test('a record that cannot be read is a problem, whatever else there is', () => {
+test('an unreadable record is a problem whatever else it contains', () => {
 	expect(policyDoubtOf({...policy({}), policyProblem: 'it is not JSON'})?.problem).toBe('it is not JSON');
 	expect(policyDoubtOf(policy({strategy: 'fast', later: 'x'}))?.problem).toBe(
 		'strategy: "fast" is not one of mru, lru, pack, spread, cool, topology',
@@ -150,7 +150,7 @@ describe('a change', () => {
 		expect(plan.event).toMatchObject({kind: 'policy', user: 'root'});
 	});
 
-	test('to what holds already changes nothing, not even who set it', async () => {
+	test('to the current value changes nothing, not even who set it', async () => {
 		const {plan, changed} = planPolicy(
 			await snapshotWith(policy({strategy: 'lru'})),
 			[{key: 'strategy', value: 'lru'}],
@@ -159,7 +159,7 @@ describe('a change', () => {
 		expect([plan.writes, plan.audit, changed]).toEqual([[], [], []]);
 	});
 
-	test('to the default is a change where the key was not set: a later version may have another default', async () => {
+	test('to the default is recorded if the key was not set, because a later version may have another default', async () => {
 		const {changed} = planPolicy(await snapshotWith(policy({})), [{key: 'strategy', value: 'mru'}], context);
 		expect(changed).toEqual([{key: 'strategy', value: 'mru', before: undefined}]);
 	});
@@ -199,7 +199,7 @@ describe('a change', () => {
 		);
 	});
 
-	test('to a wrong value, of a key that is not there, or of a record that cannot be read is refused', async () => {
+	test('to an invalid value, of an unknown key or of an unreadable record is refused', async () => {
 		const refused = async (changes: Parameters<typeof planPolicy>[1], more: Partial<Snapshot> = policy({})) => {
 			const snapshot = await snapshotWith(more);
 			return () => planPolicy(snapshot, changes, context);

@@ -17,7 +17,7 @@ const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): Gpu
 	processes: users.map((user, position) => ({pid: 100 + position, user})),
 });
 
-/** Looks as a viewer does, and tells. */
+/** Reads as a viewer does, and records alerts. */
 async function scan(world: TestWorld, recordAlerts: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
 	world.see(() =>
 		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
@@ -31,7 +31,7 @@ const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventText(record));
 
-test('use without a reservation by what a job has left names the job and when it ended', async () => {
+test('unreserved use by processes that a job left names the job and its end', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -64,7 +64,7 @@ test('use without a reservation by what a job has left names the job and when it
 	]);
 });
 
-test('use without a reservation and squatters are recorded once, by the first of the viewers', async () => {
+test('unreserved use and squatters are recorded once by the first viewer', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
@@ -83,7 +83,7 @@ test('use without a reservation and squatters are recorded once, by the first of
 	expect((await recorded(world)).slice(2)).toEqual(['carol uses GPU 0 without a reservation']);
 });
 
-test('all viewers at once tell it once', async () => {
+test('many concurrent viewers record an alert once', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(() => observationOf([usedBy(0, 'bob'), idleReading(1)]));
 	const {snapshot, observation} = await readStatus(world);
@@ -132,7 +132,7 @@ test('an unknown reading ends no alert, and unknown users raise none beside know
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
-test('a leftover of the holder of a moment ago accuses no one', async () => {
+test('leftover processes of the previous holder raise no alert at first', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
@@ -147,7 +147,7 @@ test('a leftover of the holder of a moment ago accuses no one', async () => {
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
-test('a store that is away or refuses is no failure of the viewer; a bug is', async () => {
+test('a store that is down or refuses does not fail the viewer, but a bug does', async () => {
 	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
 	const world = await createTestWorld({
 		gpuCount: 2,

@@ -29,7 +29,7 @@ test('a healthy box has nothing to fix', () => {
 	]);
 });
 
-test('in an isolated job, hidden GPUs are no fault', () => {
+test('hidden GPUs are normal in an isolated job', () => {
 	const hidden = {...idleReading(1), uuid: undefined, failure: 'its device does not open here', processes: undefined};
 	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([
 		{
@@ -41,7 +41,7 @@ test('in an isolated job, hidden GPUs are no fault', () => {
 	]);
 });
 
-test('everything that can be wrong is said, with the way to fix it', () => {
+test('every problem is reported with a way to fix it', () => {
 	const broken = [
 		{
 			...idleReading(0),
@@ -80,13 +80,13 @@ test('everything that can be wrong is said, with the way to fix it', () => {
 	]);
 });
 
-test('unknown facts are not judged', () => {
+test('unknown facts are not reported', () => {
 	expect(problems(judgeStore({location: 'redis', shell: 'redis-cli'}, 1, {}))).toEqual([]);
 	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
 	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);
 });
 
-test('a failed scan is the one thing that is said of the GPUs', () => {
+test('a failed scan is the only report about the GPUs', () => {
 	const failure = {message: 'nvidia-smi was not found.', hint: 'Is it in PATH?'};
 	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
 		{check: 'provider', level: 'error', words: failure.message, fix: failure.hint},

@@ -38,13 +38,13 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-/** A value for each minute and GPU; undefined: not recorded. */
+/** A value for each minute and GPU. Undefined: not recorded. */
 const anyPercents = fc.array(
 	fc.tuple(...gpus.map(() => fc.option(fc.oneof(fc.constant(0), fc.integer({min: 0, max: 100})), {nil: undefined}))),
 	{minLength: minuteCount, maxLength: minuteCount},
 );
 
-test('each second that was held is busy by its minute, idle, or unknown, as a count second by second says', () => {
+test('each reserved second is busy, idle or unknown, the same as in a naive count', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
 			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
@@ -86,7 +86,7 @@ test('each second that was held is busy by its minute, idle, or unknown, as a co
 	);
 });
 
-test('a minute that two scanners saw is their mean by their scans, and an unknown name of a GPU is unknown use', () => {
+test('a minute with two scanners has the weighted mean of both, and an unknown GPU name gives unknown use', () => {
 	const minutes = decodeHour(
 		hourOf(firstMinute),
 		[`${firstMinute} 30 ${loadName({index: 0})}2s--`, `${firstMinute} 10 ${loadName({index: 0})}00--`].join('\n'),
@@ -133,14 +133,14 @@ test('returns the recorded time and gaps of ten minutes or more', () => {
 	const text = seen.map((minute) => lineOf(minute, [50])).join('\n');
 	const hours = [...new Set(seen.map((minute) => hourOf(minute)))];
 	collector.addLoads(hours.flatMap((hour) => decodeHour(hour, text, firstMinute + minuteCount)));
-	// The window begins in the middle of its first minute.
+	// The window starts in the middle of its first minute.
 	expect(collector.recordedSeconds()).toBe(seen.length * 60 - 30);
 	expect(collector.gaps()).toEqual([{from: (firstMinute + 30) * 60, to: (firstMinute + 40) * 60}]);
 	const nobody = collectHeldUse({window, gpuCount: 1, nameOf: () => undefined});
 	expect([nobody.recordedSeconds(), nobody.gaps()]).toEqual([0, [window]]);
 });
 
-test('a week comes out of the store in pieces, no minute twice; what is older is reserved and not known', async () => {
+test('a week is read in parts without repeating a minute, and older time is reserved but unknown', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 40 * 86_400});
 	world.pass(30 * 86_400);

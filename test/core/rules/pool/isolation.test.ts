@@ -7,7 +7,7 @@ const level = fc.option(fc.constantFrom(...isolationLevels), {nil: undefined});
 const wish = fc.option(fc.constantFrom(...isolationWishes), {nil: undefined});
 const rank = (name: IsolationLevel = 'off'): number => isolationLevels.indexOf(name);
 
-test('a job is isolated no less strictly than each of the user, the config and the pool wants', () => {
+test('a job is isolated at least as strictly as the user, the config and the pool each require', () => {
 	fc.assert(
 		fc.property(wish, level, level, (typed, setting, policy) => {
 			const answer = isolationLevelOf({wish: typed, setting, policy});
@@ -16,7 +16,7 @@ test('a job is isolated no less strictly than each of the user, the config and t
 				return;
 			}
 
-			// The name of a fence says by what, and not how strictly.
+			// The name of a method requires that method, and no strictness.
 			const own: IsolationLevel | undefined = typed === undefined || typed === 'require' ? typed : 'prefer';
 			const wanted = [own, setting, policy].map((each) => rank(each));
 			expect(answer === 'contradiction' ? answer : rank(answer)).toBe(Math.max(...wanted));

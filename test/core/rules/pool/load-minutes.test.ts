@@ -28,7 +28,7 @@ const scans = fc.array(
 
 const nearly = (value: number | undefined) => (value === undefined ? undefined : Math.round(value * 100));
 
-test('the means of each minute come out as they went in, whatever was scanned', () => {
+test('the means of each minute read back the same for any scans', () => {
 	fc.assert(
 		fc.property(scans, (rounds) => {
 			let time = startTime;
@@ -61,7 +61,7 @@ test('the means of each minute come out as they went in, whatever was scanned', 
 			const decoded = [...new Set(minutes.map(({minute}) => hourOf(minute)))].flatMap((hour) =>
 				decodeHour(hour, lines.join('\n'), minuteOf(time)),
 			);
-			// A minute in which no GPU was seen has nothing to tell.
+			// A minute in which no GPU was seen has no line.
 			expect(decoded.map(({minute}) => minute)).toEqual(
 				minutes.filter(({sums}) => sums.size > 0).map(({minute}) => minute),
 			);
@@ -108,11 +108,11 @@ test.each([
 	expect(read.map((each) => loadIn(each, '000000'))).toEqual(loads);
 });
 
-test('lines without end for one minute are read so far and no further', () => {
+test('endless lines for one minute are read up to a limit', () => {
 	expect(decodeHour(hour, `${good}\n`.repeat(1000), minute)).toHaveLength(8);
 });
 
-test('any text at all is read without an error', () => {
+test('any text can be read without an error', () => {
 	fc.assert(
 		fc.property(fc.string({maxLength: 100}), (text) => {
 			expect(decodeHour(hour, `${text}\n${good}\n${text}`, minute).length).toBeGreaterThanOrEqual(1);
@@ -121,7 +121,7 @@ test('any text at all is read without an error', () => {
 	);
 });
 
-test('a GPU keeps its name whatever its number, and 64 of them have 64 names', () => {
+test('each GPU keeps its short name, and 64 GPUs have 64 names', () => {
 	expect(loadName({index: 3, uuid: 'GPU-a'})).toBe(loadName({index: 7, uuid: 'GPU-a'}));
 	const names = Array.from({length: 64}, (_, index) => loadName({index, uuid: `GPU-5c7fbd2a-${index}`}));
 	expect(new Set([...names, ...Array.from({length: 64}, (_, index) => loadName({index}))]).size).toBe(128);

@@ -33,19 +33,19 @@ const adviceOn = (
 	reading: GpuReading = leaked,
 ): readonly HolderAdvice[] => reportHolders(reading, seen(holders, changes), thresholdMiB).advice;
 
-describe('memory that no listed process explains', () => {
-	test('is kept by the driver, where all was seen and nobody has the device open', () => {
+describe('memory that belongs to no listed process', () => {
+	test('is held by the driver if everything was seen and nobody has the device open', () => {
 		expect(adviceOn([])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
-	test('may be of processes that were not seen', () => {
+	test('may belong to processes that were not seen', () => {
 		expect(adviceOn([], {unreadable: {count: 3, users: ['bob']}})).toEqual([
 			{kind: 'look-as-root', count: 3, users: ['bob']},
 		]);
 		expect(adviceOn([], {devices: []})).toEqual([{kind: 'no-devices'}]);
 	});
 
-	test('is of those who have the device open: your own, those of others, and containers', () => {
+	test("belongs to those that have the device open: own processes, others' and containers", () => {
 		expect(
 			adviceOn([
 				holder(1, {isOwn: true}),
@@ -63,11 +63,11 @@ describe('memory that no listed process explains', () => {
 		]);
 	});
 
-	test('is not of a service that looks at GPUs', () => {
+	test('does not belong to a monitoring service', () => {
 		expect(adviceOn([holder(7, {name: 'nvidia-persistenced', user: 'root'})])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
-	test('gives advice for a stopped, stuck, zombie or invisible process', () => {
+	test('gets advice for a stopped, stuck, zombie or invisible process', () => {
 		expect(
 			adviceOn([
 				holder(1, {state: 'stopped', isOwn: true}),
@@ -85,16 +85,16 @@ describe('memory that no listed process explains', () => {
 	});
 });
 
-test('gives no advice to end processes if listed processes explain the memory', () => {
+test('memory that listed processes explain leads to no advice to end processes', () => {
 	const reading = {...leaked, processes: [{pid: 1, memoryUsedMiB: 39_500}]};
 	expect(adviceOn([holder(1), holder(2, {isOwn: true})], {unreadable: {count: 9, users: []}}, reading)).toEqual([]);
 });
 
-test('memory at its baseline, and nobody but services there', () => {
+test('memory at its baseline with only services on the device is not reported', () => {
 	expect(adviceOn([holder(7, {name: 'nv-hostengine'})], undefined, idleReading(0))).toEqual([{kind: 'nothing-held'}]);
 });
 
-test('the GPU is never said to be stuck with the driver while anything is unknown', () => {
+test('memory is never blamed on the driver while anything is unknown', () => {
 	const reading = fc.record({
 		memoryUsedMiB: fc.option(fc.integer({min: 0, max: 80_000}), {nil: undefined}),
 		hasProcesses: fc.boolean(),

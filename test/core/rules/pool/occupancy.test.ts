@@ -25,7 +25,7 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-test('each second in which a GPU was held is in a span of it, each lease is counted once, and the spans are few', () => {
+test('spans cover every held second and are few, and each lease is counted once', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 60}), (records) => {
 			const collector = collectOccupancy(window);
@@ -48,7 +48,7 @@ test('each second in which a GPU was held is in a span of it, each lease is coun
 				expect(startTime >= window.from && endTime <= window.to && startTime < endTime).toBe(true);
 			}
 
-			// Two short spans of a GPU are never closer than a part of the window.
+			// Two short spans of a GPU are never closer than a fraction of the window.
 			for (const [index, span] of spans.entries()) {
 				const isShort = ({startTime, endTime, leaseCount}: typeof span) =>
 					leaseCount > 1 || endTime - startTime < partSeconds;
@@ -61,7 +61,7 @@ test('each second in which a GPU was held is in a span of it, each lease is coun
 	);
 });
 
-test('short jobs that follow each other are one span, of the one who held it for longest', () => {
+test('consecutive short jobs are one span of the longest holder', () => {
 	const collector = collectOccupancy(window);
 	const jobs = [
 		['alice', 10],
@@ -104,7 +104,7 @@ test('a live lease reaches to now and has its known end, even if it just started
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
 });
 
-test('a job ends when it ends, whatever end the Go program has written beside it', async () => {
+test('a job ends at its real end, whatever expiry the Go program has written', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {user: 'alice', type: 'run', start_time: world.now(), last_heartbeat: world.now()};
 	world.memory.state.gpus.set(0, JSON.stringify({...job, expiry_time: world.now() + 60}));
@@ -126,7 +126,7 @@ const usersOf = (records: readonly UsageRecord[]) =>
 		column.map(({user}) => user).join('+'),
 	);
 
-test('a column names who held the GPU for most of it', () => {
+test('a column names the holder of most of its time', () => {
 	expect(usersOf([held('ann', 0, 112), held('bob', 112, 131), held('cy', 145, 146), held('eve', 100, 150, 1)])).toEqual(
 		['ann', 'bob', 'bob', 'bob', 'cy'],
 	);
@@ -136,7 +136,7 @@ test('shares of one GPU overlap', () => {
 	expect(usersOf([held('bob', 100, 130), held('ann', 110, 140)])).toEqual(['bob', 'ann+bob', 'ann+bob', 'ann', '']);
 });
 
-test('a column is empty where no one held the GPU, and nowhere else', () => {
+test('a column is empty if and only if nobody held the GPU', () => {
 	const record = fc
 		.tuple(
 			fc.constantFrom('ann', 'bob'),

@@ -21,10 +21,10 @@ const gpuOf = (ids: readonly string[]): GpuRecord =>
 		? {kind: 'free', index: 0, raw: undefined}
 		: {kind: 'shared', index: 0, raw: '', shares: ids.map((id) => shareOf(id)), capacityMiB: 80_000};
 
-/** A scan of ann's share and its time. `gone`: the share has ended. */
+/** A scan of ann's share at a time. `gone`: the share has ended. */
 type Scan = {readonly gapSeconds: number; readonly usedMiB: number | 'unknown' | 'gone'};
 
-/** Goes through the scans as several hosts would, each of which reads what the last has written. */
+/** Replays the scans as several hosts would, each reading what the last one wrote. */
 function go(scans: readonly Scan[]) {
 	let overuse: readonly Overuse[] = [];
 	let now = 1000;
@@ -127,7 +127,7 @@ test('with any scans, records alternate and follow three consecutive scans', () 
 	);
 });
 
-test('a share that stays too large is written down three times, and then no more', () => {
+test('a share that stays too large is written three times and then no more', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
 	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);

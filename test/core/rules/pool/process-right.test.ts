@@ -5,7 +5,7 @@ import type {GpuProcess, GpuRecord, GpuReading} from '../../../../source/core/mo
 import {snapshotWith} from '../../../_helpers/world.js';
 import {gpuReading, lease} from '../../../tui/_world.js';
 
-/** The rights of the processes of one GPU, in their order. */
+/** The rights of the processes of one GPU, in order. */
 function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Partial<GpuReading> = {}) {
 	const [row] = statusRows(
 		snapshotWith({pool: {gpuCount: 1, provider: 'nvidia'}, gpus: [record]}),
@@ -24,7 +24,7 @@ function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Par
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const held: GpuRecord = {kind: 'leased', index: 0, raw: '', lease: lease('alice')};
 
-test('on a GPU that is held, the holder has a right to be there, others have none, and who may be the holder is unknown', () => {
+test('a reserved GPU allows its holder, no one else, and leaves a possible holder undecided', () => {
 	expect(
 		rightsOf(held, [
 			{pid: 1, user: 'alice'},
@@ -37,7 +37,7 @@ test('on a GPU that is held, the holder has a right to be there, others have non
 	).toEqual(['holder', 'not-holder', 'unknown', 'unknown', 'not-holder', 'desktop']);
 });
 
-test('on a GPU that no one holds, use counts from the threshold on', () => {
+test('use of a GPU without a lease counts from the threshold on', () => {
 	const processes: readonly GpuProcess[] = [
 		{pid: 1, user: 'bob'},
 		{pid: 2, user: 'gdm', kind: 'graphics'},
@@ -47,7 +47,7 @@ test('on a GPU that no one holds, use counts from the threshold on', () => {
 	expect(rightsOf(free, [{pid: 1, user: 'bob'}], {failure: 'GPU is lost'})).toEqual(['unknown']);
 });
 
-test('each share of a GPU gives a right to its holder, and to no one else', () => {
+test('each share of a GPU allows its holder and nobody else', () => {
 	const shares = ['alice', 'bob'].map((user) => ({...lease(user), memoryMiB: 8000}));
 	const record: GpuRecord = {kind: 'shared', index: 0, raw: '', shares, capacityMiB: 40_000};
 	expect(

@@ -1,4 +1,4 @@
-/** Days as people live them: across the ends of months, and the nights when clocks change. */
+/** Local days at the ends of months and when clocks change. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
@@ -16,10 +16,10 @@ afterAll(() => {
 	}
 });
 
-/** Everything happens at whole quarters, so that a quarter belongs to one day. */
+/** All times are whole quarters of an hour, so that each quarter belongs to one day. */
 const quarter = 900;
 
-/** Before the changes of the clocks and the ends of months of 2026, on both halves of the earth. */
+/** Times shortly before clock changes and ends of months in 2026, in both hemispheres. */
 const starts = [
 	'2026-02-27',
 	'2026-03-07',

@@ -1,4 +1,4 @@
-/** A store that comes back without its newest commits, or with nothing, gets back what those who stay have read. */
+/** A store that comes back empty or without its newest commits gets back what running processes have read. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
@@ -41,7 +41,7 @@ const reserveFor = async (world: World, gpu: number, durationSeconds = 36_000) =
 const runOn = async (world: World, gpu: number, leaseId: string) =>
 	acquireNow(world, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
 
-/** A change that makes the store worth restoring. */
+/** A change that makes a restore worthwhile. */
 const makeRevision = async (world: World) => {
 	await release(world, bob, {by: 'lease', leaseId: await reserveFor(world, 0)});
 };
@@ -52,7 +52,7 @@ const joinAs = async (world: World, id: string, pid: number) =>
 		{id, request: {requester: bob, count: 4, tenure: {type: 'run'}}, waitSeconds: undefined},
 	);
 
-/** Everything that there is to lose. */
+/** Everything that a store can lose. */
 async function fill(world: TestWorld) {
 	await runOn(world, 0, 'job');
 	const manual = await reserveFor(world, 1);
@@ -79,8 +79,8 @@ const contentOf = ({pool, gpus, queue, drains, policy, alerts}: Snapshot) => ({
 	alerts,
 });
 
-describe('everything that was read is put back', () => {
-	test('into a store that comes back empty', async () => {
+describe('a restore puts back everything that was read', () => {
+	test('into an empty store', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const staying = stayingIn(world);
@@ -98,7 +98,7 @@ describe('everything that was read is put back', () => {
 		]);
 	});
 
-	test('before anything is granted: a lease that was younger than what was put back is taken back by its wrapper first', async () => {
+	test('and grants nothing for five seconds, so that wrappers can take newer leases back first', async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await makeRevision(world);
 		const staying = stayingIn(world);
@@ -114,7 +114,7 @@ describe('everything that was read is put back', () => {
 			clock: {
 				...world.clock,
 				async sleep(milliseconds, signal) {
-					// The wrapper's reaction.
+					// The wrapper's response.
 					await sendHeartbeat(world, wrapper);
 					await world.clock.sleep(milliseconds, signal);
 				},
@@ -126,7 +126,7 @@ describe('everything that was read is put back', () => {
 		expect(holdersOf(await world.store.read())).toEqual(['job']);
 	});
 
-	test('into a store that comes back older, over what was given back, taken or changed by then', async () => {
+	test('into an older store, over what has been released, granted or changed by then', async () => {
 		const world = await createTestWorld();
 		const released = await reserveFor(world, 3);
 		const replaced = await reserveFor(world, 1);
@@ -152,7 +152,7 @@ describe('everything that was read is put back', () => {
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
-	test('in the order of the queue, also where the clock went back while people joined it', async () => {
+	test('in the order of the queue, even if the clock went back while people joined', async () => {
 		const world = await createTestWorld();
 		for (const [index, id] of ['w1', 'w2', 'w3'].entries()) {
 			await joinAs(world, id, 100 + index);
@@ -165,7 +165,7 @@ describe('everything that was read is put back', () => {
 		expect(lineOf(await staying.store.read())).toEqual(['w1', 'w2', 'w3']);
 	});
 
-	test('into a pool that somebody has made again in the meantime, and not over what is held there', async () => {
+	test('into a recreated pool, without replacing its new holders', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -180,7 +180,7 @@ describe('everything that was read is put back', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('also when that comes before the pool is made again: it was there already', async () => {
+	test('before the pool is recreated, if the processes read first', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -195,7 +195,7 @@ describe('everything that was read is put back', () => {
 		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
 	});
 
-	test('restores only the GPUs of a pool that became smaller', async () => {
+	test('only for GPUs that the pool still has', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const staying = stayingIn(world);
@@ -206,7 +206,7 @@ describe('everything that was read is put back', () => {
 	});
 });
 
-describe('what is newer is never touched', () => {
+describe('a restore never changes', () => {
 	const scene = async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
@@ -225,7 +225,7 @@ describe('what is newer is never touched', () => {
 		expect(holdersOf(await staying.store.read())).toEqual([undefined, since, undefined, undefined]);
 	});
 
-	test('a GPU that was granted and given back since', async () => {
+	test('a GPU that was granted and released since', async () => {
 		const {world, disk, staying} = await scene();
 		crash(world.memory, disk);
 		const since = await reserveFor(world, 1);
@@ -240,7 +240,7 @@ describe('what is newer is never touched', () => {
 		expect((await staying.store.read()).drains.get(3)).toMatchObject({reason: 'since'});
 	});
 
-	test('a key of the policy that was set since, and one that was unset since', async () => {
+	test('a policy key that was set or unset since', async () => {
 		const set = await scene();
 		crash(set.world.memory, set.disk);
 		await changePolicy(set.world, root, [{key: 'strategy', value: 'lru'}]);
@@ -260,7 +260,7 @@ describe('what is newer is never touched', () => {
 		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
-	test('keeps changes that a late reader does not know', async () => {
+	test('changes that a late reader does not know', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		await drain(world, root, [2], 'fan is dead');
@@ -302,8 +302,8 @@ describe('what is newer is never touched', () => {
 	});
 });
 
-describe('several who know', () => {
-	/** Two who stay, of whom the second has read more: a change that was made after the first one's last read. The store is empty then. */
+describe('several processes that restore', () => {
+	/** Two processes, of which the second has read more: a change after the last read of the first. Then the store is empty. */
 	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
 		const [first, second] = [stayingIn(world), stayingIn(world)];
 		await first.store.read();
@@ -317,7 +317,7 @@ describe('several who know', () => {
 		return second;
 	};
 
-	test('one after the other: an end that was moved is the one that was read last', async () => {
+	test('one after another: the last read end of a moved lease wins', async () => {
 		const world = await createTestWorld();
 		const leaseId = await reserveFor(world, 1);
 		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));
@@ -334,7 +334,7 @@ describe('several who know', () => {
 		await leaveQueue(world, root, 'leaves');
 		await leaveQueue(world, root, 'served');
 		await runOn({...world, host: {...world.host, self: {pid: 101}}}, 1, 'job');
-		// A store without an audit log of it: what its process holds tells that it was served.
+		// The store has no audit log of the entry, but its process's holdings show that it was served.
 		const {auditLog} = world.memory.state;
 		auditLog.splice(0, Infinity, ...auditLog.filter(({raw}) => !raw.includes('"served"')));
 		const after = await second.store.read();
@@ -342,7 +342,7 @@ describe('several who know', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('at once: one puts it back, the others find it done', async () => {
+	test('at the same time: one restores, and the others find it done', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));
@@ -353,7 +353,7 @@ describe('several who know', () => {
 		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
 	});
 
-	test.each(['first', 'last'])('the newest knowledge wins, also when its owner comes %s', async (when) => {
+	test.each(['first', 'last'])('the newest knowledge wins, also if its owner comes %s', async (when) => {
 		const world = await createTestWorld();
 		const old = await reserveFor(world, 0);
 		const older = stayingIn(world);
@@ -373,8 +373,8 @@ describe('several who know', () => {
 	});
 });
 
-describe('the size of the pool alone is gone', () => {
-	test('it comes back in one commit, and nothing else is changed', async () => {
+describe('a store that lost only the size of the pool', () => {
+	test('gets it back in one commit, and nothing else changes', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		let commits = 0;
@@ -396,7 +396,7 @@ describe('the size of the pool alone is gone', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('a process that knows nothing reads the restored records', async () => {
+	test('gives the restored records to a process that knew nothing', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
@@ -407,7 +407,7 @@ describe('the size of the pool alone is gone', () => {
 		});
 	});
 
-	test('also where the newest commits are gone: it is put back first, for the GPU records are seen only then', async () => {
+	test('that also lost its newest commits gets the size back first, because the GPU records need it', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		const {manual} = await fill(world);

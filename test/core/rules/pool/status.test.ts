@@ -19,12 +19,12 @@ const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const rowOf = (record: GpuRecord, reading: Partial<GpuReading> = {}) =>
 	statusRows(snapshotOf(record), observationOf([{...idleReading(0), ...reading}]), 1024)[0];
 
-test('a free GPU tells for how long, or that it was never used', () => {
+test('a free GPU shows for how long it has been free, or that it was never used', () => {
 	expect(rowOf(free)).toMatchObject({state: 'available', freeSeconds: undefined, lastReleased: undefined});
 	expect(rowOf({...free, lastReleased: 9990})).toMatchObject({state: 'available', freeSeconds: 10, lastReleased: 9990});
 });
 
-test('a lease tells owner, label, age and end; clocks that disagree give no negative ages', () => {
+test('a lease shows owner, label, age and end, and clock differences give no negative ages', () => {
 	expect(rowOf(leased({lastHeartbeat: 9995}))).toMatchObject({
 		state: 'in-use',
 		owner: 'alice',
@@ -41,9 +41,9 @@ test('a lease tells owner, label, age and end; clocks that disagree give no nega
 		heartbeatAgeSeconds: undefined,
 		remainingSeconds: 60,
 	});
-	// The peer may write a time beside a job: it is no end.
+	// The peer may write an expiry on a job, which is not its end.
 	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
-	// A time limit is an end; what is held for a waiter has none before it is served.
+	// A time limit is an end. Holdings of a waiter have none until it is served.
 	expect(rowOf(leased({type: 'run', endsBy: 10_060}))?.remainingSeconds).toBe(60);
 	expect(rowOf(leased({type: 'run', endsBy: 10_060, partialQueueId: 'q'}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
@@ -66,7 +66,7 @@ test('a free GPU with a MIG mode that prevents grants is not available', () => {
 	expect(rowOf(leased({}), {isMigPending: true})).toMatchObject({state: 'in-use', problem: undefined});
 });
 
-test('use without a lease names its users, and use on a lease its squatters', () => {
+test('use without a lease names its users, and use of a leased GPU its squatters', () => {
 	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
 		state: 'unreserved',
@@ -79,20 +79,20 @@ test('use without a lease names its users, and use on a lease its squatters', ()
 	});
 });
 
-test('root inside a container accuses nobody of using a reserved GPU', () => {
+test('root inside a container is not reported as a squatter', () => {
 	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
 	const onHost = {pid: 2, user: 'root'};
 	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
 	const processes = [inContainer, onHost, named];
 	expect(rowOf(leased({}), {memoryUsedMiB: 5000, processes})?.squatters).toEqual([onHost, named]);
-	// The container gives no right to a GPU that nobody reserved.
+	// The container gives no right to an unreserved GPU.
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes: [inContainer]})).toMatchObject({
 		state: 'unreserved',
 		unreservedUsers: ['root'],
 	});
 });
 
-test('a container that is on GPUs of several holders is the container of neither', () => {
+test('a container on GPUs of several holders is assigned to none of them', () => {
 	const [first, second, third] = [leased({}), leased({actualUser: 'bob', user: 'bob'}), leased({})];
 	const gpus = [first, {...second, index: 1}, {...third, index: 2}];
 	const processOn = (pid: number, containerId: string) => [{pid, user: 'root', containerId}];
@@ -117,7 +117,7 @@ test('an unknown or broken GPU is never available', () => {
 	expect(row).toMatchObject({state: 'error', problem: 'no driver', reading: undefined});
 });
 
-test('leases are shown though the scan failed', () => {
+test('leases are shown even if the scan failed', () => {
 	const [row] = statusRows(snapshotOf(leased({})), observationOf([], {failure: {message: 'no driver'}}), 1024);
 	expect(row).toMatchObject({
 		state: 'in-use',
@@ -127,13 +127,13 @@ test('leases are shown though the scan failed', () => {
 	});
 });
 
-test('secrets in command lines are masked, also in those of squatters', () => {
+test('secrets in command lines are masked, also those of squatters', () => {
 	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
 	const commandLine = 'eval.py --hf-token ***';
 	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});
 });
 
-test('a GPU that is only drained is shown as drained; one that is broken too is an error', () => {
+test('a GPU that is only drained is shown as drained, and one that is also broken as an error', () => {
 	const shown = (record: GpuRecord, reading: Partial<GpuReading> = {}, reason?: string) => {
 		const drains = new Map([[0, {since: 1, reason}]]);
 		const [row] = statusRows({...snapshotOf(record), drains}, observationOf([{...idleReading(0), ...reading}]), 1024);

@@ -36,7 +36,7 @@ const anyScan: fc.Arbitrary<OwnScan> = fc
 		facts: new Map(facts.map((each) => [each.pid, each])),
 	}));
 
-test('a process is acted on only where our own scan has it and the kernel knows it as it was shown', () => {
+test('a process can be signaled only if our own scan includes it and its identity matches', () => {
 	fc.assert(
 		fc.property(said, fc.constantFrom(0, 1), anyScan, (shown, gpu, seen) => {
 			const known = seen.facts.get(shown.pid);
@@ -47,7 +47,7 @@ test('a process is acted on only where our own scan has it and the kernel knows 
 	);
 });
 
-test('a simulated process that is still on its GPU has not ended: no real process is behind it', () => {
+test('a simulated process on its GPU counts as running, although no real process exists', () => {
 	const shown = {pid: 5_000_000, startTicks: 1};
 	const scanOf = (processes: readonly GpuProcess[]): OwnScan => ({
 		observation: observationOf([{...idleReading(0), processes}], {simulated: true}),
@@ -58,7 +58,7 @@ test('a simulated process that is still on its GPU has not ended: no real proces
 	expect(problemWith({...shown, startTicks: 2}, 0, scanOf([shown]))).toEqual({kind: 'gone'});
 });
 
-test('a process without a start time is never acted on', () => {
+test('a process without a start time is never signaled', () => {
 	fc.assert(
 		fc.property(pid, anyScan, (shown, seen) => {
 			expect(problemWith({pid: shown, startTicks: undefined}, 1, seen)).toMatchObject({kind: 'gone'});
@@ -66,7 +66,7 @@ test('a process without a start time is never acted on', () => {
 	);
 });
 
-test('only our own processes on the GPU are offered, in the words of the kernel', () => {
+test('only our own processes on the GPU are offered, with command lines from the kernel', () => {
 	fc.assert(
 		fc.property(anyScan, (seen) => {
 			const targets = ownTargets(seen, 1);

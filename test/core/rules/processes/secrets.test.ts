@@ -1,11 +1,11 @@
-/** Secrets in command lines are masked, and what only looks a little like one stays. */
+/** Secrets in command lines are masked, and similar-looking text is kept. */
 import {expect, test} from 'vitest';
 import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
 import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** Never to be seen in what comes out. */
+/** Must never appear in the output. */
 const secret = 'S3cretValue0123456789';
 
 test.each([
@@ -47,7 +47,7 @@ test.each([
 	expect(maskSecrets(commandLine)).toBe(commandLine);
 });
 
-test('a long line without an end to its words is masked in no time', () => {
+test('a long line without word breaks is masked quickly', () => {
 	const began = performance.now();
 	for (const part of ['-token', 'a-key=', 'https://a', 'eyJa.', 'secret: ', '--key ', 'bearer ']) {
 		maskSecrets(part.repeat(4096 / part.length));
@@ -56,7 +56,7 @@ test('a long line without an end to its words is masked in no time', () => {
 	expect(performance.now() - began).toBeLessThan(500);
 });
 
-test('neither a shared scan nor the name of a model holds a secret', () => {
+test('neither a shared scan nor the name of a model contains a secret', () => {
 	const line = `python serve.py --model s3://key:${secret}@host/model --api-key ${secret}`;
 	const processes = [{pid: 1, commandLine: line, ancestors: [line]}];
 	const posted = encodeSharedScan(observationOf([{...idleReading(0), processes}]))!;

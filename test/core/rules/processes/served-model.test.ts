@@ -50,7 +50,7 @@ test.each([
 	'',
 	'serve vllm',
 	'x --model /',
-	// The program that runs the model is not the model.
+	// This program starts the model's server and is not the model.
 	'lm_eval --model vllm --model_args dtype=auto',
 	'lm_eval --model hf',
 	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',
@@ -59,7 +59,7 @@ test.each([
 	expect(modelOfCommand(commandLine)).toBeUndefined();
 });
 
-test('a worker that does not name it has it from a parent', () => {
+test('a worker without a model in its command line takes it from a parent', () => {
 	expect(
 		modelOf([
 			{pid: 1, commandLine: 'nvidia-persistenced'},
@@ -69,7 +69,7 @@ test('a worker that does not name it has it from a parent', () => {
 	expect(modelOf([{pid: 1}, {pid: 2, commandLine: 'bash'}])).toBeUndefined();
 });
 
-test('never throws, and names nothing that the command line does not hold', () => {
+test('any command line is accepted, and the name is always part of it', () => {
 	const word = fc.oneof(
 		fc.string({maxLength: 6}),
 		fc.constantFrom('vllm', 'serve', '--model', '--model_args', 'pretrained=', '{', '"', '/', '='),
@@ -92,7 +92,7 @@ const serving = (user: string | undefined, model: string): GpuProcess => ({
 const seeing = (...processes: readonly GpuProcess[]) =>
 	observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]);
 
-test('the first model that the holder serves is the lease’s, and goes into its usage record', async () => {
+test('the first model that the holder serves is stored in the lease and its usage record', async () => {
 	const world = await createTestWorld();
 	const asked = {requester: alice, count: 1, ids: [0], durationSeconds: 600};
 	await reserve(world, asked);
@@ -123,7 +123,7 @@ test("a model of a squatter or unknown user is not the holder's", async () => {
 	}
 });
 
-test('the scanner for all writes it down, once', async () => {
+test('the scanner records it once for all viewers', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	world.see(() => seeing(serving('alice', 'lab/one')));

@@ -16,7 +16,7 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
 
-test('estimates come from the ends of reservations and limits of jobs, in the order of the queue', async () => {
+test('estimates use the expiry of reservations and the limits of jobs, in queue order', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
 	const join = async (id: string, wants: {count: number; ids?: readonly number[]}, timeLimitSeconds?: number) =>
@@ -34,7 +34,7 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	await join('b', {count: 1, ids: [0]});
 	await join('c', {count: 1, ids: [0]});
 	await join('d', {count: 5});
-	// GPU 1 is free, and the queue does not take it: so it is not to be counted on.
+	// The queue does not take GPU 1 although it is free, so it cannot be counted on.
 	await join('e', {count: 1, ids: [1]});
 	expect(estimateWaits(await readCurrent(world))).toEqual(
 		new Map([
@@ -48,7 +48,7 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
 
-test('however long somebody wants GPUs, every face can say until when', async () => {
+test('every interface can show the end of a request of any length', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const anyTenure = fc.oneof(
 		fc.record({
@@ -86,11 +86,11 @@ test('however long somebody wants GPUs, every face can say until when', async ()
 	);
 });
 
-describe('who an entry waits for', () => {
+describe('the blockers of an entry', () => {
 	const alice = person('alice');
 	const bob = person('bob');
 
-	/** A pool, a queue over it, and what every entry waits for, in short. */
+	/** A pool with a queue, and a short form of what each entry waits for. */
 	async function blockersIn(
 		gpuCount: number,
 		leases: ReadonlyArray<{ids: readonly number[]; of?: typeof boss; seconds?: number; limit?: number}>,
@@ -120,7 +120,7 @@ describe('who an entry waits for', () => {
 		);
 	}
 
-	test('the holders of the GPUs that were asked for, a time limit being an end like an expiry', async () => {
+	test('are the holders of the requested GPUs, with a time limit counting like an expiry', async () => {
 		expect(
 			await blockersIn(
 				4,
@@ -137,7 +137,7 @@ describe('who an entry waits for', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('blockers of a request for any GPUs are all holders, even those without a known end', async () => {
+	test('are all holders for a request for any GPUs, even those without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,
@@ -152,7 +152,7 @@ describe('who an entry waits for', () => {
 		).toEqual([['lease root 2 60', 'lease alice 0,1 600', 'lease bob 4 900', 'lease root 3 -']]);
 	});
 
-	test('the holder of a GPU that is out of service is no blocker', async () => {
+	test('exclude the holder of a drained GPU', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await acquireNow(world, {requester: alice, count: 1, ids: [0], tenure: {type: 'run'}}, 'out');
 		await reserve(world, {requester: boss, count: 1, ids: [1], durationSeconds: 600});
@@ -168,19 +168,19 @@ describe('who an entry waits for', () => {
 		expect(queueRows(await readCurrent(world))[0]!.blockers).toMatchObject([{kind: 'lease', gpus: [1]}]);
 	});
 
-	test('every holder when no end is known', async () => {
+	test('are all holders if no end is known', async () => {
 		expect(await blockersIn(2, [{ids: [0]}, {ids: [1], of: boss}], [{count: 1}])).toEqual([
 			['lease alice 0 -', 'lease root 1 -'],
 		]);
 	});
 
-	test('an earlier entry that gets the same GPU first, after the holder of now', async () => {
+	test('include an earlier entry that gets the same GPU first, after its holder', async () => {
 		expect(await blockersIn(1, [{ids: [0], seconds: 600}], [{count: 1, seconds: 100}, {count: 1}, {count: 5}])).toEqual(
 			[['lease alice 0 600'], ['lease alice 0 600', 'waiter #1 0 700'], []],
 		);
 	});
 
-	test('holders of other GPUs and the entry itself are no blockers', async () => {
+	test('exclude holders of other GPUs and the entry itself', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
 		const wanted = {count: 2};
@@ -197,7 +197,7 @@ describe('who an entry waits for', () => {
 	});
 });
 
-test('the table keeps when and because of whom at 80 columns', async () => {
+test('stay in the table at 80 columns, with the expected time', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
 	const options = {

@@ -16,7 +16,7 @@ const requests = fc.array(
 
 const chunkSizes = fc.array(fc.integer({min: 1, max: 7}), {minLength: 1, maxLength: 5});
 
-/** Reads the log in pieces, as it comes. */
+/** Reads the log in parts, as they arrive. */
 function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonly number[] {
 	let joined: JoinTimes = new Map();
 	const all: number[] = [];
@@ -31,7 +31,7 @@ function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonl
 	return all;
 }
 
-test('each grant counts once with its wait, however the log is cut, and an unknown start is omitted', () => {
+test('each grant counts once with its wait for any parts of the log, and one with an unknown start is omitted', () => {
 	fc.assert(
 		fc.property(requests, chunkSizes, (all, sizes) => {
 			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {
@@ -45,11 +45,11 @@ test('each grant counts once with its wait, however the log is cut, and an unkno
 				const endTime = joinTime + staySeconds;
 				const joins = [
 					record('joined', joinTime, {entryId}),
-					// The store was restored: the entry stands in the queue again, and has waited since it joined.
+					// After a restore of the store, the entry is in the queue again, and its wait counts from its first join.
 					...(isRestored ? [record('joined', joinTime + staySeconds / 2, {entryId, reason: 'restored'})] : []),
 				];
 				const ends = {
-					// A part comes first, and is no grant yet.
+					// A partial grant comes first and does not count.
 					granted: [...joins, record('held', endTime, {entryId}), record('granted', endTime, {entryId})],
 					left: [...joins, record('left', endTime, {entryId})],
 					refused: [...joins, record('refused', endTime, {entryId})],

@@ -1,4 +1,4 @@
-/** Instances of MIG that are used without a reservation: who waits for them holds up nobody, as with whole GPUs. */
+/** MIG instances in use without a reservation: entries that wait for them block nobody, as with whole GPUs. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -46,7 +46,7 @@ async function join(world: TestWorld, id: string, wanted: Wanted): Promise<void>
 	await joinQueue(world, {id, request: requestOf(id, wanted), waitSeconds: undefined, observation});
 }
 
-/** `0:1 lease-a` for each instance that is held, and by which lease. */
+/** Lists each leased instance and its lease, such as `0:1 lease-a`. */
 const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 	holdingsIn((await readCurrent(world)).gpus).map(
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
@@ -101,7 +101,7 @@ test('holdings for an instance in unreserved use can be taken after five minutes
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('an instance that somebody has is no outage, whatever runs on it: who waits for it keeps the others', async () => {
+test('a leased instance is in service whatever runs on it, and a waiter for it keeps its other holdings', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));

@@ -1,4 +1,4 @@
-/** GPUs that are broken, or used without a reservation: who waits for them holds up nobody, and has its rank again when they are back. */
+/** GPUs that are broken or in use without a reservation: entries that wait for them block nobody, and regain their rank when the GPUs are back. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
@@ -107,7 +107,7 @@ const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;
-		// The last of the queue tries first: the order must not depend on who looks first.
+		// The last entry tries first, because the order of grants must not depend on who looks first.
 		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
 			const snapshot = await readCurrent(world);
 			const own = entriesOf(snapshot).find((record) => record.id === id);
@@ -148,7 +148,7 @@ async function settle(world: TestWorld): Promise<void> {
 	}
 }
 
-/** Whether the entry would take this GPU, were it there to be taken. */
+/** Whether the entry would take this GPU if it were available. */
 const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
 	requestedIds.length === 0 || requestedIds.includes(index);
 
@@ -174,7 +174,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('an entry that could be served is held up by none that cannot be, and is never overtaken', async () => {
+test('a servable entry is never overtaken or blocked by an unservable one', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -201,7 +201,7 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 						const answer = await reserve(world, {requester: root, count: step.count, durationSeconds: 1e6});
 						const servable = entriesOf(before).filter(({entry}) => isServable(entry, before.gpus, out));
 						const claimed = (index: number) => servable.some(({entry}) => couldUse(entry, index));
-						// Neither overtakes it those who could be served, nor is it refused for those who could not.
+						// A newcomer neither overtakes servable entries, nor is it refused because of unservable ones.
 						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed(index)) : []).toEqual([]);
 						expect(answer.kind).toBe(
 							idle.filter((index) => !claimed(index)).length >= step.count ? 'granted' : 'refused',
@@ -266,7 +266,7 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 	);
 }, 120_000);
 
-/** Three GPUs, and alice's `run --gpus 3`, so to say, waits: she holds 0 and 1. */
+/** Three GPUs. Alice waits for all three and holds 0 and 1. */
 async function waitForAll() {
 	const world = await createLiveWorld(gpuCount);
 	const states: State[] = ['fine', 'fine', 'fine'];
@@ -278,7 +278,7 @@ async function waitForAll() {
 		await waiter.answer;
 	});
 	await eventually(() => waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
-	// The scan is too old by then.
+	// The scan is too old by that time.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
 	return {world, states, waiter};
@@ -306,7 +306,7 @@ test('holdings for a GPU that breaks go to others, and the entry shows why', asy
 	]);
 });
 
-test('one whose GPU is back has its rank again: those behind it wait for it', async () => {
+test('an entry whose GPU is back regains its rank, and later entries wait for it', async () => {
 	const {world, states, waiter} = await waitForAll();
 	states[2] = 'broken';
 	await free(world, 2);
@@ -323,7 +323,7 @@ test('one whose GPU is back has its rank again: those behind it wait for it', as
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 });
 
-/** An entry of carol's, as it stands in the queue with what it holds: by default it wants all. */
+/** An entry of carol's with its holdings. By default it requests all GPUs. */
 async function standing(world: TestWorld, held: readonly number[], {id = 'all', count = gpuCount} = {}): Promise<void> {
 	const options = {id, requester: person('carol'), wanted: {count}, tenure: {type: 'run'} as const};
 	await world.store.commit(planJoin(entryFor({...options, waitSeconds: undefined}, world.host, world.now()), 'box'));
@@ -357,7 +357,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('one further behind takes what is held for a GPU that is in use after five minutes of that, and not before', async () => {
+test('a later entry can take holdings for a GPU in unreserved use after five minutes of that use', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -376,7 +376,7 @@ test('one further behind takes what is held for a GPU that is in use after five 
 	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-later'}});
 });
 
-test('a GPU that breaks while somebody who waits holds it is given back, and another one granted in its place', async () => {
+test('a held GPU that breaks is released, and another one is granted in its place', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
 	await standing(world, [0], {count: 2});
@@ -393,7 +393,7 @@ test('a GPU that breaks while somebody who waits holds it is given back, and ano
 	]);
 });
 
-test('one who holds a broken GPU and cannot do without it holds up nobody, and goes on when it is back', async () => {
+test('an entry that holds a required broken GPU blocks nobody, and continues when the GPU is back', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
 	await standing(world, [0, 1]);
@@ -432,7 +432,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('use that was interrupted counts from its new beginning', async () => {
+test('use that was interrupted counts from its new start', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -457,7 +457,7 @@ test('unreserved use starts with the first note, and again after another outage'
 	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
-test('a scan that failed as a whole puts nothing out of service: nothing is handed out, and nothing taken', async () => {
+test('a scan that failed as a whole marks no GPU as broken, and nothing is granted or taken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0]);
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
@@ -487,14 +487,14 @@ test('a forced entry is not passed over for GPUs that it would take anyway', asy
 	]);
 });
 
-test('a crowd that waits for a broken GPU is led by the first: the others do not scan', async () => {
+test('many entries for a broken GPU are represented by the first, and the others do not scan', async () => {
 	const world = await createLiveWorld(gpuCount);
 	seeStates(world, ['fine', 'fine', 'broken']);
 	const first = start(world, wants({count: 3}));
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
 	const others = Array.from({length: 8}, () => start(world, wants({count: 3})));
 	await Promise.all(others.map(async (waiter) => waiter.waits()));
-	// Each asked once whether it could be served at once, before it joined.
+	// Each scanned once to see whether it could be served at once, before it joined.
 	const notes = entriesOf(await world.memory.read()).filter(({entry}) => entry.unavailable !== undefined);
 	expect(notes).toHaveLength(1);
 	for (const waiter of [first, ...others]) {

@@ -1,4 +1,4 @@
-/** With `clean=on` a GPU goes to its next tenant only when nothing of the last one is left on it. */
+/** With `clean=on` a GPU is granted only if nothing of its last holder is left on it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -18,7 +18,7 @@ const alice = person('alice');
 const left: GpuProcess = {pid: 7, user: 'bob', name: 'python3', kind: 'compute', memoryUsedMiB: 300};
 const desktop: GpuProcess = {pid: 8, user: 'gdm', kind: 'graphics', memoryUsedMiB: 200};
 
-/** A box whose GPUs have these readings, beyond those of an idle one. */
+/** An idle box with these changes to its readings. */
 async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 	const world = await createTestWorld({gpuCount: readings.length});
 	let shown = readings;
@@ -41,7 +41,7 @@ async function scan(world: TestWorld): Promise<void> {
 	await createAlertRecorder(world)(snapshot, observation);
 }
 
-describe('a GPU with something left on it', () => {
+describe('a GPU with leftovers', () => {
 	const rule: CleanRule = {limitMiB: () => 131};
 	const reading = (more: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...more});
 
@@ -58,7 +58,7 @@ describe('a GPU with something left on it', () => {
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
 	});
 
-	test('is not handed out while another one is clean, is shown with what is left, and force takes it', async () => {
+	test('is not granted while another one is clean, shows what is left, and is granted by force', async () => {
 		const {world} = await box({processes: [left], memoryUsedMiB: 303}, {});
 		expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
 		const refused = await ask(world);
@@ -75,7 +75,7 @@ describe('a GPU with something left on it', () => {
 		expect(await ask(world, {force: true})).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('is waited for until it is clean', async () => {
+	test('is granted to a waiter when it is clean', async () => {
 		const {world, show} = await box({processes: [left]});
 		const waiting = acquire(
 			world,
@@ -97,8 +97,8 @@ describe('a GPU with something left on it', () => {
 	});
 });
 
-describe('memory that no process is shown for', () => {
-	test('is held against the least that was seen on that GPU', async () => {
+describe('memory that no process accounts for', () => {
+	test('is compared with the lowest amount seen on that GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 450}, {memoryUsedMiB: 3});
 		await scan(world);
 		expect((await world.store.read()).baselines).toEqual(
@@ -114,7 +114,7 @@ describe('memory that no process is shown for', () => {
 		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1');
 	});
 
-	test('is measured again when the policy is switched off and on, and never while somebody holds the GPU', async () => {
+	test('gets a new baseline when the policy is switched off and on, and never while somebody holds the GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 3});
 		await scan(world);
 		show({memoryUsedMiB: 500});
@@ -133,7 +133,7 @@ describe('memory that no process is shown for', () => {
 	});
 });
 
-test('a baseline only falls within a boot and on one GPU, and is learned of empty, free GPUs alone', () => {
+test('a baseline only falls within a boot and on one GPU, and is measured on empty free GPUs only', () => {
 	const anyReading = fc.record({
 		uuid: fc.constantFrom('a', 'b'),
 		bootId: fc.constantFrom('boot-1', 'boot-2'),

@@ -6,12 +6,12 @@ import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
 
-test('up to the threshold is idle, more is use', () => {
+test('memory up to the threshold is idle, and more is use', () => {
 	expect(judgeUsage(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
 	expect(judgeUsage(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
 });
 
-test('a GPU that the tool does not mention, or calls broken, is not free', () => {
+test('a GPU that the tool omits or reports as broken is not free', () => {
 	expect(judgeUsage(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
 	expect(judgeUsage(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
 		kind: 'failed',
@@ -33,10 +33,10 @@ test('unknown memory is not free', () => {
 	}
 });
 
-test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, the processes tell', (marker) => {
+test.each(['[N/A]', '[Not Supported]', 'N/A'])('if memory is %s on this GPU, its processes decide', (marker) => {
 	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
 	expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
-	// A container hides the processes, not the load.
+	// A container hides the processes, but not the load.
 	expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
 		kind: 'unknown',
 		why: 'memory cannot be read and no process is told, but its load is 96 %',
@@ -50,7 +50,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, th
 		{pid: 8, memoryUsedMiB: 6},
 	];
 	expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
-	// A sum without one of them would be made up.
+	// A sum without one of them would be wrong.
 	expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
 	expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
 		kind: 'unknown',
@@ -58,7 +58,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, th
 	});
 });
 
-test('where the memory of a split GPU is unknown, that of its instances tells, if it is known of each', () => {
+test('if the memory of a MIG GPU is unknown, the sum of its instances is used if all are known', () => {
 	const split = (...used: ReadonlyArray<number | undefined>): GpuReading =>
 		reading({
 			memoryUsedMiB: undefined,
@@ -69,7 +69,7 @@ test('where the memory of a split GPU is unknown, that of its instances tells, i
 	expect(judgeUsage(split(10, undefined), 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('memory in use on a GPU whose shares are held while waiting is in the way of who wants the GPU alone', () => {
+test('memory in use on a GPU with held shares blocks a request for the whole GPU', () => {
 	const observation = observationOf([{...idleReading(0), memoryUsedMiB: 9000}]);
 	const record = {kind: 'shared', index: 0, raw: '{}', shares: []} as const;
 	const limits = {memoryThresholdMiB: 1024, clean: undefined};
@@ -83,7 +83,7 @@ test('a GPU with a health problem is never available', () => {
 	expect(usageBlockOf(0, observation, 1024, undefined)).toEqual({kind: 'unfit', problems: health});
 });
 
-test('users are named once, in order, without the unknown', () => {
+test('users are named once, in order, without unknown ones', () => {
 	expect(usersOf([{pid: 1, user: 'bob'}, {pid: 2}, {pid: 3, user: 'alice'}, {pid: 4, user: 'bob'}])).toEqual([
 		'alice',
 		'bob',

@@ -8,7 +8,7 @@ import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
 
-/** The findings of a scan, by letter. */
+/** The results of a scan, by letter. */
 const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	idle: idleReading(0),
 	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
@@ -180,7 +180,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 	expect(secondsAfter(...scans)).toBe(seconds);
 });
 
-test('another GPU in the same place is another GPU', () => {
+test('a replaced GPU does not continue the idle time', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const other = {...idleReading(0), uuid: 'GPU-other'};
 	const next = nextIdle({gpus: [other]}, {before: spans, records: [heldBy(lease)], now: 112, memoryThresholdMiB: 1024});
@@ -205,10 +205,10 @@ test('idle times are shown for leases only', () => {
 	expect(busy?.idleSeconds).toBeUndefined();
 });
 
-describe('whatever is seen', () => {
+describe('with any readings', () => {
 	const reading = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
 
-	test('the count is what was seen to be idle: never more than the time since the last work', () => {
+	test('the idle time is what was seen to be idle, and never more than the time since the last work', () => {
 		fc.assert(
 			fc.property(fc.array(reading, {minLength: 1}), (steps) => {
 				let now = 0;

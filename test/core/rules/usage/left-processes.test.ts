@@ -13,7 +13,7 @@ const freed: GpuRecord = {
 	ended: {reason: 'exited', leaseId: 'l', account: 'alice', left},
 };
 
-test('a process with the pid and the start time of one that the job left is its own', () => {
+test('a process with the pid and start time of a left process belongs to the job', () => {
 	const server: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob(freed, [server, {pid: 11, startTicks: 600, user: 'bob'}])).toEqual({
 		account: 'alice',
@@ -23,15 +23,15 @@ test('a process with the pid and the start time of one that the job left is its 
 	});
 });
 
-test('a later process with the same pid is not', () => {
+test('a later process with the same pid does not belong to it', () => {
 	expect(leftByJob(freed, [{pid: 10, startTicks: 501, user: 'alice'}])).toBeUndefined();
 });
 
-test('a process whose start time is unknown is not', () => {
+test('a process with an unknown start time does not belong to it', () => {
 	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
 });
 
-test('a child of a process that the job left is, when it is of the same account', () => {
+test('a child of a left process belongs to the job if it has the same account', () => {
 	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
 	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
 	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
@@ -44,7 +44,7 @@ test('returns nothing for a record without processes and for a held GPU', () => 
 	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
 });
 
-test('no process is charged to a job that started after the job had left its last process, unless that process is its parent', () => {
+test('only left processes and their later children belong to the job', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),

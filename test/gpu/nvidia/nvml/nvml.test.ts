@@ -59,8 +59,8 @@ const working = {
 	unknown: {fanPercent: '[Not Supported]'},
 };
 
-describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
-	test('every reading of every GPU, its parts and its processes', () => {
+describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
+	test('reads every field of every GPU, its instances and its processes', () => {
 		const {gpus, processes, driverVersion} = scanWith();
 		expect(driverVersion).toBe('580.65.06');
 		expect(gpus[0]).toEqual(working);
@@ -93,13 +93,13 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		});
 	});
 
-	test('a process says on which part of its GPU it is', () => {
+	test('assigns a process to its instance', () => {
 		const {byGpu} = scanWith('part-process').processes;
 		expect(byGpu.get('GPU-1')).toMatchObject([{pid: 100, gpuInstanceId: 2, computeInstanceId: 0}, {pid: 101}]);
 		expect(byGpu.get('GPU-0')?.map(({gpuInstanceId}) => gpuInstanceId)).toEqual([undefined, undefined, undefined]);
 	});
 
-	test('an older library: first forms of the functions, and what it lacks is unknown', () => {
+	test('supports an older library with older functions, and leaves the rest unknown', () => {
 		const {gpus, processes} = scanWith('', old);
 		expect(gpus[0]).toMatchObject({
 			memoryUsedMiB: 1000,
@@ -117,14 +117,14 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		]);
 	});
 
-	test('more processes than there was room for', () => {
+	test('reads a growing list of processes', () => {
 		expect(scanWith('crowd').processes.byGpu.get('GPU-0')).toHaveLength(500);
 	});
 
 	test.each([
 		['lost', 'GPU is lost (memory.used)'],
 		['lost-handle', 'GPU is lost'],
-	])('a GPU that is lost (%s) leaves the other alone', (words, failure) => {
+	])('reads the other GPU if one is lost (%s)', (words, failure) => {
 		const {gpus} = scanWith(words);
 		expect(gpus).toMatchObject([
 			{index: 0, failure: undefined, memoryUsedMiB: 40_123},
@@ -133,8 +133,8 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('memory that is not told is unknown; an unknown error of it is a broken GPU', () => {
-		// The first form of the function stands in for the second.
+	test('treats unreported memory as unknown, and an unknown error of it as a broken GPU', () => {
+		// The first form of the function is used in place of the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
 		expect(scanWith('unknown').gpus[1]).toMatchObject({
 			memoryUsedMiB: undefined,
@@ -142,7 +142,7 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		});
 	});
 
-	test('what makes a GPU unfit is told', () => {
+	test('reports what makes a GPU unhealthy', () => {
 		expect(scanWith('hot ecc').gpus[0]?.health).toEqual([
 			{kind: 'ecc', words: '3 memory errors that could not be corrected (ECC)'},
 			{kind: 'temperature', words: '61 °C, and it slows down from 61 °C on'},
@@ -156,32 +156,32 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		['drain', [['needs-reset'], ['needs-reset']]],
 		['drain no-recovery', [undefined, undefined]],
 		['imex', [undefined, undefined]],
-		// Of the first that it needs a reset, of the second that work be drained before.
+		// The first needs a reset, and the second must be drained.
 		['no-recovery status', [['needs-reset'], ['needs-reset']]],
 		['status', [undefined, undefined]],
-	])('what the driver says of repairs: %s', (words, kinds) => {
+	])('reports the recovery action of the driver: %s', (words, kinds) => {
 		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
 	});
 
-	test('processes that may not be seen are hidden, not absent', () => {
+	test('treats invisible processes as hidden, not as absent', () => {
 		const {gpus, processes} = scanWith('no-processes no-power');
 		expect(processes.hidden).toEqual(new Map([['GPU-0', '[Insufficient Permissions]']]));
 		expect(gpus[0]).toMatchObject({powerWatts: undefined, unknown: {powerWatts: '[Insufficient Permissions]'}});
 	});
 
-	test('a library that does not begin, or is none, says so', () => {
+	test('reports a library that does not initialize or is invalid', () => {
 		expect(() => scanWith('init-fails')).toThrow('999');
 		expect(() => openLibrary('/no/such/library.so')).toThrow();
 		expect(() => openLibrary(process.execPath)).toThrow();
 	});
 
-	test('a scan survives its way as a line', () => {
+	test('encodes a scan as a line and decodes it again', () => {
 		const scan = scanWith();
 		expect(decodeScan(encodeScan(scan))).toEqual(scan);
 	});
 });
 
-test('no line makes the reader throw, and only a scan is one', () => {
+test('the reader accepts any line, and returns only valid scans', () => {
 	const odd = fc.oneof(
 		fc.string(),
 		fc.json(),

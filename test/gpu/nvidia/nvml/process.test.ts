@@ -29,7 +29,7 @@ afterEach(() => {
 	}
 });
 
-/** What watches: the program itself reads the library, in a process of its own. */
+/** A process of the program that reads the library. */
 const setUp = async (words: string, library = directory, readerText = starterText) => {
 	process.env['NVML_STUB'] = words;
 	process.env['LD_LIBRARY_PATH'] = library;
@@ -67,8 +67,8 @@ const setUp = async (words: string, library = directory, readerText = starterTex
 	return {provider, stub, readers};
 };
 
-describe.skipIf(!hasCompiler)('the library, read in a process of its own', () => {
-	test('serves every look but the first; the tool is not run again', async () => {
+describe.skipIf(!hasCompiler)('the library in its own process', () => {
+	test('serves every scan but the first, and the tool is not run again', async () => {
 		const {provider, stub, readers} = await setUp('');
 		expect((await provider.observe()).gpus[0]?.name).toBe('NVIDIA H100 80GB HBM3');
 		expect(await stub.calls()).toHaveLength(2);
@@ -93,7 +93,7 @@ describe.skipIf(!hasCompiler)('the library, read in a process of its own', () =>
 		expect(await readers[0]).toMatchObject({failure: 'aborted'});
 	});
 
-	test.each(['init-fails', 'crash', 'hang'])('when it fails (%s), the tool is asked as before', async (words) => {
+	test.each(['init-fails', 'crash', 'hang'])('is replaced by the tool if it fails (%s)', async (words) => {
 		const {provider, stub, readers} = await setUp(words);
 		await provider.observe();
 		const started = monotonicMs();
@@ -105,7 +105,7 @@ describe.skipIf(!hasCompiler)('the library, read in a process of its own', () =>
 		await readers[0];
 	});
 
-	test('where there is no library, the tool is asked', async () => {
+	test('is replaced by the tool if there is no library', async () => {
 		const {provider, stub} = await setUp('', '/nowhere');
 		await provider.observe();
 		expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
@@ -113,8 +113,8 @@ describe.skipIf(!hasCompiler)('the library, read in a process of its own', () =>
 	});
 });
 
-test('where the program was removed while it watched, the tool is asked', async () => {
-	// Node ends with a complaint about its file; a binary is given a verb that it does not know.
+test('the tool is used if the program was removed while it watched', async () => {
+	// Node.js exits with an error about its file. A binary gets a command that it does not know.
 	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
 	await provider.observe();
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
