@@ -90,6 +90,7 @@ export const reported: Action = {
 	kind: 'report-arrived',
 	report: {
 		kind: 'made',
+		days: 30,
 		by: 'user',
 		report: {
 			rows: [

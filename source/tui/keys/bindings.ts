@@ -48,6 +48,7 @@ const help = {
 	panels: ['Panels', 'go to that panel'],
 	zoom: ['Panels', 'this panel alone'],
 	report: ['Panels', 'regroup the report'],
+	days: ['Panels', 'days of the report'],
 } as const satisfies Readonly<Record<string, KeyHint['help']>>;
 
 /** Keys of the panels. */
@@ -125,6 +126,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: tableModes, keys: ['<'], intent: 'sort-previous', help: help.sorting},
 	{modes: tableModes, keys: ['>'], intent: 'sort-next', help: help.sorting},
 	{modes: tableModes, keys: ['I'], intent: 'invert-sort', help: help.sorting},
+	{modes: [...tableModes, 'hosts'], keys: ['s'], intent: 'sort-memory', help: ['GPUs and processes', 'sort by memory']},
 	{modes: tableModes, keys: [','], intent: 'second-sort-previous', help: help.sorting},
 	{modes: tableModes, keys: ['.'], intent: 'second-sort-next', help: help.sorting},
 	{modes: tableModes, keys: ['i'], intent: 'invert-second-sort', help: help.sorting},
@@ -132,6 +134,8 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['processes'], keys: ['escape'], intent: 'clear-marks', footer: ['Esc', 'Back']},
 	{modes: ['report'], keys: ['<'], intent: 'report-previous', footer: ['< >', 'Group by'], help: help.report},
 	{modes: ['report'], keys: ['>'], intent: 'report-next', help: help.report},
+	{modes: ['report'], keys: ['['], intent: 'report-longer', footer: ['[ ]', 'Days'], help: help.days},
+	{modes: ['report'], keys: [']'], intent: 'report-shorter', help: help.days},
 	{modes: panelNames, keys: ['1'], intent: 'focus-table', help: help.panels},
 	{modes: panelNames, keys: ['2'], intent: 'focus-detail', help: help.panels},
 	{modes: panelNames, keys: ['3'], intent: 'focus-queue', help: help.panels},

@@ -5,7 +5,7 @@ import type {World} from '../../core/model/ports.js';
 import {readPast, type Past} from '../../core/operations/history/past.js';
 import {sanitize} from '../../format/text/text.js';
 import {shownRangeOf} from '../layout.js';
-import {ownRange, type ReportKind, reportDays} from '../state/panels/state.js';
+import {ownRange, type ReportDays, type ReportKind} from '../state/panels/state.js';
 import {storeNow} from '../state/state.js';
 import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
 import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core/rules/pool/report.js';
@@ -99,27 +99,27 @@ export function usePast(world: World, broken: (error: unknown) => void): void {
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
 /** Days keep their order, newest first. */
-async function shownReport(world: World, by: ReportKind): Promise<Report> {
-	const made = await reportOf(world, {days: reportDays, split: splits[by]});
+async function shownReport(world: World, by: ReportKind, days: ReportDays): Promise<Report> {
+	const made = await reportOf(world, {days, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
 }
 
 /** Computes the report while its panel is shown, and again each minute. */
 export function useReport(world: World, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
-	const {focus, reportBy: by} = useMonitor(({panels}) => panels);
+	const {focus, reportBy: by, reportDays: days} = useMonitor(({panels}) => panels);
 	useReadAgain(
 		{
 			isShown: focus === 'report',
-			read: async () => shownReport(world, by),
+			read: async () => shownReport(world, by, days),
 			arrived(report) {
-				dispatch({kind: 'report-arrived', report: {kind: 'made', by, report}});
+				dispatch({kind: 'report-arrived', report: {kind: 'made', by, days, report}});
 			},
 			failed(reason) {
-				dispatch({kind: 'report-arrived', report: {kind: 'failed', by, reason}});
+				dispatch({kind: 'report-arrived', report: {kind: 'failed', by, days, reason}});
 			},
 			broken,
 		},
-		[world, dispatch, by],
+		[world, dispatch, by, days],
 	);
 }

@@ -7,7 +7,6 @@ import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
 import {truncate} from '../../format/text/width.js';
 import {reportRowsWithin} from '../layout.js';
-import {reportDays} from '../state/panels/state.js';
 import type {State} from '../state/state.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
@@ -17,7 +16,7 @@ import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from './shar
 
 /** Returns the requested report, or undefined while it is computed. */
 const currentReport = ({report, panels}: State): State['report'] =>
-	report?.by === panels.reportBy ? report : undefined;
+	report?.by === panels.reportBy && report.days === panels.reportDays ? report : undefined;
 
 /** Cells of the figures next to the names and bars. */
 const figuresWidth = 52;
@@ -71,6 +70,7 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 	const dispatch = useDispatch();
 	const innerWidth = useInnerWidth(width);
 	const by = useMonitor(({panels}) => panels.reportBy);
+	const days = useMonitor(({panels}) => panels.reportDays);
 	const scroll = useMonitor(({panels}) => panels.scroll.report);
 	const shown = useMonitor(currentReport);
 	const all = shown?.kind === 'made' ? shown.report.rows.length : 0;
@@ -86,7 +86,7 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 	return (
 		<PanelFrame
 			name="report"
-			title={`Report by ${by === 'gpu' ? 'GPU' : by}, ${reportDays} days`}
+			title={`Report by ${by === 'gpu' ? 'GPU' : by}, ${counted(days, 'day')}`}
 			end={rangeText(first, to, all)}
 			width={width}
 			rows={rows}
@@ -96,14 +96,14 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 			) : shown.kind === 'failed' ? (
 				<Label tone="warning"> {sanitize(shown.reason)}</Label>
 			) : all === 0 ? (
-				<Label tone="dim"> Nothing was used in the last {counted(reportDays, 'day')}</Label>
+				<Label tone="dim"> Nothing was used in the last {counted(days, 'day')}</Label>
 			) : (
 				<Box flexDirection="column" rowGap={1}>
 					<ReportTable by={by} report={shown.report} from={first} to={to} width={innerWidth} />
 					<Label>
 						<Label tone="strong"> {totalHoursText(shown.report)}</Label>,{' '}
 						{counted(shown.report.totalReservations, 'reservation')} by {counted(shown.report.uniqueUsers, 'user')} in
-						the last {counted(reportDays, 'day')}
+						the last {counted(days, 'day')}
 					</Label>
 				</Box>
 			)}

@@ -26,7 +26,7 @@ test('each row of the report fits its panel, whatever the names', async () => {
 	fc.assert(
 		fc.property(fc.array(row, {minLength: 1, maxLength: 9}), fc.integer({min: 58, max: 200}), (rows, width) => {
 			const made = {rows, totalGpuHours: 1, totalReservations: 1, uniqueUsers: 1, window: {from: 0, to: 1}};
-			const shown: State = {...state, report: {kind: 'made', by: 'user', report: made}};
+			const shown: State = {...state, report: {kind: 'made', by: 'user', days: 30, report: made}};
 			const lines = textOf(shown, <ReportPanel width={width} rows={14} />).split('\n');
 			expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThanOrEqual(width);
 			// 14 rows and two borders.
@@ -65,6 +65,13 @@ test('what was used, by user, by GPU and by day', async () => {
 	await session.shows(/^│ +GPU 2 +18\.00 /mv);
 	await session.press('>');
 	await session.shows(/^│ +2026-11-\d\d +\d/mv);
+	await session.press('[');
+	await session.shows(/Report by day, 90 days/v);
+	await session.press('[');
+	await session.shows('The report covers at most 90 days');
+	await session.press(']]]');
+	await session.shows(/Report by day, 1 day\b/v);
+	await session.shows(/\d reservations? by \d users? in the last 1 day\b|Nothing was used in the last 1 day\b/v);
 	await session.press('\u{1B}');
 	await session.shows('1:GPUs');
 	await session.hides('GPU HOURS');

@@ -57,6 +57,12 @@ test('sorted by their state, those that are shown in one state stand together', 
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
 
+test('s sorts by memory, and again reverses the order', async () => {
+	const state = await stateOf(await createScene(), size);
+	expect(order(after(state, 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
+	expect(order(after(state, 'sort-memory', 'sort-memory'))).toEqual([1, 2, 3, 6, 0, 4, 5, 7]);
+});
+
 test('a click on the heading of the second column leaves no second one', async () => {
 	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);

@@ -306,9 +306,9 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 	hostile.map((reason): Action => ({kind: 'events-lost', reason})),
 	fc.array(hostile, {maxLength: 20}).map((users): Action => ({
 		kind: 'report-arrived',
-		report: {kind: 'made', by: 'user', report: reportOf(users)},
+		report: {kind: 'made', by: 'user', days: 30, report: reportOf(users)},
 	})),
-	hostile.map((reason): Action => ({kind: 'report-arrived', report: {kind: 'failed', by: 'gpu', reason}})),
+	hostile.map((reason): Action => ({kind: 'report-arrived', report: {kind: 'failed', by: 'gpu', days: 7, reason}})),
 	fc
 		.array(fc.tuple(hostile, fc.nat(40_000), fc.nat(40_000)), {maxLength: 6})
 		.map((holders): Action => ({kind: 'past-arrived', past: {kind: 'read', past: pastOf(holders)}})),

@@ -1,17 +1,18 @@
 /** What the keys do to the panels. */
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
+import {selectOwnEntry} from '../queue/rows.js';
+import {focusedTable, isTableName, tables} from '../tables.js';
 import {
 	rangeWord,
 	panelNames,
 	pastRanges,
 	reportKinds,
+	reportPeriods,
 	type PanelName,
 	type PanelsState,
 	type ScrollingPanel,
 } from './state.js';
-import {selectOwnEntry} from '../queue/rows.js';
-import {focusedTable, isTableName, tables} from '../tables.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	...state,
@@ -69,6 +70,14 @@ const report = (state: State, step: 1 | -1): State =>
 		reportBy: neighbour(reportKinds, state.panels.reportBy, step),
 		scroll: {...state.panels.scroll, report: 0},
 	});
+
+/** Changes how many days the report covers. */
+function changeReportDays(state: State, step: 1 | -1): State {
+	const days = reportPeriods[reportPeriods.indexOf(state.panels.reportDays) + step];
+	return days === undefined
+		? withFlash(state, 'warning', step > 0 ? 'The report covers at most 90 days' : 'The report covers at least one day')
+		: withPanels(state, {reportDays: days, scroll: {...state.panels.scroll, report: 0}});
+}
 
 /** The detail, which may not be on the screen, and the table of processes: so the key says what it did. */
 const toggleTree = (state: State): State =>
@@ -134,11 +143,14 @@ export const panelIntents = {
 	'page-down': (state) => moveBy(state, pageOf(state)),
 	'first-line': (state) => moveBy(state, -farthest),
 	'last-line': (state) => moveBy(state, farthest),
+	'sort-memory': (state) => focusedTable(state).change(state, {kind: 'sort-by', title: 'memory'}),
 	'toggle-tree': toggleTree,
 	'look-back': (state) => changeRange(state, 1),
 	'look-forward': (state) => changeRange(state, -1),
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
+	'report-longer': (state) => changeReportDays(state, 1),
+	'report-shorter': (state) => changeReportDays(state, -1),
 	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),
 	'help-previous': (state) => withPanels(state, {helpPage: state.panels.helpPage - 1}),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;

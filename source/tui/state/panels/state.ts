@@ -30,6 +30,7 @@ export type PanelsState = {
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
+	readonly reportDays: ReportDays;
 	/** Minutes in the graphs of the detail. */
 	readonly range: PastRange;
 	/** Any whole number: they go round and round. */
@@ -42,6 +43,7 @@ export const initialPanels: PanelsState = {
 	scroll: {detail: 0, report: 0, events: 0},
 	isTree: false,
 	reportBy: 'user',
+	reportDays: 30,
 	range: 5,
 	helpPage: 0,
 };
@@ -56,10 +58,15 @@ export const ownRange: PastRange = 5;
 /** Such as `6h`. */
 export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);
 
-/** How far back the report goes. */
-export const reportDays = 30;
+/** How far back the report can go, in days. */
+export const reportPeriods = [1, 7, 30, 90] as const;
+
+export type ReportDays = (typeof reportPeriods)[number];
+
+/** The question that a report answers. */
+type ReportOf = {readonly by: ReportKind; readonly days: ReportDays};
 
 /** A report that was made, or why it could not be. */
 export type ShownReport =
-	| {readonly kind: 'made'; readonly by: ReportKind; readonly report: Report}
-	| {readonly kind: 'failed'; readonly by: ReportKind; readonly reason: string};
+	| (ReportOf & {readonly kind: 'made'; readonly report: Report})
+	| (ReportOf & {readonly kind: 'failed'; readonly reason: string});

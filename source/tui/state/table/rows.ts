@@ -1,6 +1,7 @@
 /** The rows of a table: which of them are shown, in which order, and which one is selected. */
 import {inOrder, type SortBy, type SortValue} from './order.js';
-import {isFiltered, wordsIn, type Filter, type Selection} from './state.js';
+import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
+import {matchesTerm} from './terms.js';
 
 /** Describes the rows of a table. `Context` is what the texts and values of a row depend on besides the row. */
 export type RowRules<Row, Key extends string, Context> = {
@@ -28,34 +29,49 @@ export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[
 export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
 	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
 
-/** Whether a row, or a row that it stands for, contains all of these words, ignoring case. */
-export const holdsWords = <Row, Context>(
-	rules: Keyed<Row> & Pick<RowRules<Row, never, Context>, 'textOf'>,
-	row: Row,
-	words: readonly string[],
+/** Returns a function that tells whether a row, or a row that it stands for, matches all of these terms. */
+export function matcherOf<Row, Key extends string, Context>(
+	rows: readonly Row[],
+	terms: readonly string[],
+	rules: Pick<RowRules<Row, Key, Context>, 'keysOf' | 'membersOf' | 'textOf' | 'isOf' | 'valuesOf'>,
 	context: Context,
-): boolean =>
-	words.length === 0 ||
-	membersIn(rules, row).some((member) => {
-		const text = rules.textOf(member, context).toLowerCase();
-		return words.every((word) => text.includes(word));
-	});
+): (row: Row) => boolean {
+	if (terms.length === 0) {
+		return () => true;
+	}
+
+	const values = new Map(
+		Object.entries<(row: Row) => SortValue>(rules.valuesOf(context, rows)).map(([key, valueOf]) => [
+			key.toLowerCase(),
+			valueOf,
+		]),
+	);
+	const columns = new Set(values.keys());
+	return (row) =>
+		membersIn(rules, row).some((member) => {
+			const matchable = {
+				text: rules.textOf(member, context).toLowerCase(),
+				valueOf: (column: string) => values.get(column)?.(member),
+				columns,
+				isOf: (account: string) => rules.isOf(member, account),
+			};
+			return terms.every((term) => matchesTerm(term, matchable));
+		});
+}
 
 /** Returns the rows that match the filter, in their natural order. */
-export function filteredRows<Row, Context>(
+export function filteredRows<Row, Key extends string, Context>(
 	rows: readonly Row[],
 	filter: Filter,
-	rules: Omit<RowRules<Row, never, Context>, 'valuesOf' | 'tieOf'>,
+	rules: Omit<RowRules<Row, Key, Context>, 'tieOf'>,
 	context: Context,
 ): readonly Row[] {
 	const {user, isMine, text} = filter;
-	const words = wordsIn(text);
+	const matches = matcherOf(rows, termsIn(text), rules, context);
 	return isFiltered(filter)
 		? rows.filter(
 				(row) =>
-					(!isMine || rules.isMine(row, context)) &&
-					(user === undefined || rules.isOf(row, user)) &&
-					holdsWords(rules, row, words, context),
+					(!isMine || rules.isMine(row, context)) && (user === undefined || rules.isOf(row, user)) && matches(row),
 			)
 		: rows;
 }

@@ -3,7 +3,7 @@ import {changed, type FieldChange, type TextField} from '../text-field.js';
 import type {SortBy} from './order.js';
 
 export type Filter = {
-	/** Words that a row must contain, ignoring case. */
+	/** Terms that a row must match, ignoring case. See terms.ts. */
 	readonly text: string;
 	/** Restricts to rows that this account holds or uses. */
 	readonly user?: string;
@@ -59,5 +59,5 @@ export function withTyped<Key extends string>(table: TableState<Key>, change: Fi
 	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
 }
 
-/** Returns the words of a filter or search, in lower case. */
-export const wordsIn = (text: string): readonly string[] => text.toLowerCase().split(/\s+/v).filter(Boolean);
+/** Returns the terms of a filter or search, in lower case. */
+export const termsIn = (text: string): readonly string[] => text.toLowerCase().split(/\s+/v).filter(Boolean);

@@ -14,8 +14,8 @@ import {
 	type TableIntent,
 	type TableView,
 } from './reduce.js';
-import {filteredRows, holdsWords, selectedIndexIn, sortedRows, tagsOf, type RowRules} from './rows.js';
-import {wordsIn, type TableState} from './state.js';
+import {filteredRows, matcherOf, selectedIndexIn, sortedRows, tagsOf, type RowRules} from './rows.js';
+import {termsIn, type TableState} from './state.js';
 
 export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
 	TableView<Row, Key>['rules'] & {
@@ -54,7 +54,7 @@ export type Table<Row = unknown> = {
 	isTagged(row: Row, tags: ReadonlySet<string>): boolean;
 	/** The tagged rows, including those that the filter hides. */
 	readonly tagged: (state: State) => readonly Row[];
-	/** Whether each shown row contains all words of this text. */
+	/** Whether each shown row matches all terms of this text. */
 	readonly matches: (state: State, text: string) => readonly boolean[];
 	/** Whether the view follows the selected row. */
 	readonly isFollowed: (state: State) => boolean;
@@ -136,8 +136,7 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 			return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
 		},
 		matches(state, text) {
-			const words = wordsIn(text);
-			return shown(state).map((row) => holdsWords(rules, row, words, state));
+			return shown(state).map(matcherOf(shown(state), termsIn(text), rules, state));
 		},
 		isFollowed,
 		change(state, action) {

@@ -1,0 +1,83 @@
+/** Terms of filters and searches: words, columns, numbers and negation. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {SortValue} from '../../../source/tui/state/table/order.js';
+import {matchesTerm, type Matchable} from '../../../source/tui/state/table/terms.js';
+
+const rowWith = (
+	values: Readonly<Record<string, SortValue>>,
+	text = 'gpu2 held ada python train.py http://x:80',
+): Matchable => ({
+	text,
+	valueOf: (column) => values[column],
+	columns: new Set(['gpu', 'state', 'owner', 'held', 'ends', 'utilization', 'memory', 'temperature', 'power']),
+	isOf: (account) => account === 'bob',
+});
+
+const row = rowWith({
+	gpu: 2,
+	state: 5,
+	owner: 'ada',
+	held: 7200,
+	ends: 1800,
+	utilization: 97,
+	memory: 20_480,
+	temperature: 61,
+});
+
+test.each([
+	['python', true],
+	['trainer', false],
+	['http://x:80', true],
+	['gpu:2', true],
+	['gpu:3', false],
+	['user:ada', true],
+	['owner=ad', true],
+	['user:bob', true],
+	['user:eve', false],
+	['state:held', true],
+	['state:idle', false],
+	['temp>60', true],
+	['temp>61', false],
+	['temp>=61', true],
+	['util<5', false],
+	['util<=97%', true],
+	['mem>19g', true],
+	['mem>20g', false],
+	['mem>=20gib', true],
+	['memory=20480', true],
+	['ends<1h', true],
+	['held>2h', false],
+	['held>=120m', true],
+	['temp>hot', false],
+	['!python', false],
+	['!trainer', true],
+	['!user:eve', true],
+	['!temp>60', false],
+	['!', false],
+])('the term %s matches: %s', (term, matches) => {
+	expect(matchesTerm(term, row)).toBe(matches);
+});
+
+test('an unknown reading matches neither a comparison nor its negation', () => {
+	expect(matchesTerm('power>100', row)).toBe(false);
+	expect(matchesTerm('!power>100', row)).toBe(false);
+});
+
+test('a known reading matches exactly one of a comparison and its negation', () => {
+	fc.assert(
+		fc.property(fc.nat(200), fc.nat(200), fc.constantFrom('<', '<=', '>', '>=', '='), (value, operand, operator) => {
+			const term = `temp${operator}${operand}`;
+			const hot = rowWith({temperature: value});
+			expect(matchesTerm(term, hot)).not.toBe(matchesTerm(`!${term}`, hot));
+		}),
+	);
+});
+
+test('any term has an answer', () => {
+	fc.assert(
+		fc.property(fc.string({unit: 'binary'}), (term) => {
+			expect(typeof matchesTerm(term.toLowerCase(), row)).toBe('boolean');
+		}),
+	);
+});
