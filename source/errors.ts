@@ -43,7 +43,7 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 };
 
 type Options = {
-	/** One line that tells the user what to do. */
+	/** A line that tells the user what to do. */
 	readonly hint?: string;
 	readonly cause?: unknown;
 	/** Facts for a face that words the refusal itself. */

@@ -44,7 +44,7 @@ function printError(error: unknown): number {
 		throw error;
 	}
 
-	// Anything else is a bug. The stack trace helps whoever fixes it.
+	// Any other error is a bug. The stack trace helps to fix it.
 	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }

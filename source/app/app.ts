@@ -221,7 +221,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				await early?.close?.();
 			}
 
-			// Without a pool, any provider will do: the command fails because there is no pool.
+			// Any provider will do if there is no pool, because the command then fails anyway.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,

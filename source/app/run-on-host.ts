@@ -27,7 +27,7 @@ export async function runOnHost(
 			hasAnswered = true;
 		},
 	);
-	// Without this, a request whose user has gone would keep its place in the remote queue and be granted GPUs.
+	// Otherwise a request whose user has gone would keep its place in the remote queue and be granted GPUs.
 	const entrance = endsWithUs();
 	const job = await startJob({
 		command: program,

@@ -19,7 +19,7 @@ export type ConfigFile = {
 type FoundFiles = {
 	/** The files in their order: a later one counts more. */
 	readonly files: readonly ConfigFile[];
-	/** One line for each existing file that is not read. */
+	/** Warnings about existing files that are not read, one line for each. */
 	readonly warnings: readonly string[];
 };
 

@@ -242,7 +242,7 @@ export const settings = {
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),
 	'reserve.gpu-ids': harmless(setting(gpuIds)),
-	// It takes GPUs in use, and changes output that scripts read.
+	// This takes GPUs in use, and changes output that scripts read.
 	'reserve.force': setting(flag),
 	'reserve.min-memory': harmless(setting(memorySize)),
 	'reserve.model': harmless(setting(models)),
@@ -270,7 +270,7 @@ export const settings = {
 	'run.same-model': harmless(setting(flag)),
 	'run.nvlink': harmless(setting(flag)),
 	'run.strategy': harmless(setting(() => choice(strategyNames))),
-	// It decides what a release ends.
+	// This decides what a release ends.
 	'release.gpu-ids': setting(gpuIds),
 	'status.json': setting(flag),
 	'status.summary': setting(flag),

@@ -26,7 +26,7 @@ export type RawSnapshot = {
 	readonly revision: RawValue;
 	/** Names the present run of the store; undefined when that is not known. */
 	readonly run: string | undefined;
-	/** By index, at least as many as the pool has GPUs. */
+	/** The records by index, at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
 	/** In the order of the queue. */
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;

@@ -31,7 +31,7 @@ export type Layout = {
 	readonly frame: 'boxed' | 'ruled';
 	/** Whether a rule separates the last panel from the message. */
 	readonly hasLastRule: boolean;
-	/** From top to bottom. Each block has one stack, or two side by side. */
+	/** The blocks from top to bottom. Each has one stack, or two side by side. */
 	readonly blocks: ReadonlyArray<readonly Stack[]>;
 	/** GPUs side by side in one line of the table. */
 	readonly tableColumns: number;
@@ -86,7 +86,7 @@ function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly St
 			];
 }
 
-/** Without full borders, the title of the detail panel is shown even if the panel has no lines. */
+/** If panels have no full borders, the title of the detail panel is shown even if the panel has no lines. */
 const ruledBlocks = (
 	{tableRows, detailRows, queueRows, eventRows, processRows, arrangement}: Shares,
 	width: number,

@@ -52,7 +52,7 @@ export type Completion = {
 	readonly candidates: readonly string[];
 };
 
-/** One state of a live output. */
+/** A state of a live output. */
 export type LiveOutputPage = {
 	readonly lines: readonly string[];
 	/** The text that Enter types for a line, by line index. */

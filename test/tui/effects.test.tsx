@@ -304,7 +304,7 @@ test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name',
 	const uuids = box.readings.slice(0, 2).map(({uuid}) => uuid);
 	expect(session.written()).toContain(`]52;c;${Buffer.from(uuids.join(',')).toString('base64')}`);
 	await session.press(' ', 'Y');
-	await session.shows('WARN GPU 2 has told no UUID');
+	await session.shows('WARN GPU 2 has no known UUID');
 });
 
 test('Z holds the picture still, and what is done in it is judged by what is true', async () => {

@@ -146,6 +146,6 @@ export type Load = {readonly utilization?: number; readonly memory?: number};
 export type MinuteLoads = {
 	readonly minute: number;
 	readonly scans: number;
-	/** One cell for each GPU, see load-minutes.ts. */
+	/** The cells, one for each GPU. See load-minutes.ts. */
 	readonly cells: string;
 };

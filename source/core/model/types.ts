@@ -50,7 +50,7 @@ export type ProcessFacts = {
 	readonly commandLine?: string;
 };
 
-/** By pid. Ended and hidden processes are absent. */
+/** The processes by pid. Ended and hidden processes are absent. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
 /** A watch for heartbeats of a holder that cannot be judged by its process. The next heartbeat ends the watch. */
@@ -216,7 +216,7 @@ export type Drain = {
 };
 
 export type PolicySetting = {
-	/** As typed. `core/rules/policy/keys.ts` parses it. */
+	/** The value as typed. `core/rules/policy/keys.ts` parses it. */
 	readonly value: string;
 	readonly by?: string;
 	readonly since: number;
@@ -241,17 +241,17 @@ export type Snapshot = {
 	/** Uptime of the store; `Infinity` for a store without a process. */
 	readonly storeUptimeSeconds: number;
 	readonly pool: Pool | undefined;
-	/** One record for each GPU, by index. There are `pool.gpuCount`. */
+	/** The records by index, `pool.gpuCount` in all. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
-	/** By GPU. If the record is unreadable, it contains every GPU of the pool: unknown is not free. */
+	/** The drained GPUs. Contains every GPU of the pool if the record is unreadable: unknown is not free. */
 	readonly drains: ReadonlyMap<number, Drain>;
 	readonly drainProblem?: string;
 	/** Policy set by an administrator, by key. It may contain keys of later versions. Empty if the record is unreadable. */
 	readonly policy: ReadonlyMap<string, PolicySetting>;
 	readonly policyProblem?: string;
 	readonly alerts: readonly Alert[];
-	/** By GPU, while the policy requires clean GPUs. */
+	/** Baselines by GPU, while the policy requires clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	readonly overuse: readonly Overuse[];
 	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */

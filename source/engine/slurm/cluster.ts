@@ -87,7 +87,7 @@ export async function runSlurm(
 	}
 
 	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
-		// Without munge, the tool retries and reports each failure.
+		// The tool retries and reports each failure if munge is not running.
 		throw errorOf(command, outcome.stderr);
 	}
 

@@ -30,7 +30,7 @@ export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 				{hint: whoHasThem},
 			)
 		: new CanhazgpuError('unavailable', 'Slurm does not start the command now', {
-				hint: `What it said stands above. ${whoHasThem}`,
+				hint: `Its message is above. ${whoHasThem}`,
 			});
 
 const outOfService = 'The nodes that could give that are down, drained or reserved';

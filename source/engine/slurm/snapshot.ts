@@ -49,7 +49,7 @@ type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
 /** GPUs of a node that are taken, and not known to belong to a job that is shown. */
 type Hidden = {
-	/** Their numbers, if known. */
+	/** The numbers of the GPUs, if known. */
 	readonly ids: ReadonlySet<number>;
 	/** How many there are whose numbers are not known. */
 	readonly unplaced: number;

@@ -10,7 +10,7 @@ import {observationOf, providerName, snapshotOf} from './snapshot.js';
 /** Slurm reports no changes: it is read this often while a face follows them. */
 const pollMs = 1000;
 
-/** Readings within this time count as simultaneous: whoever shows the GPUs has just read the jobs. */
+/** Readings within this time count as simultaneous, because a face that shows GPUs has just read the jobs. */
 const sameMomentMs = 500;
 
 const readOnly = (): CanhazgpuError =>

@@ -106,13 +106,13 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// Without this option, srun never reports a shortage, and a command may exit with that code itself.
+	// If this option is missing, srun never reports a shortage, and a command may exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
 	// A gate makes srun begin some milliseconds later.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Without a gate: checks whether the account's latest job of this command exited with that code, which srun also uses. */
+	/** Checks, when there is no gate, whether the account's latest job of this command exited with that code, which srun also uses. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -148,7 +148,7 @@ export function submission(
 			return isImmediate && isOutOfService(nodes, gres, request.host);
 		});
 		throw waitSeconds === undefined
-			? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
+			? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'Its message is above.'})
 			: noneInTimeError(later.after !== undefined || later.begin !== undefined);
 	};
 

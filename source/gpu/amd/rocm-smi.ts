@@ -150,7 +150,7 @@ export const readPids = (
 		const pid = /^pid\s*(?<pid>[1-9]\d{0,9})$/iv.exec(key)?.groups?.['pid'];
 		return pid === undefined ? [] : [readPid(Number(pid), String(raw))];
 	});
-	// Without processes, the tool says so or reports that it has no data.
+	// If there are no processes, the tool says so or reports that it has no data.
 	if (listed.length === 0 && !/no json data|no kfd pids/iv.test(text) && !isObject(value)) {
 		return undefined;
 	}

@@ -28,7 +28,7 @@ function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, numbe
 			continue;
 		}
 
-		// One of the tools reports each pair only once.
+		// Of amd-smi and rocm-smi, one reports each pair only once.
 		for (const [from, to] of [
 			[one!, other!],
 			[other!, one!],

@@ -8,7 +8,7 @@ export type CsvRow = {
 	readonly kind: 'row';
 	/** The whole line. */
 	readonly text: string;
-	/** By column name, trimmed. */
+	/** The cells by column name, trimmed. */
 	readonly cells: ReadonlyMap<string, string>;
 };
 

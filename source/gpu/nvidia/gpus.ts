@@ -10,7 +10,7 @@ import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/thrott
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './problems/unreachable-gpus.js';
 
 export type GpuTable = {
-	/** By index, including GPUs with a `failure`. */
+	/** The GPUs by index, including GPUs with a `failure`. */
 	readonly gpus: readonly BareReading[];
 	readonly driverVersion?: string;
 	/** Lines that belong to no GPU, as the tool wrote them. */

@@ -8,7 +8,7 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/** By the GPU's UUID, which for MIG is that of the whole GPU. */
+	/** The processes by the GPU's UUID. For MIG, that is the UUID of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
 	/** GPUs whose processes are hidden, with the tool's word for it. */
 	readonly hidden: ReadonlyMap<string, string>;

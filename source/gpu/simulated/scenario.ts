@@ -117,7 +117,7 @@ export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardw
 			.map(({gpus: _, ...what}) => Object.fromEntries(Object.entries(what).filter(([, value]) => value !== undefined))),
 	) as Omit<Hardware, 'gpus'>;
 
-/** How the GPUs of the box reach each other. A box of which nothing is said has NVLink between all, as that with eight H100 has. */
+/** How the GPUs of the box are linked. The default is NVLink between all, as in a box with eight H100. */
 export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	const {links, hardware} = scenario;
 	const linkOf = (one: number, other: number): GpuLink | undefined => {

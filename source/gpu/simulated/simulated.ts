@@ -28,7 +28,7 @@ type Options = {
 	readonly scenario?: Scenario;
 	/** When the scenario began, in Unix seconds. */
 	readonly startedAtSeconds?: number;
-	/** Simulated processes that can be signaled. Without them, processes cannot be told from later ones, and are left alone. */
+	/** Simulated processes that can be signaled. If there are none, processes cannot be identified, and are left alone. */
 	readonly processes?: SimulatedProcesses;
 };
 

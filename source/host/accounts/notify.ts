@@ -16,7 +16,7 @@ const patienceMs = 5000;
 
 type Message = {
 	readonly account: string;
-	/** One line of safe text. */
+	/** A line of safe text. */
 	readonly text: string;
 	/** For programs: JSON on one line, in which no text of others is raw. */
 	readonly json: string;

@@ -13,7 +13,7 @@ const credentialBytes = 12;
 /** Arguments of getsockopt(2). */
 type SocketQuestion = [file: number, level: number, option: number, value: Uint8Array, length: Uint8Array];
 
-/** As called by koffi. Negative results are errors. */
+/** The signature for koffi. Negative results are errors. */
 type GetSocketOption = (...question: SocketQuestion) => number;
 
 /** Loads a function that asks the kernel for a peer's uid. Undefined without koffi, in a binary, and on other systems. Node has no API for it. */

@@ -15,7 +15,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 	const stop = (): void => {
 		process.off(signal, stop);
-		// Without a listener, the kernel's default applies. It ignores the signal if no shell could continue the process.
+		// The kernel's default applies if there is no listener. It ignores the signal if no shell could continue the process.
 		process.kill(process.pid, signal);
 		process.on(signal, stop);
 	};

@@ -3,7 +3,7 @@ import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 
-/** One GPU of another host, as printed by `status --json` of this program or the Go program. Texts are untrusted. */
+/** A GPU of another host, as printed by `status --json` of this program or the Go program. Texts are untrusted. */
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
 
 const boundMs = 10_000;
@@ -64,7 +64,7 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
-/** What ssh prints after the jump host (ProxyJump) has reported a failure. */
+/** The line that ssh prints after the jump host (ProxyJump) has reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
 /**

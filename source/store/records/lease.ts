@@ -23,7 +23,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		user,
 		actualUser: fields.text('actual_user'),
 		type: fields.choice('type', leaseTypes),
-		// Without a start time, the last heartbeat is the latest possible start.
+		// If the start time is missing, the last heartbeat is the latest possible start.
 		startTime: fields.required('start_time', fields.time('start_time') ?? lastHeartbeat),
 		lastHeartbeat,
 		expiryTime: fields.end('expiry_time'),

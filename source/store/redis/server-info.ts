@@ -54,7 +54,7 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Without a memory limit, Redis never evicts keys.
+		// Redis never evicts keys if it has no memory limit.
 		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
 	};
 }

@@ -44,7 +44,7 @@ function checkRow(row: Row, path: string): number {
 	return characters;
 }
 
-/** What Node says of stored values that it cannot hold: a number of 64 bits, a text that is too long. */
+/** Errors of Node for stored values that it cannot hold, such as a number of 64 bits or a text that is too long. */
 const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
 
 /** Puts into words what Node says of such values: it is a problem of the file, and no bug. */

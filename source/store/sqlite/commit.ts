@@ -24,7 +24,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, scope} = expectation;
-			// One more than expected tells whether the queue goes on.
+			// Reads one more than expected, to see whether the queue goes on.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
 			return ids.every((id, index) => queue[index] === id) && (scope === 'prefix' || queue.length === ids.length);
 		}

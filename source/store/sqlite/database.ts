@@ -33,9 +33,9 @@ const longestWaitMs = 5000;
 /** A journal that its owner deletes with the end of a transaction is back by then, on a machine that is busy, too. */
 const longestReturnMs = 2000;
 
-/** Those who wait for less than this try more and more rarely, and at last so rarely. */
+/** The longest pause between two attempts. Pauses grow up to it. */
 const rarestTryMs = 250;
-/** Those who wait for longer than this come before those who have just come. */
+/** Processes that have waited longer than this go before newcomers. */
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
@@ -98,7 +98,7 @@ function lazily<Name extends string>(
 	) as Statements<Name>;
 }
 
-/** As `pathToFileURL` of node:url makes it, which takes longer to load than the whole database to read. */
+/** Does the same as `pathToFileURL` of node:url, which takes longer to load than the whole database takes to read. */
 const urlOf = (path: string): URL => {
 	const url = new URL('file:///');
 	url.pathname = path.replaceAll(/[\t\n\r%\\]/gv, (character) => encodeURIComponent(character));
@@ -113,7 +113,7 @@ const openExisting = (path: string): DatabaseSync => {
 	return new DatabaseSync(url, {timeout: 0});
 };
 
-/** Where those who want to use a database wait for one another. */
+/** The file on which processes that want to use a database wait for each other. */
 type Gate = {
 	/** @throws What SQLite says while somebody else is in. */
 	readonly enter: () => void;
@@ -145,7 +145,7 @@ function gateOf(path: string): Gate {
 			return openGate;
 		}
 
-		// Nothing is ever written there: without this SQLite would make a journal beside it for the first page.
+		// Nothing is written to this database. The mode keeps SQLite from making a journal for its first page.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();
@@ -299,7 +299,7 @@ export class Database<Name extends string> {
 		);
 	}
 
-	/** With a connection that only reads until told otherwise. */
+	/** Runs `work` with a connection that only reads until it is told otherwise. */
 	#withReadyConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
 		return this.#withConnection((connection) => {
 			const isReady = this.#form.isReady(connection, this.path);
@@ -375,7 +375,7 @@ export class Database<Name extends string> {
 					}
 				}
 
-				// Who came in and found the database locked stays in: one who tries is enough, and as many others would keep each other out.
+				// A process that entered and found the database locked stays inside. One process that tries is enough: more would block each other.
 				endHoldingOff();
 				await sleep(pauseMs(triedMs - beganMs));
 				endHoldingOff = holdOffStops();

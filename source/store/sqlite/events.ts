@@ -42,7 +42,7 @@ function parse(raw: string): RecentEvents | undefined {
 	}
 }
 
-/** What is kept. Anything may be in there: what makes no sense is as good as nothing. */
+/** The signals that are kept. The file may contain anything: a line that makes no sense is ignored. */
 export function readEvents(statements: PoolStatements): RecentEvents {
 	const raw = statements.poolValue.get(rowName)?.['raw'];
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
@@ -61,7 +61,7 @@ export function addEvent(statements: PoolStatements, event: string): RecentEvent
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** What the file says: one line. No two say the same, so that its writer knows its own line again. */
+/** The line of a signal. No two lines are equal, so its writer recognizes its own. */
 const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	const line = (events: readonly string[]): string =>
 		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
@@ -69,7 +69,7 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	return Buffer.byteLength(whole) > longestSignalBytes ? line([]) : whole;
 };
 
-/** What somebody signalled. Anybody who may use the pool can write anything there, so it is good for waking somebody, and for nothing else. */
+/** A signal of another process. Every account of the pool can write here, so a signal only wakes readers. */
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
 /**
@@ -93,7 +93,7 @@ export function signal(path: string, events: RecentEvents): string {
 				return text;
 			}
 
-			// What is left of a longer one is cut off after it: a reader meanwhile reads up to the end of the line.
+			// The rest of a longer line is cut off afterwards. Until then, readers read up to the end of the line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);
@@ -103,10 +103,10 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** One buffer serves all reads, which wait for nothing. */
+/** A buffer that all reads share. Reads are synchronous. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
-/** What was signalled last, whatever it says; undefined when there is no such file. */
+/** The last signal, or undefined if the file does not exist. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);

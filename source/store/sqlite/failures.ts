@@ -1,4 +1,4 @@
-/** What went wrong with the database, in words for the user. */
+/** Failures of the database, in words for the user. */
 import {CanhazgpuError} from '../../errors.js';
 import {lockHolder} from './lock-holder.js';
 
@@ -15,7 +15,7 @@ type Problem = readonly [problem: string, hint: string];
 const denied: Problem = ['may not be opened: permission denied', ask];
 const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
 
-/** By the primary result code of SQLite, and by the code of the operating system. */
+/** Descriptions by the primary result code of SQLite, and by the error code of the operating system. */
 const problems: ReadonlyMap<number | string, Problem> = new Map<number | string, Problem>([
 	[3, denied],
 	[8, ['is read-only for you', ask]],
@@ -50,7 +50,7 @@ function systemCode(error: unknown): string | undefined {
 	return typeof code === 'string' && (syscall !== undefined || problems.has(code)) ? code : undefined;
 }
 
-/** Of these the disk takes no change, although it can be read: primary codes of SQLite, and those of the operating system. */
+/** Codes of SQLite and of the operating system for a disk that can be read but not changed. */
 const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
 /** The lower eight bits: the rest only tells kinds of the same problem apart. */

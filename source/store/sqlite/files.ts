@@ -39,7 +39,7 @@ export type Audience = {
 	readonly gid?: number;
 };
 
-/** What lies beside a database for all who use it: where others may not make files, its owner makes them. */
+/** Files beside a database that all its users need. If others may not create files there, the owner creates them. */
 const besidesOf = (mode: number): readonly string[] =>
 	isOpenToOthers({mode}) ? ['-wal', '-signal', '-lock'] : ['-signal', '-lock'];
 
@@ -311,7 +311,7 @@ export function createLocation(
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	const isCutShort = status?.isFile() === true && isTooShort(status);
 	if (isCutShort) {
-		// Nothing is in there, so nothing is lost.
+		// The directory is empty, so nothing is lost.
 		rmSync(path);
 	}
 
@@ -407,7 +407,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 	const done = [`Others could write in ${directory}: it was closed to them.`];
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal !== undefined && !isPlain(journal)) {
-		// Whatever file it leads to would be written, and be given to everybody.
+		// Otherwise the target of a link would be overwritten and given to everybody.
 		done.push(...removeOrSetAside(`${path}-wal`));
 	}
 

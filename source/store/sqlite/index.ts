@@ -19,10 +19,10 @@ import {poolStatements, type PoolStatements} from './statements.js';
 
 export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
 
-/** So many usage records are read in one transaction, of some 20 ms. */
+/** Usage records read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;
 
-/** So many of them are handed on at once. */
+/** Usage records passed on at once. */
 const portionSize = 500;
 
 type SqliteStoreOptions = {

@@ -16,7 +16,7 @@ function isStopped(pid: number): boolean {
 	}
 }
 
-/** As /proc/locks names a file. Device numbers are split as makedev(3) joins them. */
+/** The name of a file in /proc/locks. Device numbers are split as makedev(3) joins them. */
 const nameOf = (device: number, inode: number): string => {
 	const major = Math.floor(device / 256) % 4096;
 	const minor = (device % 256) + Math.floor(device / 1_048_576) * 256;

@@ -7,7 +7,7 @@ import {Buffer} from 'node:buffer';
 import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
 import {changedByHand, databaseProblem} from './failures.js';
 
-/** Where the first page tells what kind of page it is, behind the header of the file. */
+/** The offset of the page type in the first page, after the file header. */
 const kindOffset = 100;
 
 /** A page that has the rows themselves (SQLite's file format, "B-tree Pages"). */

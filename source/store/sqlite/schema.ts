@@ -24,7 +24,7 @@ const tables: ReadonlyMap<string, string> = new Map([
 	],
 	// The first form had none.
 	['trail', 'CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
-	// Without a version of its own: an earlier version of the program does its work all the same, and never reads this table.
+	// The version stays the same, because earlier versions of the program never read this table.
 	[
 		'changes',
 		'CREATE TABLE changes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL) STRICT',

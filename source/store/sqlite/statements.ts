@@ -57,7 +57,7 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
-	/** One text a page, a record a line: a row for each of a million records takes twice as long. A record that is too long is only counted. */
+	/** A page as one text with a record on each line, because a row for each of a million records takes twice as long. Records that are too long are only counted. */
 	usagePage: `
 		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
 			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond

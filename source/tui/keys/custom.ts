@@ -40,7 +40,7 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 		if (name === undefined) {
 			throw refuse(
 				`${quoted(key)} is no key that ${action} can have`,
-				'Write one character, space, enter, tab, escape, up, down, left, right, pageup, pagedown, home, end, or ctrl-d and the like.',
+				'Write one character, space, enter, tab, escape, up, down, left, right, pageup, pagedown, home, end, or ctrl-d and similar.',
 			);
 		}
 

@@ -88,7 +88,7 @@ export function createMouseTargets(): MouseTargets {
 	};
 }
 
-/** Without a provider, no component gets mouse events. */
+/** Components outside of a provider get no mouse events. */
 export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
 
 /**

@@ -47,7 +47,7 @@ function endWords({lease, remainingSeconds}: StatusRow): string | undefined {
 		: `ends in ${roughDuration(Math.max(60, remainingSeconds))}`;
 }
 
-/** One GPU in a sentence. */
+/** A GPU in a sentence. */
 export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 	const {requester} = useSettings();
 	const isScanned = useMonitor(({observation}) => observation !== undefined);

@@ -35,7 +35,7 @@ function FullScreen(): ReactElement {
 	);
 }
 
-/** What the monitor shows: the full screen, or lines of text for a screen reader. */
+/** The full screen, or lines of text for a screen reader. */
 export function Screen(): ReactElement {
 	const settings = useSettings();
 	const {isLinear, isAscii, graphs = 'braille'} = settings;

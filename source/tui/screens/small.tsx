@@ -7,7 +7,7 @@ import {Summary} from '../panels/summary.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 
-/** What is left where there is no room for panels: the counts, as many GPUs as fit, and the keys that still work. */
+/** The screen that is too small for panels: counts, as many GPUs as fit, and the keys that still work. */
 export function SmallScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isWaiting = useMonitor(({waits}) => waits.length > 0);

@@ -53,7 +53,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
 }
 
-/** One or two lines fit the message line. Longer output gets a panel, unless the user moved on. */
+/** Output of one or two lines goes to the message line. Longer output gets a panel, unless the user moved on. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
 	const words = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;

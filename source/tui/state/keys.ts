@@ -65,7 +65,7 @@ export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes
 
 export type HelpGroup = (typeof helpGroups)[number];
 
-/** Where keys count, and how the help and the footer name them. */
+/** The modes in which a key works, and its names in the help and the footer. */
 export type KeyHint = {
 	readonly modes: readonly Mode[];
 	/** Names as {@link keyNames} gives them. */

@@ -1,4 +1,4 @@
-/** What time, the terminal, the store and the GPUs do to the state. */
+/** State changes caused by time, the terminal, the store and the GPUs. */
 import type {AuditEntry, Observation, Snapshot, Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
@@ -71,7 +71,7 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	};
 }
 
-/** What each process uses of its GPU. */
+/** The use of the GPU by each process. */
 const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 	new Map(
 		keyedProcesses(gpus.map((reading) => ({index: reading.index, reading, processes: reading.processes ?? []}))).map(

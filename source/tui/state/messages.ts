@@ -1,12 +1,12 @@
-/** What the monitor says at the foot of the screen and in its dialogs. */
+/** Messages of the monitor, at the foot of the screen and in its dialogs. */
 
-/** One message to the user. */
+/** A message to the user. */
 export type Flash = {
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly text: string;
-	/** A command that says the same. It gives way where there is no room for it. */
+	/** The equivalent command. It is left out where there is no room. */
 	readonly command?: string;
-	/** What to type next. */
+	/** The suggested next input. */
 	readonly next?: string;
 	/** Monotonic. Undefined: it stays until a key is pressed. */
 	readonly untilMs?: number;
@@ -20,7 +20,7 @@ export type Complaint = {
 	readonly canWait?: boolean;
 };
 
-/** One request of this monitor that waits in the queue. */
+/** A request of this monitor that waits in the queue. */
 export type Waiting = {
 	readonly id: number;
 	/** How it goes: its position in the queue, what it waits for. */

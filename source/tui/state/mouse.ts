@@ -1,4 +1,4 @@
-/** What the mouse does to the state: a click selects, sorts or goes somewhere, and the wheel moves by lines. */
+/** State changes by the mouse: a click selects, sorts or goes somewhere, and the wheel moves by lines. */
 import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
 import {type State, withFlash} from './state.js';

@@ -16,7 +16,7 @@ export const togglePause = (state: State): State =>
 		? {...state, pause: {sinceMs: state.nowMs, latest: shownOf(state)}}
 		: {...state, ...state.pause.latest, pause: undefined};
 
-/** What the world says now, whatever is shown. */
+/** The current state, even during a pause. */
 export const latestOf = (state: State): Shown => state.pause?.latest ?? state;
 
 /** Lets live updates in behind the paused screen. */

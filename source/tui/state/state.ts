@@ -1,4 +1,4 @@
-/** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
+/** The state of the monitor, and simple selectors. All values are readonly. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
@@ -20,13 +20,13 @@ import type {TextField} from './text-field.js';
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
 
-/** What does not change while the monitor runs. */
+/** Settings that do not change while the monitor runs. */
 export type Settings = Appearance &
 	Pick<
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
 	> & {
-		/** Where the store is, for people. */
+		/** The location of the store, for people. */
 		readonly storeLocation: string;
 		/** The terminal may have a mouse. */
 		readonly hasMouse?: boolean;
@@ -74,29 +74,29 @@ export type State = {
 	readonly view: ViewState;
 	/** Clicks and the wheel come here, and are not the terminal's. */
 	readonly isMouseOn?: boolean;
-	/** What the graphs are drawn from. */
+	/** The data of the graphs. */
 	readonly history: UtilizationHistory;
 	readonly processHistory: ProcessHistory;
 	readonly events: Events;
 	/** The last one that was asked for. */
 	readonly report?: ShownReport;
-	/** What the graphs are drawn from where they go further back than this monitor has seen. */
+	/** The data of graphs that go further back than this monitor has seen. */
 	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
-	/** What `z` would take back, and until when on the monotonic clock. */
+	/** The release that `z` can undo, and until when on the monotonic clock. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
-	/** What stands in the queue from this monitor. */
+	/** The queue entry of this monitor. */
 	readonly waits: readonly Waiting[];
-	/** What is shown stands still since then; what came meanwhile is kept for later. */
+	/** The pause. Updates that arrive during it are kept for later. */
 	readonly pause?: Pause;
 };
 
-/** What is searched for in the tables and in the queue: the selection jumps to it, and no row is hidden. */
+/** The search in tables and the queue. It moves the selection, and hides no row. */
 export type SearchState = {
 	/** Words that a row must all hold, in any case. Empty before the first search. */
 	readonly text: string;
-	/** It is being typed. */
+	/** Whether the search is still being typed. */
 	readonly prompt?: TextField;
 };
 
@@ -113,19 +113,19 @@ type Events = {
 	readonly problem?: string;
 };
 
-/** What stands still during a pause. */
+/** The values that a pause freezes. */
 export type Shown = Pick<
 	State,
 	'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history' | 'processHistory'
 >;
 
-/** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
+/** `sinceMs` is the time of the frozen values. `latest` is what would be shown otherwise. */
 type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
-/** The graphs show so much of the past. */
+/** The time span of the graphs. */
 const graphWindowMs = 5 * 60 * 1000;
 
-/** Nothing was seen yet. Scans less than a second apart become one sample. */
+/** Returns graphs without values. Scans less than a second apart become one sample. */
 export const emptyGraphs = (scanIntervalMs: number): UtilizationHistory =>
 	emptyHistory({windowMs: graphWindowMs, stepMs: 1000, coverMs: Math.max(scanIntervalMs, 1000) * 2.5});
 
@@ -170,7 +170,7 @@ const notScanned = (message: string): Observation => ({
 	warnings: [],
 });
 
-/** One row a GPU as of now, by index: held and remaining times go on between reads. */
+/** Returns a row for each GPU, by index. Held and remaining times advance between reads. */
 export const rowsOf = remembering(
 	(state: State) => [
 		state.snapshot,

@@ -13,7 +13,7 @@ const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[
 
 function reasonAgainstNames(state: State): string | undefined {
 	const nameless = chosenGpus(state).find((gpu) => !isPlain(uuidOf(state, gpu)));
-	return nameless === undefined ? undefined : `GPU ${nameless} has told no UUID`;
+	return nameless === undefined ? undefined : `GPU ${nameless} has no known UUID`;
 }
 
 export const identify = defineVerb({

@@ -8,7 +8,7 @@ import {Label} from './label.js';
 type CurveProperties = {
 	/** The colors of the rows. */
 	readonly of: 'load' | 'memory';
-	/** As many values as `valuesWithin` returns for the width. */
+	/** The values, as many as `valuesWithin` returns for the width. */
 	readonly values: Values;
 	readonly rows: number;
 };

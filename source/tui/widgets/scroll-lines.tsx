@@ -2,7 +2,7 @@ import {useEffect, type ReactElement} from 'react';
 import {Box} from 'ink';
 
 type Properties = {
-	/** One element for each line, with a key. */
+	/** The elements, one for each line, with keys. */
 	readonly lines: readonly ReactElement[];
 	/** Lines in view. */
 	readonly rows: number;

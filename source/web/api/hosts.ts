@@ -36,7 +36,7 @@ type AnswerJson = {
 	readonly error?: string;
 };
 
-/** One host in the event `hosts`. `before` is the last status of a host that now fails. */
+/** A host in the event `hosts`. `before` is the last status of a host that now fails. */
 export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
 
 export type HostsJson = {readonly hosts: readonly HostJson[]};

@@ -21,7 +21,7 @@ export function createKeptLoads(
 			const {now} = await readForDisplay(world);
 			return await readLoads(world, now - mostMinutes * 60, now);
 		} catch (error) {
-			// Without a store, only the loads recorded by this server are shown.
+			// If there is no store, only the loads recorded by this server are shown.
 			if (error instanceof CanhazgpuError) {
 				return [];
 			}

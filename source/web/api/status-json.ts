@@ -49,7 +49,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	// Without the vendor, as from other hosts.
+	// The vendor is left out, as other hosts do.
 	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,

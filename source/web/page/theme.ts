@@ -39,6 +39,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// Without storage, the choice holds for this page only.
+		// If storage is unavailable, the choice holds for this page only.
 	}
 }

@@ -24,7 +24,7 @@ import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {bytesOf, codings, pageFiles} from './assets.js';
 
-/** Without `host`, because the usage of other hosts is unknown here. */
+/** The report without `host`, because the usage of other hosts is unknown here. */
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {

@@ -60,7 +60,7 @@ type WaiterOptions = {
 	readonly deadlineMs: number;
 };
 
-/** One entry of the queue, from joining to grant, timeout or cancellation. */
+/** An entry of the queue, from joining to grant, timeout or cancellation. */
 export class Waiter {
 	readonly #world: World;
 	readonly #request: AcquireRequest;

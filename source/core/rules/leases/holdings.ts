@@ -2,7 +2,7 @@ import type {GpuRecord, Lease} from '../../model/types.js';
 
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** One lease on one GPU, with what a commit must expect of the GPU's record. */
+/** A lease on one GPU, with what a commit must expect of the GPU's record. */
 export type Holding = {
 	readonly index: number;
 	readonly raw: string;

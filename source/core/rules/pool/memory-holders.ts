@@ -30,7 +30,7 @@ export type HolderAdvice =
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
 	/** The GPU's device file is unknown, so open files cannot identify holders. */
 	| {readonly kind: 'no-devices'}
-	/** Nobody has the GPU open: the driver has kept the memory. */
+	/** The driver has kept the memory, and no process has the GPU open. */
 	| {readonly kind: 'kept-by-driver'};
 
 export type HoldersReport = {

@@ -13,7 +13,7 @@ type NodeTrouble =
 
 export type SlurmNode = {
 	readonly name: string;
-	/** By type, in Slurm's numbering. */
+	/** Counts by type, in Slurm's numbering. */
 	readonly gpus: readonly GpuKind[];
 	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
 	readonly usedGpus: number;

@@ -133,7 +133,7 @@ const readRepairs = (
 	};
 };
 
-/** A GPU of which nothing is known but that it fails, and how. */
+/** A GPU that fails. Nothing else is known about it. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};

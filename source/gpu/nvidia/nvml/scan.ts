@@ -43,7 +43,7 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 		scan() {
 			const count = ask(calls, ['nvmlDeviceGetCount_v2'], {}, integerAt);
 			if ('no' in count || count.value === 0 || count.value > mostGpus) {
-				throw new Error('NVML tells of no GPUs');
+				throw new Error('NVML reports no GPUs');
 			}
 
 			const version = askText(calls, 'nvmlSystemGetDriverVersion');

@@ -156,7 +156,7 @@ export const Holding = ({row}: {readonly row: StatusRow}): ReactElement => (
 
 type ShareProperties = {readonly share: NonNullable<StatusRow['shares']>[number]; readonly index: number};
 
-/** One share of a GPU: owner, size, end and note. */
+/** A share of a GPU: owner, size, end and note. */
 export function Share({share, index}: ShareProperties): ReactElement {
 	const {requester} = useSettings();
 	return (

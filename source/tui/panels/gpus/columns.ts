@@ -55,7 +55,7 @@ const leastWidths: Readonly<Record<GpuColumnName, Omit<Column, 'name'>>> = {
 	numa: {width: 4, align: 'end'},
 };
 
-/** What goes first when not all columns fit. At 8 and 4 cells, a load is a number without a bar. */
+/** Columns in the order in which they are left out when there is no room. At 8 and 4 cells, a load is a number without a bar. */
 const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['note', 0],
 	['history', 0],
@@ -84,7 +84,7 @@ const growth: ReadonlyArray<GrowthRound<GpuColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 20, note: 44, process: 80},
 ];
 
-/** What the columns depend on beside the width. None of it changes while people come and go, so that columns do not jump. */
+/** What the columns depend on, besides the width. None of it changes when users come and go, so columns do not jump. */
 export type GpuColumnNeeds = {
 	/** The wanted columns, in their order. */
 	readonly chosen?: readonly GpuColumnName[];
@@ -94,7 +94,7 @@ export type GpuColumnNeeds = {
 	readonly model?: number;
 };
 
-/** Of a longer list of GPUs the end is cut off; their count stays. */
+/** A list of GPUs that is too long is cut off at its end. Its count stays. */
 const mostGpuWidth = 14;
 const leastModelWidth = 5;
 const mostModelWidth = 24;

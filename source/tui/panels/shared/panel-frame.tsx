@@ -21,9 +21,9 @@ export const useInnerWidth = (width: number): number => innerWidthOf(width, useD
 
 type Properties = PanelProperties & {
 	readonly name: PanelName;
-	/** Behind the panel's number: `GPUs`. */
+	/** The name after the panel's number: `GPUs`. */
 	readonly title: string;
-	/** What the title says behind the name, such as the order of a table. */
+	/** The rest of the title, such as the order of a table. */
 	readonly beside?: ReactNode;
 	/** At the right end of the title: which rows are in view. */
 	readonly end?: string;

@@ -1,4 +1,4 @@
-/** What is said of a process, in the detail of a GPU and in the table of processes. */
+/** Cells of a process, in the detail of a GPU and in the process table. */
 import type {ReactElement} from 'react';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {gibibytes} from '../../../format/readings.js';

@@ -1,4 +1,4 @@
-/** What the keys do to the panels. */
+/** State changes of the panels by keys. */
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {selectOwnEntry} from '../queue/rows.js';
@@ -19,7 +19,7 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	panels: {...state.panels, ...more},
 });
 
-/** Without a pool of its own, there is nothing but other hosts to be shown. Events that are left show the newest again. */
+/** Focuses a panel. A computer without a pool has only the host table. Events that lose the focus show the newest again. */
 export function focusPanel(state: State, focus: PanelName): State {
 	if (state.settings.hasNoPool === true && focus !== 'hosts') {
 		return withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts');
@@ -84,7 +84,7 @@ const toggleTree = (state: State): State =>
 	withFlash(
 		withPanels(state, {isTree: !state.panels.isTree}),
 		'ok',
-		state.panels.isTree ? 'Processes are listed one by one' : 'Each process stands below its parent',
+		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
 /** A panel for which nothing would change says so: zoomed unseen, it would hide the others later. */
@@ -155,7 +155,7 @@ export const panelIntents = {
 	'help-previous': (state) => withPanels(state, {helpPage: state.panels.helpPage - 1}),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of the panels. */
+/** Intents for the panels. */
 export type PanelIntent = keyof typeof panelIntents;
 
 /** A panel was scrolled to `beyond`, where it has no lines; `first` is the first line that was drawn. */

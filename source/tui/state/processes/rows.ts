@@ -106,7 +106,7 @@ export function asTree<Row extends OnGpu>(
 	const placed: Array<{readonly row: Row; readonly depth: number}> = [];
 	const seen = new Set<Row>();
 	const place = (root: Row): void => {
-		// Without recursion, since a chain of processes can be long.
+		// Iterative, since a chain of processes can be long.
 		const waiting = [{row: root, depth: 0}];
 		for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
 			const {row, depth} = next;

@@ -45,11 +45,11 @@ function numberIn(column: string, text: string): number | undefined {
 	return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** What terms are compared with: the text of a row, and its values by the names of the columns. */
+/** The text of a row, and its values by the names of the columns. */
 export type Matchable = {
 	/** In lower case. */
 	readonly text: string;
-	/** By the column's name in lower case. */
+	/** The value of a column, by its name in lower case. */
 	readonly valueOf: (column: string) => SortValue;
 	readonly columns: ReadonlySet<string>;
 	readonly isOf: (account: string) => boolean;

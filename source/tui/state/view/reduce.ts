@@ -51,7 +51,7 @@ export function startingWith(state: State, {preset = 'default', ...kept}: Partia
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
-/** Without a pool, only the host table is shown. */
+/** A computer without a pool shows only the host table. */
 const withoutPool = (state: State): State =>
 	withFlash(state, 'warning', 'Without a pool on this host there is one table alone');
 

@@ -33,7 +33,7 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 const otherLines = 13;
 const mostGroups = 6;
 
-/** One line for each group. Groups that do not fit are counted. */
+/** The groups, a line for each. Groups that do not fit are counted. */
 function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
 	const {rows} = useMonitor(({size}) => size);
 	const groups = Map.groupBy(targets, (target) => holdingText(target, now))

@@ -70,7 +70,7 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** One day in steps of five minutes, the shortest that the chart can show. */
+/** A day in steps of five minutes, the shortest steps that the chart can show. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
 /** Refresh interval without events, because bars grow with time. */

@@ -14,7 +14,7 @@ const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(b
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Their halves are also round. */
+/** Round numbers whose halves are also round. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
 function roundedUp(value: number): number {

@@ -203,7 +203,7 @@ export default function ReportView({state: {about, leaseChanges}, isShown, query
 		query,
 		isShown,
 	);
-	// Without a pool, there is no report of this host.
+	// There is no report of this host if it has no pool.
 	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
 	const address = `/api/report?${new URLSearchParams(queryOf(question)).toString()}`;
 	const {
