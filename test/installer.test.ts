@@ -55,7 +55,7 @@ const install = (...words: readonly string[]) => {
 	return {status, stdout, stderr};
 };
 
-test('everybody can run it, and find its pages, whatever the umask of who installed it', () => {
+test('everybody can run the installed program and read its man pages, whatever the umask of the installing account', () => {
 	execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
 	const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
 		const status = lstatSync(path.join(prefix, file));
@@ -70,7 +70,7 @@ const filesIn = (folder: string): readonly string[] =>
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())
 		.toSorted();
 
-test('the command that comes next works as it is printed, wherever it was installed', () => {
+test('the suggested next command works as printed, wherever the program was installed', () => {
 	const {stdout} = install('--prefix', prefix);
 	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
 		'command'
@@ -78,7 +78,7 @@ test('the command that comes next works as it is printed, wherever it was instal
 	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
 });
 
-test('installs the program, its short name, completions and man pages; a second time too; and removes just these', () => {
+test('the script installs the program, its short name, completions and man pages, can run again, and removes exactly these', () => {
 	const others = path.join(prefix, 'bin', 'other');
 	mkdirSync(path.dirname(others));
 	writeFileSync(others, 'mine');
@@ -107,7 +107,7 @@ test('installs the program, its short name, completions and man pages; a second 
 	);
 	expect(completed).toContain('_canhazgpu');
 
-	// A page that the next version has not is taken away.
+	// A page that the next version lacks is removed.
 	rmSync(path.join(unpacked, 'man/canhazgpu-queue.7'));
 	expect(install(`--prefix=${prefix}/`)).toMatchObject({status: 0, stderr: ''});
 	expect(filesIn(prefix)).toEqual(files.filter((file) => !file.endsWith('canhazgpu-queue.7')));
@@ -120,7 +120,7 @@ test('installs the program, its short name, completions and man pages; a second 
 	});
 });
 
-test('replaces no program that it did not install, and then does nothing at all', () => {
+test('a program that the script did not install is not replaced, and nothing else is installed', () => {
 	mkdirSync(path.join(prefix, 'bin'));
 	writeFileSync(path.join(prefix, 'bin/chg'), 'the program of somebody else');
 	expect(install('--prefix', prefix)).toMatchObject({
@@ -141,7 +141,7 @@ test.each([
 	expect(install(...words)).toMatchObject({status, stdout: '', stderr: expect.stringContaining(message) as string});
 });
 
-test('a program that does not run here installs nothing', () => {
+test('a program that does not run on this machine is not installed', () => {
 	writeFileSync(path.join(unpacked, 'canhazgpu'), '#!/bin/sh\nexit 126\n');
 	expect(install('--prefix', prefix)).toMatchObject({
 		status: 1,

@@ -1,4 +1,4 @@
-/** On a Node that is too old: one line that says so. Only where the machine has such a one. */
+/** An old Node prints one line with the required version. Runs only on machines that have one. */
 import {spawnSync} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
@@ -8,7 +8,7 @@ import {program} from './_helpers/program/cli.js';
 const isTooOld = (node: string): boolean => {
 	const {stdout, status} = spawnSync(node, ['--version'], {encoding: 'utf8'});
 	const [major = 0, minor = 0] = (stdout ?? '').slice(1).split('.').map(Number);
-	// Before 20 its grammar is not understood.
+	// Versions before 20 cannot parse the program.
 	return status === 0 && major >= 20 && (major < 22 || (major === 22 && minor < 15));
 };
 
@@ -16,7 +16,7 @@ const oldNode = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin
 	.map((directory) => path.join(directory, 'node'))
 	.find((node) => isTooOld(node));
 
-test.skipIf(oldNode === undefined)(`is told, and no stack is shown (an old Node: ${oldNode ?? 'none'})`, () => {
+test.skipIf(oldNode === undefined)(`an old Node prints a message without a stack (an old Node: ${oldNode ?? 'none'})`, () => {
 	const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
 	expect({status, stdout}).toEqual({status: 1, stdout: ''});
 	expect(stderr).toMatch(

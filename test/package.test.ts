@@ -1,4 +1,4 @@
-/** What is installed: the program works without any other package, and installing it runs nothing. */
+/** The npm package works without any other package, and runs no script when installed. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {
@@ -31,7 +31,7 @@ import {slowTest} from './_helpers/slow.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(path.join(root, 'readme.md'), 'utf8');
 
-/** What the program finds beside itself at run time; the bundle holds everything else. */
+/** Files that the program loads at run time. The bundle contains everything else. */
 const installedPackages = ['koffi'];
 
 let directory = '';
@@ -41,14 +41,14 @@ let box: Box;
 /** The folder of the installed package. */
 const installed = (): string => path.join(directory, 'lib/node_modules/canhazgpu');
 
-/** Runs npm with a shell for scripts that notes every script it is given. */
+/** Runs npm with a shell that logs every script it is given. */
 function npm(words: readonly string[]): void {
 	const shell = path.join(directory, 'script-shell');
 	writeFileSync(shell, `#!/bin/sh\necho "$@" >> '${scriptLog}'\nexec sh "$@"\n`);
 	chmodSync(shell, 0o755);
 	execFileSync('npm', words, {
 		cwd: root,
-		// Nothing comes from the network, nor out of a cache that this account happens to have.
+		// Npm uses neither the network nor this account's cache.
 		env: {
 			...process.env,
 			npm_config_script_shell: shell,
@@ -100,21 +100,21 @@ async function startWeb(environment: Readonly<Record<string, string>> = {}): Pro
 	return /http:\S+(?=\/)/v.exec(stdout)![0];
 }
 
-test('the readme installs for everybody without a script of anybody', () => {
+test("the readme's installation for everybody runs no scripts", () => {
 	expect(existsSync(scriptLog) ? readFileSync(scriptLog, 'utf8') : '').toBe('');
 	expect(existsSync(path.join(installed(), 'node_modules'))).toBe(false);
-	// The shell that notes scripts is in use: otherwise the first line would prove nothing.
+	// The logging shell is in use. Otherwise the first line would prove nothing.
 	npm(['exec', '--call', 'true']);
 	expect(readFileSync(scriptLog, 'utf8')).not.toBe('');
 });
 
-test('nothing but what the program loads at run time is named as a dependency', () => {
+test('the dependencies are exactly what the program loads at run time', () => {
 	expect(packageJson).not.toHaveProperty('dependencies');
 	expect(Object.keys(packageJson.optionalDependencies)).toEqual(installedPackages);
 	expect(Object.values(packageJson.optionalDependencies).join(' ')).toMatch(/^\d+\.\d+\.\d+$/v);
 });
 
-test('the bundle imports nothing but Node and what is installed beside it', async () => {
+test('the bundle imports only Node modules and dependencies', async () => {
 	const {metafile} = await build({
 		absWorkingDir: installed(),
 		entryPoints: ['dist/cli.js'],
@@ -133,11 +133,11 @@ test('the bundle imports nothing but Node and what is installed beside it', asyn
 		),
 	);
 	const others = [...imported].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
-	// Ink loads its development tools only where DEV says so, and bun:ffi is a part of Bun.
+	// Ink loads its development tools only if DEV is set, and bun:ffi is part of Bun.
 	expect(others.toSorted()).toEqual(['bun:ffi', 'koffi', 'react-devtools-core']);
 });
 
-test('it says its version, shows the pool, and prints the monitor once, without any other package', async () => {
+test('the program prints its version, the pool, and the monitor once, without any other package', async () => {
 	expect(await run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
 	const status = await run('status');
 	expect(status).toMatchObject({exitCode: 0});
@@ -148,7 +148,7 @@ test('it says its version, shows the pool, and prints the monitor once, without 
 	expect(await run('report', '--json')).toMatchObject({exitCode: 0});
 });
 
-test('it serves the dashboard without any other package', async () => {
+test('the program serves the dashboard without any other package', async () => {
 	const url = await startWeb();
 	const page = await (await fetch(`${url}/`)).text();
 	const script = /src="(?<path>\/page\/[^"]+\.js)"/v.exec(page)!.groups!['path']!;
@@ -158,7 +158,7 @@ test('it serves the dashboard without any other package', async () => {
 });
 
 describe.skipIf(!hasCompiler)('NVML', () => {
-	/** The readings come from the driver's library where the uuid is its own, else from nvidia-smi. */
+	/** Readings come from the driver's library if they have its uuid, and otherwise from nvidia-smi. */
 	const watch = async () => {
 		const tool = stubTool(box, 'nvidia-smi', answerOf(box.home, {gpuCount: 2, pids: [], memoryUsed: 4}));
 		const made = await box.run('admin --gpus 2 --provider nvidia --force', {PATH: tool.searchPath});
@@ -173,7 +173,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		};
 	};
 
-	slowTest('where koffi is not installed, the monitor reads nvidia-smi', async () => {
+	slowTest('the monitor uses nvidia-smi if koffi is not installed', async () => {
 		const {tool, uuid} = await watch();
 		await eventually(async () => {
 			expect(await uuid()).toBe('GPU-00000000-0000-0000-0000-000000000000');
@@ -181,7 +181,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		});
 	});
 
-	slowTest('koffi, installed without its script, reads the library', async () => {
+	slowTest('koffi reads the library although its install script did not run', async () => {
 		for (const name of [
 			'koffi',
 			...readdirSync(path.join(root, 'node_modules/@koromix')).map((each) => `@koromix/${each}`),
@@ -196,20 +196,20 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 	});
 });
 
-describe('licences', () => {
+describe('licenses', () => {
 	const notices = (): string => readFileSync(path.join(installed(), 'dist/third-party-licenses.txt'), 'utf8');
 
-	test('its own is beside the program', () => {
+	test("the program's own text is in the package", () => {
 		expect(readFileSync(path.join(installed(), 'license'), 'utf8')).toMatch(/^MIT License\n/v);
 		expect(packageJson.license).toBe('MIT');
 	});
 
-	test('those of every bundled package are told, with their texts', () => {
+	test('the texts for every bundled package are included', () => {
 		const titles = notices()
 			.matchAll(/^(?<name>\S+) \d\S* \((?<license>[^\)]+)\)$/gmv)
 			.map(({groups}) => [groups!['name']!, groups!['license']!] as const)
 			.toArray();
-		// A few of each layer, and of each licence.
+		// A few packages of each layer, and of each license.
 		for (const [name, license] of [
 			['ink', 'MIT'],
 			['react', 'MIT'],
@@ -231,7 +231,7 @@ describe('licences', () => {
 			.split(/^={80}\n.*\n={80}\n/mv)
 			.slice(1);
 		expect(sections).toHaveLength(titles.length);
-		// A package that is itself a bundle, meow, brings the licences of its parts in a file of its own.
+		// A package that is itself a bundle, meow, has the licenses of its parts in a file of its own.
 		expect(notices()).toContain('Name: yargs-parser');
 		for (const section of sections) {
 			expect(section.trim().length).toBeGreaterThan(500);

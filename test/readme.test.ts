@@ -35,7 +35,7 @@ const groupsOf = (text: string, pattern: RegExp, name: string): readonly string[
 const callsIn = (code: string): readonly string[] =>
 	code.split('\n').flatMap((line) => groupsOf(line.replace(/#.*/v, ''), call, 'words'));
 
-/** Words that stand for something else. */
+/** Placeholders. */
 const placeholders = /\b(?:VERB|COMMAND|TOPIC|WORD)\b/v;
 
 function callsOf(text: string): readonly string[] {
@@ -67,7 +67,7 @@ test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu 
 	expect(await understand(shellWords(typed))).toBeTruthy();
 });
 
-/** Flags of jobs: one names the model, and the others hold secrets. */
+/** Flags of jobs: one names the model, and the others contain secrets. */
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);
 
 test('every flag in the readme and the topics exists', async () => {
@@ -89,7 +89,7 @@ test('the configuration topic documents exactly the existing settings', () => {
 	expect(rows.toSorted()).toEqual(settingPaths.toSorted());
 });
 
-/** Without the prefix `canhazgpu_`. */
+/** Metric names without the prefix `canhazgpu_`. */
 const definedMetrics: readonly string[] = [
 	/\b(?:gauge|reading|shareGauge|secondsOf)\(\s*'(?<name>\w+)'/gv,
 	/\[\s*'\w+',\s*'(?<name>\w+_total)'/gv,

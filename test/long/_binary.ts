@@ -1,19 +1,19 @@
-/** The program in one file with its runtime, on which tests can be run. */
+/** The program as a single binary, on which tests can run. */
 import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The exit code of a maker that has nothing to make it of: no network, or another machine. */
+/** The exit code of the build script if it cannot build: no network, or an unsupported machine. */
 const notToBeHad = 2;
 
 const file = `${root}dist/canhazgpu-${process.platform}-${process.arch}`;
 
 /**
-Makes the binary, one test file at a time, unless it is newer than the built program.
+Builds the binary, one test file at a time, unless it is newer than the built program.
 
-@returns Its path. Undefined where it cannot be made, which is printed.
+@returns Its path. Undefined if it cannot be built, with a message.
 */
 export function buildBinary(): string | undefined {
 	const make = '[ "$1" -nt dist/cli.js ] || exec "$2" .config/make-binary.js';
@@ -33,7 +33,7 @@ export function buildBinary(): string | undefined {
 	return file;
 }
 
-/** The same, and tells the helpers to start it wherever they would start the program. */
+/** Builds the binary, and makes the helpers start it instead of the built program. */
 export function makeBinary(): string | undefined {
 	const made = buildBinary();
 	if (made !== undefined) {

@@ -1,4 +1,4 @@
-/** What a user sees of the binary: the verbs, the ways out, the monitor, the dashboard, and NVIDIA's library. */
+/** The binary as users see it: commands, exits, the monitor, the dashboard, and NVIDIA's library. */
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {chmodSync, copyFileSync, readFileSync, writeFileSync} from 'node:fs';
 import {constants} from 'node:os';
@@ -22,12 +22,12 @@ import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
 import {isShown, rowOf, startTop} from '../tui/program/_program.js';
 import {askJson, scriptOf, startWeb} from '../web/_server.js';
 
-/** Before the helpers are loaded, which read what they are to start. */
+/** Before the helpers are loaded, because they read what to start. */
 const binary = await vi.hoisted(async () => (await import('./_binary.js')).makeBinary());
 
 const redis = redisOfFile();
 
-/** By the ordinary program, on the same pool. */
+/** Runs the ordinary program on the same pool. */
 const byNode = (box: Box, ...words: readonly string[]) =>
 	spawnSync(process.execPath, [program, ...words], {cwd: box.home, env: box.environment, encoding: 'utf8'});
 
@@ -35,7 +35,7 @@ describe.skipIf(binary === undefined).each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('the binary on %s', (_, create) => {
-	test('reserves, tells and gives back, side by side with Node, for the account and never for $USER', async () => {
+	test('reserves, shows and releases like the program on Node, for the account and not for $USER', async () => {
 		const box = await create();
 		expect(await box.run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
 		const mallory = {USER: 'mallory', LOGNAME: 'mallory'};
@@ -56,7 +56,7 @@ describe.skipIf(binary === undefined).each([
 		expect((await box.run('doctor')).stdout).toMatch(/canhazgpu \S+, Bun \d/v);
 	});
 
-	test('a job’s exit code is its own, and its GPUs come back', async () => {
+	test("exits with the job's code and releases its GPUs", async () => {
 		const box = await create();
 		writeFileSync(path.join(box.home, 'script'), 'echo "$1"; exit 9\n', {mode: 0o755});
 		const codes: ReadonlyArray<readonly [number, readonly string[]]> = [
@@ -81,7 +81,7 @@ describe.skipIf(binary === undefined).each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('the monitor takes keys, and leaves the terminal as it was', async () => {
+	test('runs the monitor, which takes keys and restores the terminal', async () => {
 		const box = await create();
 		const top = startTop(box, {shell: 'echo before; "$@"; echo "after $?"; stty -a'});
 		await top.waitFor(isShown(2));
@@ -99,7 +99,7 @@ describe.skipIf(binary === undefined).each([
 		expect(top.screen().join('\n')).toMatch(/^before\nafter 0\n[\s\S]* icanon [\s\S]* echo /v);
 	});
 
-	test('the dashboard answers, and ends on SIGTERM', async () => {
+	test('runs the dashboard, which answers and ends on SIGTERM', async () => {
 		const box = await create();
 		const web = await startWeb(box);
 		expect(await askJson(web.port, '/api/status')).toMatchObject([{gpu_id: 0}, {gpu_id: 1}]);
@@ -109,7 +109,7 @@ describe.skipIf(binary === undefined).each([
 });
 
 describe.skipIf(binary === undefined)('the binary', () => {
-	test('errors are words, with the exit codes of every form', async () => {
+	test('prints errors with the same exit codes', async () => {
 		const box = await freshEmbeddedBox(1);
 		const wrong = await box.run('statsu');
 		expect(wrong).toMatchObject({exitCode: 2, stdout: ''});
@@ -119,7 +119,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect(gone.stderr).toMatch(/^Error: Cannot reach Redis at [^\n]*\n[^\n]+\n$/v);
 	});
 
-	test('SIGUSR1 neither opens a debugger nor ends it', async () => {
+	test('survives SIGUSR1 without opening a debugger', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		for (let time = 0; time < 2; time++) {
@@ -132,9 +132,9 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect((await web.end('SIGTERM')).end).toBe(0);
 	});
 
-	test('a watch that it begins over somebody’s silence is one that Node ends: both read one clock', async () => {
+	test('starts a watch that Node can end, because both read the same clock', async () => {
 		const box = await freshEmbeddedBox(1);
-		// A process that has it open locks it.
+		// An open database would be locked by this process.
 		const query = (sql: string, ...values: readonly string[]) => {
 			const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
 			const row = database.prepare(sql).get(...values);
@@ -160,7 +160,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect(byNode(box, 'status', '--summary').stdout).toMatch(/✓ 1 +│ 0\n/v);
 	});
 
-	test('files of the directory that one is in have no say', async () => {
+	test('ignores files in the working directory', async () => {
 		const box = await freshEmbeddedBox(1);
 		writeFileSync(path.join(box.home, '.env'), 'CANHAZGPU_STORE=redis\nPLANTED=1\n');
 		writeFileSync(path.join(box.home, 'bunfig.toml'), 'preload = ["./planted.js"]\n');
@@ -172,7 +172,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 	});
 });
 
-/** The child that reads the library, once there is one. */
+/** Waits for the child process that reads the library. */
 async function readerOf(parent: number): Promise<number> {
 	const isReader = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(libraryVerb);
 	let found: number | undefined;
@@ -188,8 +188,8 @@ async function readerOf(parent: number): Promise<number> {
 	return found!;
 }
 
-describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the binary', () => {
-	/** The first scan, by the program that these words start; or what it says instead, at its end. */
+describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the binary", () => {
+	/** The first scan of the program started by these arguments, and its stderr. */
 	const scan = async (words: readonly string[], environment: Readonly<Record<string, string>>, cwd = '/') => {
 		const [command, ...rest] = [...words, libraryVerb, '60000'];
 		const child = spawn(command, rest, {cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe']});
@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the
 	};
 
 	test.each(['', 'crowd', 'lost', 'no-memory', 'hot ecc', 'init-fails'])(
-		'is read as by Node (%s)',
+		'gives the same scan as with Node (%s)',
 		async (NVML_STUB) => {
 			for (const flags of [[], ['-DOLD']]) {
 				const environment = {LD_LIBRARY_PATH: compileNvml(...flags), NVML_STUB};
@@ -211,13 +211,13 @@ describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the
 		},
 	);
 
-	test('is not taken from the directory that one is in', async () => {
+	test('is not loaded from the working directory', async () => {
 		const {line, said} = await scan([binary!], {}, compileNvml());
 		expect(line).toBeUndefined();
 		expect(said).toMatch(/^Error: Failed to open library [^\n]+\n$/v);
 	});
 
-	test('is read by a process of its own that the binary starts, wherever it lies', async () => {
+	test('is read in a child process of the binary, wherever the binary is', async () => {
 		const box = await freshEmbeddedBox(2);
 		const copy = path.join(box.home, 'chg copy');
 		copyFileSync(binary!, copy);
@@ -235,7 +235,7 @@ describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the
 		const top = startTop(box, {shell: `exec "${copy}" top`, environment});
 		const reader = await readerOf(top.pid);
 		expect(readFileSync(`/proc/${reader}/cmdline`, 'utf8').split('\0')).toEqual([copy, libraryVerb, '2000', '']);
-		// What only the stand-in tells.
+		// Only the stand-in library reports this process.
 		await top.waitFor('PID 100');
 		top.write('q');
 		expect(await top.exit).toMatchObject({exitCode: 0});

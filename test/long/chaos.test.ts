@@ -1,7 +1,6 @@
 /**
-Many who reserve, run and wait, while processes, connections, files, clocks and the store itself fail at random: no GPU is ever in two hands,
-and in the end everything adds up. `CHAOS_SECONDS=600` lets each of them go on for ten minutes; `CHAOS_SEED` chooses again what one run chose, as far as
-processes can.
+Many processes reserve, run and wait while processes, connections, files, clocks and the store fail at random. No GPU ever has two holders.
+`CHAOS_SECONDS=600` runs each test for ten minutes. `CHAOS_SEED` repeats the random choices, as far as processes allow.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -42,31 +41,31 @@ const seed = Number(process.env['CHAOS_SEED'] ?? 1 + Math.floor(Math.random() * 
 const workerCount = 8;
 const gpuCount = 4;
 
-/** So often one that found nothing to meet is tried. */
+/** How many times a fault is repeated until it affects something. */
 const tries = 20;
 
-/** On a machine that is busy. */
+/** On a busy machine. */
 const patienceMs = 60_000;
 
-/** A waiter of whom nothing else is known is dropped after two minutes without a heartbeat, and one more in which somebody watched. */
+/** A waiter with an invisible process is dropped after two minutes without a heartbeat and one minute of being watched. */
 const silenceMs = 300_000;
 
 const job = fileURLToPath(new URL('../_helpers/program/chaos-job.sh', import.meta.url));
 
-/** Holds the locks of these GPUs, or of those that `run` gave it. */
+/** A command that locks these GPUs, or those that `run` granted. */
 const locks = (gpus: string, forSeconds: string, name: string) => ['bash', job, gpus, forSeconds, name];
 
 const withoutBootId = canEnter(processesOnly);
 
 beforeAll(ensureTracer, 400_000);
 
-/** A copy of the program, which can be replaced under those who run it. */
+/** A copy of the program that can be replaced while it runs. */
 function installIn(home: string) {
 	const directory = path.join(home, 'installed');
 	const current = path.join(directory, 'current');
 	let version = 0;
 	mkdirSync(directory);
-	// A copy has neither a package.json that says what kind of module it is, nor the libraries beside it.
+	// A copy needs a package.json that declares ES modules, and the libraries.
 	writeFileSync(path.join(directory, 'package.json'), '{"type": "module"}');
 	symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), path.join(directory, 'node_modules'));
 	const upgrade = (): void => {
@@ -97,16 +96,16 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	const installed = installIn(box.home);
 	const untilMs = performance.now() + seconds * 1000;
 	const running = new Set<Started>();
-	/** Those of them that are `run`, and give a store that lost its data what they have read. */
+	/** The `run` processes among them, which restore what they have read after a data loss. */
 	const wrappers = new Set<Started>();
 	const unjudged = new WeakSet<Started>();
 	const holders = new Set<ReturnType<typeof spawn>>();
 	const counts = {ends: new Map<string, number>(), faults: new Map<string, {tried: number; met: number}>()};
-	/** Labels of runs that ended well, with how many GPUs, while the store lost nothing. */
+	/** Runs that exited with 0 while the store lost nothing, by label, with the number of GPUs. */
 	const wellEnded = new Map<string, number>();
-	/** How often the store has lost data. */
+	/** How many times the store has lost data. */
 	let era = 0;
-	/** Resolves when no data is being lost. */
+	/** Resolves when no data loss is in progress. */
 	let lost = Promise.resolve();
 	let upgradedMs = -Infinity;
 	let names = 0;
@@ -143,7 +142,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 				: '';
 		const what = `${words[0]!} ${ended.signal ?? ended.exitCode}${why}`;
 		counts.ends.set(what, (counts.ends.get(what) ?? 0) + 1);
-		// Who is started while the files of the program are exchanged finds some of them gone.
+		// A process that starts while the program is replaced can find files missing.
 		const isCaughtByUpgrade = /ERR_MODULE_NOT_FOUND|ENOENT/v.test(ended.stderr) && upgradedMs > startedMs - 2000;
 		if (!isCaughtByUpgrade) {
 			expect(ended.stderr, words.join(' ')).not.toMatch(/^ +at |is a bug/mv);
@@ -172,7 +171,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 			holders.delete(holder);
 		}
 
-		// Also when it was killed: it may have had its GPUs by then. A release that is killed, or finds no store, is tried again.
+		// Needed after a kill too, because the GPUs may have been granted. A failed release is repeated.
 		let released: number | undefined;
 		while (released !== 0 && performance.now() < untilMs) {
 			({exitCode: released} = await end(['release', '--user', name], own));
@@ -197,7 +196,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	};
 
 	const signal = (name: NodeJS.Signals): boolean => {
-		// One whose boot id nobody knows is not known to be dead for a quarter of an hour, and there would soon be no GPU left.
+		// A process with an unknown boot id would hold its GPUs for a quarter of an hour after SIGKILL, and soon no GPU would be left.
 		const chosen = pick([...running].filter((started) => name !== 'SIGKILL' || !unjudged.has(started)));
 		if (chosen === undefined || !isAlive(chosen.pid)) {
 			return false;
@@ -228,7 +227,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 		}
 	};
 
-	/** Whether all who run stand in the store, as holders or in the queue: they have read it, and can put back what it loses. */
+	/** Whether all running processes are in the store, as holders or in the queue, so that they have read it and can restore it. */
 	const areAllKnown = async (): Promise<boolean> => {
 		const {gpus, queue} = await peek(box);
 		const known = new Set([
@@ -239,15 +238,15 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	};
 
 	/**
-	Has the store lose data while jobs run and people wait. A process that begins right then, and has never read what was lost, cannot know of it: on real
-	GPUs the use of them is seen, and here nobody comes until all stand in the store again.
+	Makes the store lose data while jobs run and requests wait. A process that has not yet read the lost data cannot restore it, so this waits until
+	all are in the store, and starts no new ones until then.
 	*/
 	const lose = async (fault: Fault): Promise<boolean> => {
 		const {promise, resolve} = Promise.withResolvers<void>();
 		lost = promise;
 		await eventually(areAllKnown, patienceMs);
 		era++;
-		// What no process that stays has read cannot come back: reservations, and jobs without a wrapper, end before.
+		// Data that no remaining process has read cannot be restored, so reservations and jobs without a wrapper end first.
 		for (const holder of holders) {
 			holder.kill('SIGKILL');
 		}
@@ -258,10 +257,10 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 			}
 		}
 
-		// What nobody knows any more cannot come back: an administrator would make the pool again.
+		// If no wrapper could restore the pool, an administrator would have to create it again.
 		const hasMet = wrappers.size > 0 && (await fault());
 		await eventually(areAllKnown, patienceMs);
-		// A reservation of an older copy has been given back since: for its hours nobody would get those GPUs.
+		// A restored backup can contain reservations that were released since, which would hold their GPUs for hours.
 		const {gpus} = await peek(box);
 		const cameBack = holdingsIn(gpus).filter(({lease}) => lease.type === 'manual');
 		for (const user of new Set(cameBack.map(({lease}) => lease.user))) {
@@ -297,7 +296,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	};
 
 	const disturb = async (): Promise<void> => {
-		// In one order after another, so that none is left out by chance.
+		// In random order, but each one equally often.
 		const queue: Array<keyof typeof faults> = [];
 		while (performance.now() < untilMs) {
 			await sleep(random() * 600);
@@ -330,14 +329,14 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 		}),
 	);
 	expect(twice).toBe('');
-	// A fault that never met anything has shown nothing.
+	// A fault that never affected anything proves nothing.
 	expect(Object.keys(faults).filter((name) => (counts.faults.get(name)?.met ?? 0) === 0)).toEqual([]);
 
-	// What killed wrappers left behind ends by itself, and what killed reservations left behind is released.
+	// Jobs of killed wrappers end by themselves, and reservations of killed processes are released here.
 	await eventually(() => jobs().every(({pid}) => !isAlive(pid)));
 	expect(await box.run(['release', '--gpu-ids', '0,1,2,3'])).toMatchObject({exitCode: 0});
 	const store = await openStoreOf(box);
-	// Those who could not read the boot id, and were killed, are known by their silence alone.
+	// Killed processes with an unknown boot id are dropped only for their silence.
 	await eventually(async () => {
 		expect(await box.run('status')).toMatchObject({exitCode: 0});
 		const {gpus, queue} = await store.read();
@@ -359,7 +358,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 		expect(missing).toEqual([]);
 	}
 
-	// A reservation that was given back, and comes back with an older copy of the data, keeps its GPUs for hours.
+	// With data losses, a released reservation can return from a backup and hold its GPUs for hours.
 	expect(counts.ends.get('run 0')).toBeGreaterThan(hasLosses ? 0 : 10);
 }
 

@@ -1,4 +1,4 @@
-/** Redis loses the end of its append-only file, at any byte: what is left is the state after one commit or another, never between. */
+/** Redis loses the end of its append-only file at any byte. The remaining state is always one after a whole commit. */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -17,7 +17,7 @@ import {joinQueue} from '../../source/core/operations/waiting/waiter.js';
 
 const cuts = 200;
 
-/** Everything that is kept, as a text to compare. */
+/** Everything in the store, as text. */
 async function stateOf({world: {store}}: Stage): Promise<string> {
 	const snapshot = await store.read();
 	return JSON.stringify([
@@ -30,7 +30,7 @@ async function stateOf({world: {store}}: Stage): Promise<string> {
 	]);
 }
 
-/** Some of everything, a state noted down after each. */
+/** Performs one change of each kind, and records the state after each. */
 async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> {
 	const {world, me} = stage;
 	await createPool(world, {gpuCount: 3, provider: 'fake', force: false});
@@ -57,7 +57,7 @@ async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> 
 	}
 }
 
-test('an append-only file that is cut anywhere', {timeout: 600_000}, async () => {
+test('a truncated append-only file gives the state after a whole commit', {timeout: 600_000}, async () => {
 	const server = await startRedis({isDurable: true});
 	onTestFinished(async () => server.stop());
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});

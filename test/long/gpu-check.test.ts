@@ -1,4 +1,4 @@
-/** `test/gpu/check.sh`, which checks the program on a real GPU, with stand-ins for nvidia-smi, NVIDIA's library and PyTorch. */
+/** `test/gpu/check.sh`, which checks the program on a real GPU, run with stand-ins for nvidia-smi, NVIDIA's library and PyTorch. */
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
@@ -14,7 +14,7 @@ import {buildBinary} from './_binary.js';
 
 const source = fileURLToPath(new URL('../gpu', import.meta.url));
 
-/** A directory as it comes to a machine with a GPU: the script, its folder and the packed binary. */
+/** A directory as copied to a machine with a GPU: the script, its folder and the packed binary. */
 let carried = '';
 let environment: Readonly<Record<string, string>> = {};
 
@@ -82,7 +82,7 @@ async function check({groups = '', faults = '', before = []}: Options = {}) {
 	};
 }
 
-/** Two GPUs of which the kernel tells, with devices that open: in namespaces of its own, so that nothing of this machine changes. */
+/** Two GPUs that the kernel lists, with devices that open, in namespaces that leave this machine unchanged. */
 const withDevices = String.raw`set -e
 mount --make-rprivate /
 mount -t tmpfs proc /proc/driver
@@ -108,7 +108,7 @@ done
 exec "$@"`;
 
 describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
-	test('passes every check where program and nvidia-smi agree, in less than 4 minutes, and leaves nothing behind', async () => {
+	test('passes all checks in less than 4 minutes and leaves nothing behind if the program and nvidia-smi agree', async () => {
 		const began = performance.now();
 		const {exitCode, failed, passed, skipped, stdout} = await check();
 		expect(failed, stdout).toEqual([]);
@@ -133,20 +133,20 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(readdirSync(carried).filter((name) => name.startsWith('canhazgpu-check'))).toEqual([]);
 	}, 300_000);
 
-	test('fails the checks of a reading in which program and nvidia-smi differ', async () => {
+	test('fails the checks of a reading that differs between the program and nvidia-smi', async () => {
 		const {exitCode, failed} = await check({groups: 'idle', faults: 'lies'});
 		expect(failed).toEqual(['idle: status temperature.gpu', 'idle: NVML temperature.gpu']);
 		expect(exitCode).toBe(1);
 	});
 
-	test('fails where the process that uses the GPU cannot be named', async () => {
+	test('fails if the process that uses the GPU has no name', async () => {
 		const {exitCode, failed} = await check({groups: 'unreserved', faults: 'hides'});
 		expect(failed).toContain('unreserved: named by the first scan');
 		expect(failed).toContain('unreserved: status owners');
 		expect(exitCode).toBe(1);
 	});
 
-	test('looks at GPUs that are split by MIG, and runs a job on an instance', async () => {
+	test('checks GPUs in MIG mode, and runs a job on an instance', async () => {
 		const {exitCode, passed, stdout} = await check({faults: 'mig'});
 		expect(passed, stdout).toEqual(
 			expect.arrayContaining(['MIG: status lists the instances of GPU 1', 'MIG: the job sees its instance alone']),
@@ -154,7 +154,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(exitCode).toBe(0);
 	});
 
-	test.skipIf(process.getuid?.() !== 0)('runs an isolated job where the machine can isolate it', async () => {
+	test.skipIf(process.getuid?.() !== 0)('runs an isolated job if the machine can isolate it', async () => {
 		const before = ['unshare', '--mount', 'sh', '-c', withDevices, 'sh'];
 		const {exitCode, passed, stdout, stderr} = await check({groups: 'isolated leftovers', before});
 		expect(passed, stdout + stderr).toContain('run --isolate: the job works');
@@ -164,7 +164,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 	test.each<[what: string, options: Readonly<Record<string, string>>, words: string]>([
 		['nvidia-smi', {PATH: '/usr/bin:/bin'}, 'nvidia-smi is not in PATH'],
 		['PyTorch', {PYTHONPATH: '/nowhere'}, 'python3 has no PyTorch'],
-	])('says that %s is missing, with exit code 2', (_, more, words) => {
+	])('reports a missing %s with exit code 2', (_, more, words) => {
 		const answer = spawnSync('sh', [path.join(carried, 'check.sh')], {
 			env: {...environment, ...more},
 			encoding: 'utf8',
@@ -172,7 +172,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(answer).toMatchObject({status: 2, stdout: '', stderr: expect.stringContaining(words) as string});
 	});
 
-	test('says that the packed binary is missing or damaged, with exit code 2', () => {
+	test('reports a missing or damaged binary with exit code 2', () => {
 		const empty = mkdtempSync(path.join(carried, 'empty-'));
 		cpSync(path.join(carried, 'check.sh'), path.join(empty, 'check.sh'));
 		const run = () => spawnSync('sh', [path.join(empty, 'check.sh')], {env: environment, encoding: 'utf8'});
@@ -181,7 +181,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(run()).toMatchObject({status: 2, stderr: expect.stringContaining('cannot be unpacked') as string});
 	});
 
-	test('has nothing that shellcheck complains about', (context) => {
+	test('passes shellcheck', (context) => {
 		const {error, status, stdout} = spawnSync('shellcheck', [path.join(source, 'check.sh')], {encoding: 'utf8'});
 		context.skip(error !== undefined, 'shellcheck is not installed');
 		expect(stdout).toBe('');

@@ -1,4 +1,4 @@
-/** Everything that the tests of jobs say of signals, terminals, exit codes and time limits holds for an isolated job, too. */
+/** Runs the tests of jobs (signals, terminals, exit codes, time limits) with isolated jobs. */
 import {spawnSync} from 'node:child_process';
 import {rmSync} from 'node:fs';
 import process from 'node:process';
@@ -11,7 +11,7 @@ import {hasSystemd, startSystemd} from '../_helpers/machine/systemd.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Of an interpreter that is missing nsenter tells, and not this program. The exit code is the same. */
+/** Excludes one test: a missing interpreter is reported by nsenter instead of this program, with the same exit code. */
 const others = '^(?!.*no-interpreter is refused)';
 
 const fencesHere: readonly Fence[] = canMakeDevices()
@@ -39,7 +39,7 @@ test.each(fencesHere)(
 			'env',
 			'-C',
 			root,
-			// There is another /tmp in there.
+			// /tmp is a different one inside.
 			'TMPDIR=/tmp',
 			'npx',
 			'vitest',

@@ -1,10 +1,10 @@
-/** Kill -9 at every point of every verb that changes something, of itself or of its store: the next look is right. */
+/** SIGKILL of the process or of its store at every point of every command that changes something: the next read is right. */
 import {describe, expect, test} from 'vitest';
 import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {createSweep} from '../_helpers/program/kill-stage.js';
 import {killedVerbs} from '../_helpers/program/killed-verbs.js';
 
-/** More points than any of them has. */
+/** More points than any command has. */
 const most = 300;
 
 describe.each([
@@ -25,7 +25,7 @@ describe.each([
 });
 
 test.each(killedVerbs)(
-	'the Redis of $name is killed, and comes back with its data',
+	'$name stays right if its Redis is killed and restarts with its data',
 	{timeout: 900_000},
 	async (verb) => {
 		const ground = await redisGround('server');
@@ -39,7 +39,7 @@ test.each(killedVerbs)(
 );
 
 test.each(killedVerbs.filter(({name}) => ['run', 'reserve', 'release', 'admin --drain'].includes(name)))(
-	'the Redis of $name is killed, and has forgotten everything',
+	'$name stays right if its Redis is killed and restarts empty',
 	{timeout: 900_000},
 	async (verb) => {
 		const ground = await redisGround('server and data');

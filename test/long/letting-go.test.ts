@@ -1,6 +1,6 @@
 /**
-200 real processes that each hold a share of one of 8 GPUs and all let go of it at the same moment: by `release`, and because their jobs end. Each
-is told that it did, the audit log has each of them once, and all GPUs are free.
+200 real processes that hold shares of 8 GPUs and release them at the same moment, by `release` or because their jobs end. Each succeeds, the audit
+log has each once, and all GPUs are free.
 */
 import {execFileSync} from 'node:child_process';
 import {closeSync, existsSync, openSync, readFileSync, writeFileSync} from 'node:fs';
@@ -15,10 +15,10 @@ import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 
 const people = Number(process.env['SHARERS'] ?? 200);
 const gpuCount = 8;
-/** As many as one GPU must take: each GPU has room for 27 shares of 3 GiB. */
+/** The number of shares on each GPU, which has room for 27 shares of 3 GiB. */
 const mostShares = Math.ceil(people / gpuCount);
 const share = ['--share', '3G'];
-/** So many begin at the same time: the test is about how they end. */
+/** The number of simultaneous starts, which are not what is tested. */
 const beginningAtOnce = 10;
 
 let server: RedisServer;
@@ -42,7 +42,7 @@ async function openCrowded(create: () => Promise<Box>) {
 	return {box, store, holdings};
 }
 
-/** By account of what was let go, how often the audit log tells it. */
+/** Counts how many times each key occurs. */
 const countOf = <Key>(keys: Iterable<Key>): ReadonlyMap<Key, number> => {
 	const counts = new Map<Key, number>();
 	for (const key of keys) {
@@ -54,7 +54,7 @@ const countOf = <Key>(keys: Iterable<Key>): ReadonlyMap<Key, number> => {
 
 const once = (leases: ReadonlyArray<string | undefined>) => new Map(leases.map((lease) => [lease, 1]));
 
-/** On a machine that is busy with other things the pool may be too busy for a minute, which is said: then it is tried again. */
+/** Releases a share. Repeats if the pool was too busy for a minute, which can happen on a busy machine. */
 async function giveBack(box: Box, lease: string): Promise<Ran> {
 	for (let tries = 1; ; tries++) {
 		const ended = await start(box, ['release', '--lease', lease]).ended;
@@ -64,7 +64,7 @@ async function giveBack(box: Box, lease: string): Promise<Ran> {
 	}
 }
 
-test.each(stores)('reservations on %s that are released at once', {timeout: 900_000}, async (name, create) => {
+test.each(stores)('many reservations on %s can be released at the same time', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);
 	for (let made = 0; made < people; made += beginningAtOnce) {
 		const batch = Array.from({length: Math.min(beginningAtOnce, people - made)}, async () =>
@@ -89,9 +89,9 @@ test.each(stores)('reservations on %s that are released at once', {timeout: 900_
 	expect(countOf(recorded)).toEqual(once(leases));
 });
 
-test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name, create) => {
+test.each(stores)('many jobs on %s can end at the same time', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);
-	// All jobs open it at once, and wait for a writer: jobs that looked for a file again and again would take the processors from those who begin.
+	// All jobs open this FIFO and block. Polling for a file would take processor time from the jobs that start.
 	const gate = path.join(box.home, 'gate');
 	execFileSync('mkfifo', [gate]);
 	onTestFinished(() => {
@@ -118,7 +118,7 @@ test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name
 	closeSync(opened);
 	const seconds = (performance.now() - begun) / 1000;
 	console.log(`${people} jobs that end at once on ${name}: ${seconds.toFixed(1)} s`);
-	// Who began while another did may have waited for a moment, and was told so.
+	// A job that started while another did may have waited, and printed that.
 	const said = ended.map(({stderr}) => stderr.replaceAll(/^Waiting for .*\n/gmv, ''));
 	expect(ended.map(({exitCode}, index) => ({exitCode, stderr: said[index]}))).toEqual(
 		jobs.map(() => ({exitCode: 0, stderr: ''})),

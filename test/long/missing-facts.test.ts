@@ -1,4 +1,4 @@
-/** Every command on every machine that lacks something: it works as on a whole machine, or says in a sentence what is missing. Prints the table. */
+/** Runs every command on machines that each lack something. It works as on a complete machine, or says what is missing. Prints a table. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
@@ -47,12 +47,12 @@ const commands = [
 	'admin --gpus 4 --provider fake',
 ] as const;
 
-/** Commands that open a pool of the account's own, where the machine has none. */
+/** Commands that use a private pool if the machine has none. */
 const privateCommands: ReadonlySet<string> = new Set(['status', 'top --once', 'admin --gpus 4 --provider fake']);
 
 const noPool = '/dev/null/pool';
 
-/** A cell that is not as on a whole machine: its exit code, and what stderr says there. */
+/** An expected difference from a complete machine: the exit code, and stderr. */
 type Difference = {
 	readonly fact: RegExp;
 	readonly typed: RegExp;
@@ -106,7 +106,7 @@ async function runWeb(machine: Machine, fact: Fact, place: Place): Promise<Ran> 
 	return {exitCode: child.exitCode ?? undefined, stdout: stdout.replaceAll(String(port), 'PORT'), stderr};
 }
 
-/** The monitor on a terminal, until it is quit. Where stdin or stdout is closed it prints once and ends. */
+/** Runs the monitor on a terminal, and quits it. If stdin or stdout is closed, it prints once and ends. */
 async function runTop(machine: Machine, fact: Fact, place: Place): Promise<Ran> {
 	const [command, ...words] = machine.words(fact, place, ['top']);
 	const terminal = openTerminal(command, words, {columns: 100, rows: 30});
@@ -138,7 +138,7 @@ async function runTyped(machine: Machine, fact: Fact, place: Place, typed: strin
 	}
 }
 
-/** Leaves out what differs from pool to pool, and what dash says before it reads the first line of the program. */
+/** Removes text that differs between pools, and messages of dash before it reads the program. */
 const comparable = (said: string): string =>
 	said.replaceAll(/place-\d+/gv, 'PLACE').replace('sh: 0: getcwd() failed: No such file or directory\n', '');
 
@@ -147,7 +147,7 @@ const isSilent = (fact: Fact): boolean => fact.name.includes('stderr');
 const isSame = (fact: Fact, ran: Ran, expected: Ran): boolean =>
 	ran.exitCode === expected.exitCode && (isSilent(fact) || comparable(ran.stderr) === comparable(expected.stderr));
 
-/** Markdown: a line for each missing fact, a column for each command. */
+/** A Markdown table with a row for each missing fact and a column for each command. */
 function tableOf(whole: ReadonlyMap<string, Ran>, table: ReadonlyMap<Fact, ReadonlyMap<string, Ran>>): string {
 	const notes = new Map<string, number>();
 	const noteOf = (words: string): number => {
@@ -194,7 +194,7 @@ async function runAll(machine: Machine, fact: Fact): Promise<ReadonlyMap<string,
 	return ran;
 }
 
-describe.runIf(canLackFacts())('a machine that lacks', () => {
+describe.runIf(canLackFacts())('a machine without', () => {
 	let machine: Machine;
 	let whole: ReadonlyMap<string, Ran>;
 	const table = new Map<Fact, ReadonlyMap<string, Ran>>();

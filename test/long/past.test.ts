@@ -1,4 +1,4 @@
-/** What the minutes of 64 GPUs cost a store, after a day and after a week, and the monitor that looks back at a day of them. */
+/** The size and read time of 64 GPUs' recorded minutes after a day and after a week. */
 import {statSync} from 'node:fs';
 import {Redis} from 'ioredis';
 import {expect, test} from 'vitest';
@@ -14,7 +14,7 @@ const mebibyte = 2 ** 20;
 
 const day = 86_400;
 
-/** So many days are kept. */
+/** The number of days that are kept. */
 const keptDays = Math.floor(loadHours / 24);
 
 async function writeDays(store: Store, from: number, to: number): Promise<void> {
@@ -24,7 +24,7 @@ async function writeDays(store: Store, from: number, to: number): Promise<void> 
 	}
 }
 
-/** Best of five, in milliseconds, with what a graph of one GPU needs. */
+/** The best of five reads in milliseconds, including the graph of one GPU. */
 async function readDay(store: Store, lastDay: number): Promise<number> {
 	let best = Infinity;
 	for (let round = 0; round < 5; round++) {
@@ -40,7 +40,7 @@ async function readDay(store: Store, lastDay: number): Promise<number> {
 
 const most = {dayMiB: 5, noiseMs: 10} as const;
 
-/** Each minute of a file is a commit of its own, which waits for the disk. */
+/** In SQLite, each minute is a commit of its own, which waits for the disk. */
 const patienceMs = 500_000;
 
 async function measure(name: string, store: Store, used: () => Promise<number> | number): Promise<void> {
@@ -56,11 +56,11 @@ async function measure(name: string, store: Store, used: () => Promise<number> |
 	console.log(`${name}: a day ${words(afterDay, ofDayMs)}; ${keptDays} days ${words(afterWeek, ofWeekMs)}`);
 	expect(afterDay).toBeLessThan(most.dayMiB * mebibyte);
 	expect(afterWeek).toBeLessThan(keptDays * most.dayMiB * mebibyte);
-	// Who looks back at a day pays nothing for the others.
+	// Reading one day does not cost more if there are other days.
 	expect(ofWeekMs).toBeLessThan(2 * ofDayMs + most.noiseMs);
 }
 
-test('Redis', async () => {
+test('a day and a week of minutes stay within their limits in Redis', async () => {
 	const harness = await redisHarness();
 	const store = await harness.open();
 	const address = /localhost:(?<port>\d+)|127\.0\.0\.1:(?<other>\d+)/v.exec(store.location)?.groups ?? {};
@@ -72,7 +72,7 @@ test('Redis', async () => {
 	await harness.close();
 });
 
-test('SQLite', {timeout: patienceMs}, async () => {
+test('a day and a week of minutes stay within their limits in SQLite', {timeout: patienceMs}, async () => {
 	const harness = await sqliteHarness();
 	const store = await harness.open();
 	await measure('SQLite', store, () =>

@@ -1,4 +1,4 @@
-/** What media/ brings for Prometheus and Grafana, against what /metrics says: read by a real Prometheus that scrapes a server of the demo. */
+/** The files for Prometheus and Grafana in media/, checked with a real Prometheus that scrapes a demo server. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -20,7 +20,7 @@ const {panels} = JSON.parse(readFileSync(media('grafana-dashboard.json'), 'utf8'
 	readonly panels: readonly Panel[];
 };
 
-/** As Grafana would send it, for all boxes. */
+/** The query as Grafana would send it, for all boxes. */
 const queries = panels.flatMap(({title, targets = []}) =>
 	targets.map(({expr}) => ({
 		title,
@@ -101,7 +101,7 @@ async function get<Data>(what: string): Promise<Data> {
 	return answer.data;
 }
 
-test('promtool finds nothing wrong with the rules and with the metrics', async () => {
+test('promtool accepts the rules and the metrics', async () => {
 	expect(execFileSync('promtool', ['check', 'rules', media('prometheus-alerts.yml')], {encoding: 'utf8'})).toContain(
 		'SUCCESS',
 	);
@@ -109,14 +109,14 @@ test('promtool finds nothing wrong with the rules and with the metrics', async (
 	expect(execFileSync('promtool', ['check', 'metrics'], {input: body, encoding: 'utf8'})).toBe('');
 });
 
-test.each(queries)('the panel "$title" has figures: $query', {timeout: 100_000}, async ({query}) => {
+test.each(queries)('the panel "$title" has values: $query', {timeout: 100_000}, async ({query}) => {
 	await eventually(async () => {
 		const {result} = await get<Vector>(`query?${new URLSearchParams({query}).toString()}`);
 		return result.some(({value}) => Number.isFinite(Number(value[1])));
 	}, 90_000);
 });
 
-test('every rule can be evaluated, and the broken GPU of the demo is told of', {timeout: 100_000}, async () => {
+test('every rule can be evaluated, and the broken GPU of the demo raises its alert', {timeout: 100_000}, async () => {
 	let rules: Rules['groups'][number]['rules'] = [];
 	await eventually(async () => {
 		const {groups} = await get<Rules>('rules');

@@ -1,6 +1,6 @@
 /**
-200 real processes that all wait for 1 to 24 GiB of 8 GPUs, and are let in at once. What each commit did stands in the audit log, in the order
-of the commits: from that it is seen that no GPU was ever overcommitted, and that nobody was overtaken who could have been served.
+200 real processes that wait for 1 to 24 GiB of 8 GPUs and are admitted at the same time. The audit log has every change in commit order and shows
+that no GPU was ever overcommitted, and no servable entry overtaken.
 */
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
@@ -15,7 +15,7 @@ const people = Number(process.env['SHARERS'] ?? 200);
 const gpuCount = 8;
 const capacityMiB = 81_559;
 const mostShares = 8;
-/** So many start at the same time: the rest of the test is about those who wait. */
+/** The number of simultaneous starts, which are not what is tested. */
 const startingAtOnce = 10;
 
 let server: RedisServer;
@@ -28,17 +28,17 @@ afterAll(async () => {
 
 type Wish = {readonly count: number; readonly memoryMiB: number | undefined};
 
-/** What a lease has of each of its GPUs; undefined: all of it. */
+/** The memory of a lease on each of its GPUs. Undefined: all of it. */
 type Held = {readonly gpus: ReadonlySet<number>; readonly memoryMiB: number | undefined};
 
 const additions = new Set(['granted', 'held']);
 const endings = new Set(['released', 'ended', 'expired']);
 
-/** Goes through the commits. */
+/** Replays the commits. */
 function replay(entries: readonly AuditEntry[]) {
 	const held = new Map<string, Held>();
 	const waiting = new Map<string, Wish & {readonly account: string | undefined}>();
-	/** The lease under which an entry of the queue holds a part of what it wants. */
+	/** The lease that holds part of the request of a queue entry. */
 	const leaseOf = new Map<string, string>();
 	const overcommits: string[] = [];
 	const overtakings: string[] = [];
@@ -55,7 +55,7 @@ function replay(entries: readonly AuditEntry[]) {
 					there.reduce((sum, share) => sum + share, memoryMiB) <= capacityMiB;
 	};
 
-	/** Whether somebody earlier in the queue could have been served with what this entry takes. */
+	/** Whether an earlier queue entry could have been served with what this entry takes. */
 	const judgeOrder = ({entryId, gpus, account}: AuditRecord, taken: readonly number[]): void => {
 		for (const [id, wish] of waiting) {
 			if (id === entryId) {
@@ -123,7 +123,7 @@ async function shareAll(box: Box): Promise<ReturnType<typeof replay> & {readonly
 	const store = await openStoreOf(box);
 	onTestFinished(async () => store.close());
 	expect((await box.run(`admin --set share=on --set share.max=${mostShares}`)).exitCode).toBe(0);
-	// Until all wait, one has everything.
+	// Until all wait, one reservation holds everything.
 	expect((await box.run(`reserve --gpus ${gpuCount} --duration 1h`)).exitCode).toBe(0);
 	const random = randomFrom(7);
 	const jobs: Array<ReturnType<typeof start>['ended']> = [];
@@ -142,7 +142,7 @@ async function shareAll(box: Box): Promise<ReturnType<typeof replay> & {readonly
 	const begun = performance.now();
 	await eventually(async () => (await box.run('release')).exitCode === 0, 120_000);
 	const ended = await Promise.all(jobs);
-	// Beside how the waiting goes nothing is said: to wait for the store takes patience, and is no error.
+	// Only progress is printed, because waiting for the store is not an error.
 	const said = ended.map(({stderr}) => stderr.replaceAll(/^Waiting for .*\n/gmv, ''));
 	expect(ended.map(({exitCode}, index) => [exitCode, said[index]])).toEqual(ended.map(() => [0, '']));
 	const seconds = (performance.now() - begun) / 1000;

@@ -1,4 +1,4 @@
-/** A pool in a file, on a disk that is full or read-only: clear words, exit code 4, and nothing is lost. */
+/** A file-based pool on a disk that is full or read-only: clear errors, exit code 4, and no data loss. */
 import {execFileSync} from 'node:child_process';
 import {closeSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import path from 'node:path';
@@ -25,13 +25,13 @@ const canMount = ((): boolean => {
 	}
 })();
 
-/** A box whose pool has a disk of its own, of 1 MiB. */
+/** A box whose pool is on its own disk of 1 MiB. */
 async function boxOnSmallDisk(): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	mkdirSync(box.poolDirectory);
 	mount('-t', 'tmpfs', '-o', 'size=1m,mode=0755', 'tmpfs', box.poolDirectory);
 	onTestFinished(() => {
-		// What still runs there does not keep it.
+		// A lazy unmount works even if processes still use the disk.
 		execFileSync('umount', ['--lazy', box.poolDirectory]);
 		box.remove();
 	});
@@ -61,7 +61,7 @@ function fill(directory: string): {readonly free: () => void} {
 const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind);
 
 describe.skipIf(!canMount)('a disk', () => {
-	test('that is full: refused in words, a job goes on, and all is there when there is room again', async () => {
+	test('that is full gives an error, jobs continue, and everything is there when there is room again', async () => {
 		const box = await boxOnSmallDisk();
 		await box.run('reserve --gpu-ids 1 --note kept');
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
@@ -84,7 +84,7 @@ describe.skipIf(!canMount)('a disk', () => {
 		expect((await recordsOf(box)).map(({endReason}) => endReason)).toEqual(['released', 'signalled']);
 	});
 
-	test('that is full when the job ends: its exit code is its own, the GPU comes back later', async () => {
+	test('that is full when a job ends does not change its exit code, and its GPU is released later', async () => {
 		const box = await boxOnSmallDisk();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const ballast = fill(box.poolDirectory);
@@ -100,7 +100,7 @@ describe.skipIf(!canMount)('a disk', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('that is read-only: refused in words, and all is there when it can be written again', async () => {
+	test('that is read-only gives an error, and everything is there when it is writable again', async () => {
 		const box = await boxOnSmallDisk();
 		await box.run('reserve --gpu-ids 1 --note kept');
 		mount('-o', 'remount,ro', box.poolDirectory);

@@ -1,4 +1,4 @@
-/** Ten people watch one box: what that costs, and what becomes of it when the one who scans for all is killed. */
+/** The cost of ten monitors on one box, and what happens when the one that scans is killed. */
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -13,10 +13,10 @@ const monitorCount = 10;
 const watchedSeconds = 30;
 const intervalSeconds = 2;
 
-/** Seconds of processor time of a process and of the children it has waited for, and its memory in use. */
+/** Processor time in seconds of a process and its reaped children, and its resident memory. */
 function costOf(pid: number): {readonly cpuSeconds: number; readonly residentMiB: number} {
 	const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-	// The third field is the first after the name, which may hold anything.
+	// Field 3 is the first after the name, which can contain anything.
 	const fields = stat
 		.slice(stat.lastIndexOf(')') + 2)
 		.split(' ')
@@ -32,7 +32,7 @@ const askersSince = (scans: readonly CountedScan[], sinceMs: number): ReadonlySe
 	new Set(scans.filter(({ms}) => ms >= sinceMs).map(({asker}) => asker));
 
 test(
-	'ten monitors cost one scan in two seconds, also when the one who scans is killed',
+	'ten monitors cost one scan per two seconds, also after the scanner is killed',
 	{timeout: 300_000},
 	async () => {
 		const server = await startRedis();
@@ -44,7 +44,7 @@ test(
 		expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
 		const monitors = Array.from({length: monitorCount}, () => startTop(box, {environment}));
 		await Promise.all(monitors.map(async (monitor) => monitor.waitFor(/ 0 +Free .* \d+C/v, 60_000)));
-		// Those who came first looked for themselves, until they knew of each other.
+		// The first monitors scan for themselves until they see each other.
 		await sleep(3 * intervalSeconds * 1000);
 
 		const costs = () => monitors.map(({pid}) => costOf(pid));
@@ -63,7 +63,7 @@ test(
 		);
 		expect(new Set(watched.map(({asker}) => asker)).size).toBe(1);
 		expect(watched.length).toBeLessThanOrEqual(watchedSeconds / intervalSeconds + 1);
-		// A machine that is busy may be late, and not by half.
+		// A busy machine may be late, but not by half.
 		expect(watched.length).toBeGreaterThan(watchedSeconds / intervalSeconds / 2);
 
 		const living = new Set(monitors);
@@ -78,7 +78,7 @@ test(
 			await sleep(3 * intervalSeconds * 1000);
 			const next = scans().filter(({ms}) => ms >= killedAt);
 			expect(new Set(next.map(({asker}) => asker)).size).toBe(1);
-			// All of them are shown what it saw.
+			// All monitors show its readings.
 			await Promise.all(
 				[...living].map(async (monitor) =>
 					monitor.waitFor((screen) => {

@@ -1,4 +1,4 @@
-/** For each verb what can be typed wrong, and what may be wrong with the store: an error in words, the right exit code, and nothing half done. */
+/** Wrong input for each command, and failures of the store: a clear error, the right exit code, and nothing half done. */
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, withoutRedis, type Box} from '../_helpers/program/cli.js';
@@ -7,7 +7,7 @@ import {startRedis} from '../_helpers/store/redis-server.js';
 
 const long = 'x'.repeat(600);
 
-/** GPU 3 is held; the pool has four, and nobody waits. */
+/** GPU 3 of four is reserved, and the queue is empty. */
 const wrong: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
 	top: [
 		['--nosuch'],
@@ -196,14 +196,14 @@ async function expectRefusal(box: Box, words: readonly string[], exitCodes: read
 	expect(exitCodes, `${typed}: ${stderr}`).toContain(exitCode);
 	expect([typed, stdout]).toEqual([typed, '']);
 	expect(stderr, typed).toMatch(/^(?:Error|canhazgpu): /mv);
-	// No stack, nothing that acts on a terminal, and no wall of what was typed.
+	// No stack trace, no terminal control characters, and only a part of long input.
 	expect(stderr, typed).not.toMatch(/^ +at |this is a bug|x{200}/mv);
 	expect(stderr, typed).not.toContain('\u{1B}');
 }
 
-describe('what is typed wrong', () => {
+describe('wrong input', () => {
 	test.each(Object.entries(wrong))(
-		'%s: each is refused, and changes nothing',
+		'for %s is refused and changes nothing',
 		{timeout: 60_000},
 		async (verb, inputs) => {
 			expect(inputs.length).toBeGreaterThanOrEqual(10);
@@ -221,7 +221,7 @@ describe('what is typed wrong', () => {
 	);
 });
 
-/** Each is right, but for the store. */
+/** Valid commands, which fail only because of the store. */
 const lines: readonly string[] = [
 	'status',
 	'run --nonblock -- true',
@@ -256,7 +256,7 @@ const onRedis = async (settings: readonly string[] = []): Promise<{readonly box:
 	return {box, pid: redis.pid()};
 };
 
-describe('a store that cannot be had', () => {
+describe('an unavailable pool', () => {
 	test.each<[what: string, enter: () => Promise<Box>]>([
 		[
 			'no pool',
@@ -283,9 +283,9 @@ describe('a store that cannot be had', () => {
 				return box;
 			},
 		],
-	])('%s: every verb says so, with exit code 4', {timeout: 120_000}, async (what, enter) => {
+	])('such as %s makes every command exit with 4 and say so', {timeout: 120_000}, async (what, enter) => {
 		const box = await enter();
-		// The monitor makes a pool of its own where there is none.
+		// The monitor creates a pool if there is none.
 		for (const line of lines.filter((text) => what !== 'no pool' || !text.startsWith('top'))) {
 			await expectRefusal(box, line.split(' '), [4]);
 		}

@@ -1,4 +1,4 @@
-/** A terminal that is none: the monitor on fake streams of any size, the screen read back as lines. */
+/** Runs the monitor on fake streams of any size, and reads the screen back as lines. */
 import {EventEmitter} from 'node:events';
 import {stripVTControlCharacters} from 'node:util';
 import type {ReactElement} from 'react';
@@ -41,16 +41,16 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	...more,
 });
 
-/** Something that happens, by its kind where that says it all, or what the key of a verb makes happen. */
+/** An action, its kind if it has no other fields, or a function that returns the action of a verb's key. */
 export type Step = Action | Exclude<Action['kind'], 'typed'> | ((state: State) => Action);
 
-/** The key of a verb that opens a dialog, or says why not. */
+/** The action of a verb's key: opens a dialog or shows why it is disabled. */
 export const pressing =
 	(verb: Verb) =>
 	(state: State): Action =>
 		openingOf(verb, state)!;
 
-/** The state after all that happened. */
+/** Returns the state after these steps. */
 export const after = (state: State, ...steps: readonly Step[]): State => {
 	let next = state;
 	for (const step of steps) {
@@ -61,7 +61,7 @@ export const after = (state: State, ...steps: readonly Step[]): State => {
 	return next;
 };
 
-/** The state after one read and one scan, and whatever else happened. Its clock stands at 1000 ms. */
+/** Returns the state after one read, one scan and further steps. Its clock is at 1000 ms. */
 export async function stateOf(
 	box: Box,
 	size: Size,
@@ -79,7 +79,7 @@ export async function stateOf(
 	return after(initialState(settingsFor(box, more), size, 1000), ...updates, ...steps);
 }
 
-/** Returns what Ink draws for a component, with its colours. */
+/** Returns what Ink draws for a component, with its colors. */
 export const drawnBy = (state: State, component: ReactElement): string => {
 	const drawn = renderToString(<StoreContext value={createStateStore(state)}>{component}</StoreContext>, {
 		columns: state.size.columns,
@@ -87,7 +87,7 @@ export const drawnBy = (state: State, component: ReactElement): string => {
 	return state.settings.isAscii ? inAscii(drawn) : drawn;
 };
 
-/** Returns what Ink draws for a component, as lines without colours and trailing spaces. */
+/** Returns what Ink draws for a component, as lines without colors and trailing spaces. */
 export const textOf = (state: State, component: ReactElement): string =>
 	stripVTControlCharacters(drawnBy(state, component))
 		.split('\n')
@@ -102,7 +102,7 @@ export const shownRows = (state: State): Readonly<Partial<Record<PanelId, number
 			.map(({panel, rows}) => [panel, rows]),
 	);
 
-/** Returns the whole screen for a state, as lines without colours and trailing spaces. */
+/** Returns the whole screen for a state, as lines without colors and trailing spaces. */
 export const frameOf = (state: State): string => textOf(state, <Screen />);
 
 const nothing = (): undefined => undefined;
@@ -113,7 +113,7 @@ export class FakeStdout extends EventEmitter {
 	readonly isTTY: boolean = true;
 	columns: number;
 	rows: number;
-	/** All that was ever written. */
+	/** Everything that was written. */
 	written = '';
 
 	constructor({columns, rows}: Size) {
@@ -186,36 +186,36 @@ export const keys = {
 
 export type Session = {
 	readonly store: StateStore;
-	/** Types one chunk after another, each once the one before was taken in. */
+	/** Types chunks one after another, each after the previous one was processed. */
 	readonly press: (...chunks: readonly string[]) => Promise<void>;
 	readonly paste: (text: string) => Promise<void>;
-	/** What the mouse does at a cell, counted from 0. */
+	/** Sends a mouse event at a cell. Cells are counted from 0. */
 	readonly mouse: (event: MouseEvent) => Promise<void>;
 	readonly resize: (size: Size) => void;
 	readonly screen: () => string;
-	/** Waits until the screen shows it. */
+	/** Waits until the screen shows this text. */
 	readonly shows: (text: string | RegExp) => Promise<void>;
-	/** Waits until the screen does not show it any more. */
+	/** Waits until the screen no longer shows this text. */
 	readonly hides: (text: string) => Promise<void>;
 	readonly line: (beginning: string | RegExp) => string;
-	/** How often it was quit. */
+	/** The number of times the monitor was quit. */
 	readonly quits: () => number;
 	readonly errors: readonly unknown[];
-	/** As at the end of the program. */
+	/** Leaves the queue, as at the end of the program. */
 	readonly leaveAll: () => Promise<void>;
-	/** All that was written to the terminal. */
+	/** Everything that was written to the terminal. */
 	readonly written: () => string;
 	readonly unmount: () => void;
 };
 
-/** Ends a session after its test, as at the end of the program. It must have met no error. */
+/** Ends a session after its test, as at the end of the program. Fails if the session had errors. */
 export async function endSession(session: Session | undefined): Promise<void> {
 	await session?.leaveAll();
 	expect(session?.errors ?? []).toEqual([]);
 	session?.unmount();
 }
 
-/** What the kernel would tell, were the processes of the box real: whatever its GPUs show. */
+/** The kernel's facts about the processes of the box, taken from its GPU readings. */
 export const factsIn = (box: Box, pids: readonly number[]): FactsOfProcesses =>
 	new Map(
 		box.readings

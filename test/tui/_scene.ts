@@ -1,10 +1,10 @@
-/** Five minutes of the scene, and the events in them. */
+/** Five minutes of readings of the scene, and their events. */
 import type {AuditEntry, GpuReading, UsageRecord} from '../../source/core/model/types.js';
 import {decodeHour, encodeMinute, hourOf, minuteOf, withScan} from '../../source/core/rules/pool/load-minutes.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import {sceneTime, type Box} from './_world.js';
 
-/** A share of what the GPU does now: it began three minutes ago, with a minute in which nothing was read. */
+/** A share of the GPU's present load: it started three minutes ago and has a minute without readings. */
 function shareAt(secondsAgo: number): number | undefined {
 	return secondsAgo > 100 && secondsAgo < 160 ? undefined : Math.max(0, 1 - secondsAgo / 200);
 }
@@ -21,7 +21,7 @@ function readingAt(reading: GpuReading, secondsAgo: number): GpuReading {
 	};
 }
 
-/** The scans of the last five minutes, before the monotonic time 1000. */
+/** The scans of the last five minutes before the monotonic time 1000. */
 export const pastOf = ({readings}: Box): readonly Action[] =>
 	Array.from({length: 150}, (_, index): Action => {
 		const secondsAgo = 2 * (150 - index);
@@ -38,7 +38,7 @@ export const pastOf = ({readings}: Box): readonly Action[] =>
 		};
 	});
 
-/** What was written down in a day: GPU 0 works by night, and from 14 to 11 hours ago no one looked. */
+/** The recorded minutes of a day: GPU 0 works at night, and nobody looked from 14 to 11 hours ago. */
 export function nightOf({readings}: Box): Action {
 	const hour = 3600;
 	const minutes = Array.from({length: 1440}, (_, index) => {
@@ -85,7 +85,7 @@ const entries: readonly AuditEntry[] = [
 
 export const eventsArrived: Action = {kind: 'events-arrived', entries};
 
-/** What was used in a month. */
+/** The usage of a month. */
 export const reported: Action = {
 	kind: 'report-arrived',
 	report: {

@@ -1,4 +1,4 @@
-/** A made-up box with a real core and the memory store: what the monitor's tests look at. */
+/** A fictional box with a real core and the memory store, for tests of the monitor. */
 import {performance} from 'node:perf_hooks';
 import type {GpuProvider, World} from '../../source/core/model/ports.js';
 import type {Write} from '../../source/core/model/plan.js';
@@ -36,7 +36,7 @@ export const gpuReading = (index: number, more: Partial<GpuReading> = {}): GpuRe
 	...more,
 });
 
-/** A load as one process makes it. */
+/** The load of one process. */
 export const busy = (
 	index: number,
 	user: string,
@@ -84,12 +84,12 @@ export const waiter = (user: string, more: Partial<QueueEntry> = {}): QueueEntry
 export type Box = {
 	readonly world: World;
 	readonly store: MemoryStore;
-	/** What the next scans see. */
+	/** Readings for the next scans. */
 	readings: readonly GpuReading[];
-	/** Set: scans fail with it. */
+	/** If set, scans fail with this error. */
 	failure: string | undefined;
 	isSimulated: boolean;
-	/** How many scans there were. */
+	/** The number of scans. */
 	scans: number;
 	/** Changes the store as another program would, with an event. */
 	readonly write: (...writes: readonly Write[]) => Promise<void>;
@@ -99,7 +99,7 @@ type Options = {
 	readonly leases?: Readonly<Record<number, Lease>>;
 	readonly readings?: readonly GpuReading[];
 	readonly waiting?: readonly QueueEntry[];
-	/** The store's clock. Stands still unless given. */
+	/** The store's clock. Fixed by default. */
 	readonly now?: () => number;
 };
 
@@ -163,7 +163,7 @@ export async function createBox(gpuCount: number, options: Options = {}): Promis
 	return box;
 }
 
-/** The box that the design of the screen shows. */
+/** The box in the design of the screen. */
 export const createScene = async (): Promise<Box> =>
 	createBox(8, {
 		leases: {

@@ -45,7 +45,7 @@ test.each([
 	expect(store.getState().table).toBe(table);
 });
 
-test('where Ctrl-Z was taken away it does nothing over a panel either, and a character that was chosen for it is text in a form', async () => {
+test('Ctrl-Z does nothing if its key was removed, and a character chosen instead of it is text in a form', async () => {
 	const without = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', []]])});
 	without.press('z', controlZ);
 	expect(without.suspensions()).toBe(0);

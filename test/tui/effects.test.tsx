@@ -1,4 +1,4 @@
-/** What the keys do beyond reserving and releasing: wait, undo, adopt, signal, copy, pause. */
+/** Keys that act other than by reserving and releasing: wait, undo, adopt, signal, copy, pause. */
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
 import type {FactsOfProcesses, GpuProcess} from '../../source/core/model/types.js';
@@ -22,7 +22,7 @@ const release = async (box: Box, index: number): Promise<void> => {
 	await box.write({kind: 'free', index, lastReleased: undefined});
 };
 
-test('w waits in the queue, is served, and says so', async () => {
+test('w waits in the queue, gets the GPU, and reports it', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -40,7 +40,7 @@ test('w waits in the queue, is served, and says so', async () => {
 	expect(session.store.getState().waits).toEqual([]);
 });
 
-test('r with a profile of MIG reserves an instance, and gives its UUID', async () => {
+test('r with a MIG profile reserves an instance and shows its UUID', async () => {
 	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['1g.10gb', '3g.40gb'])]});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +H100 +Free/v);
@@ -60,7 +60,7 @@ test('r with a profile of MIG reserves an instance, and gives its UUID', async (
 	await session.shows('The pool has 1 of 1g.10gb, 1 of 3g.40gb.');
 });
 
-test('w takes at once what is free', async () => {
+test('w reserves free GPUs at once', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -69,11 +69,11 @@ test('w takes at once what is free', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('a refusal offers the queue, and x on the position there gives it up', async () => {
+test('a refusal offers to wait, and x on the queue position gives it up', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
-	// From the note, where a w is a letter: after the refusal it is none.
+	// In the note field, w is a letter. After the refusal it is a key.
 	await session.press('r', keys.tab, keys.tab, 'wow', keys.enter);
 	await session.shows('w waits for them in the queue');
 	await session.press('w');
@@ -90,7 +90,7 @@ test('a refusal offers the queue, and x on the position there gives it up', asyn
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
 });
 
-test('quitting while something waits asks, and takes it out of the queue', async () => {
+test('quitting while a request waits asks first, and removes the request from the queue', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved/v);
@@ -106,7 +106,7 @@ test('quitting while something waits asks, and takes it out of the queue', async
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('another’s place in the line cannot be given up', async () => {
+test("another account's queue position cannot be given up", async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [waiter('erin')]});
 	session = startMonitor(box);
 	await session.shows('Queue 1');
@@ -115,7 +115,7 @@ test('another’s place in the line cannot be given up', async () => {
 	expect(await lineOf(box)).toEqual(['entry-erin']);
 });
 
-test('z takes a release back while it can, and only once', async () => {
+test('z undoes a release while possible, and only once', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice', {note: 'eval', user: 'team'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -132,7 +132,7 @@ test('z takes a release back while it can, and only once', async () => {
 	await session.hides('Undo (');
 });
 
-test('z says who was faster', async () => {
+test('z names the account that took the GPU first', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test('R adopts a process of one’s own', async () => {
+test('R adopts an own process', async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -164,7 +164,7 @@ test('R adopts a process of one’s own', async () => {
 	expect((await held(box))[0]).toMatchObject({type: 'run', job: {pid: 81_234, startTicks: 777}});
 });
 
-test('K sends the signal that was chosen to the process that was chosen, and only after a y', async () => {
+test('K sends the chosen signal to the chosen process, only after y', async () => {
 	const box = await squatted();
 	const [first, second] = box.readings;
 	const another = {pid: 99, startTicks: 5, user: 'alice', name: 'ray', memoryUsedMiB: 3};
@@ -196,7 +196,7 @@ test('K sends the signal that was chosen to the process that was chosen, and onl
 	expect(sent).toEqual([[{pid: 99, startTicks: 5}, 'SIGINT']]);
 });
 
-/** The monitor is shown what another account says of GPU 0: that this process of alice's is on it. */
+/** The monitor sees a scan of another account, in which alice's process is on GPU 0. */
 const deceived = async (shown: GpuProcess, facts: FactsOfProcesses) => {
 	const box = await createBox(2);
 	const posted = [{...gpuReading(0), memoryUsedMiB: 39_000, processes: [shown]}, gpuReading(1)];
@@ -234,7 +234,7 @@ test.each([
 	['is another’s', new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]), 'WARN Process 4242 belongs to bob'],
 	['is another by now', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
 	['is not there', new Map(), 'WARN Process 4242 has ended meanwhile'],
-])('K asks nothing about a process that somebody says is on the GPU and that %s', async (_what, facts, words) => {
+])('K refuses a process that another account claims is on the GPU and that %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);
@@ -243,20 +243,20 @@ test.each([
 	expect(sent).toEqual([]);
 });
 
-test('K names a process as the kernel does, whatever another account says it is called', async () => {
+test("K shows the kernel's name of a process, not the name in another account's scan", async () => {
 	const {box, sent} = await deceived(zombie, new Map([[4242, daemon]]));
 	box.readings = [{...gpuReading(0), processes: [{pid: 4242}]}, gpuReading(1)];
 	await session!.press('K');
 	await session!.shows('Send SIGTERM to process 4242? y/N');
 	await session!.shows('4242  sshd: alice');
-	// It leaves the GPU before the answer.
+	// The process leaves the GPU before the answer.
 	box.readings = [gpuReading(0), gpuReading(1)];
 	await session!.press('y');
 	await session!.shows('ERR Nothing sent: process 4242 is not on GPU 0, by a scan of our own');
 	expect(sent).toEqual([]);
 });
 
-test('R adopts nothing on the word of another account', async () => {
+test("R adopts no process that only another account's scan shows", async () => {
 	const {box} = await deceived(zombie, new Map([[4242, daemon]]));
 	await session!.press('R');
 	await session!.shows('--gpu-ids 0');
@@ -267,7 +267,7 @@ test('R adopts nothing on the word of another account', async () => {
 	await session!.shows('sshd: alice');
 });
 
-test('K has nothing to say to the processes of others', async () => {
+test('K has no action for processes of others', async () => {
 	session = startMonitor(
 		await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]}),
 	);
@@ -276,7 +276,7 @@ test('K has nothing to say to the processes of others', async () => {
 	await session.shows('WARN No process of yours is on GPU 0, only of dave');
 });
 
-test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async (isInTmux) => {
+test.each([false, true])('y passes the command to the terminal (in tmux: %s)', async (isInTmux) => {
 	const shared = {leaseId: 'both'};
 	const leases = {
 		0: lease('alice', shared),
@@ -295,7 +295,7 @@ test.each([false, true])('y hands the line to the terminal (in tmux: %s)', async
 	await session.shows('WARN GPU 1 is not yours');
 });
 
-test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name', async () => {
+test('Y copies the UUIDs of the tagged GPUs, and skips invalid ones', async () => {
 	const box = await createBox(3, {readings: [gpuReading(0), gpuReading(1), gpuReading(2, {uuid: 'GPU-2; rm -rf ~'})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -307,7 +307,7 @@ test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name',
 	await session.shows('WARN GPU 2 has no known UUID');
 });
 
-test('Z holds the picture still, and what is done in it is judged by what is true', async () => {
+test('Z freezes the display, and actions check the current state', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 200});
 	await session.shows(/> 0 +Mine/v);
@@ -324,7 +324,7 @@ test('Z holds the picture still, and what is done in it is judged by what is tru
 	await session.hides('PAUSED');
 });
 
-test('force takes a GPU in spite of its use', async () => {
+test('force reserves a GPU that is in use', async () => {
 	const box = await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -336,7 +336,7 @@ test('force takes a GPU in spite of its use', async () => {
 	await session.shows('OK reserved GPU 0');
 });
 
-test('a read-only monitor says so at every key that does something', async () => {
+test('a read-only monitor says so for every key that changes something', async () => {
 	const box = await squatted();
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Unreserved/v);
@@ -349,7 +349,7 @@ test('a read-only monitor says so at every key that does something', async () =>
 	}
 });
 
-test('o shows what happened to the selected GPU, the newest first, and nothing of the others', async () => {
+test('o shows the events of the selected GPU only, newest first', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('carol')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);

@@ -9,7 +9,7 @@ import {createBox, lease, type Box} from './_world.js';
 
 const unreachable = new CanhazgpuError('store-unreachable', 'Redis does not answer');
 
-/** A feed on the box, with everything it said and how often it read. */
+/** A feed of the box, with its messages and its number of reads. */
 function follow(box: Box) {
 	const {store} = box;
 	const updates: string[] = [];
@@ -37,7 +37,7 @@ function follow(box: Box) {
 	return {feed, updates, counts, last: () => last};
 }
 
-test('a burst of events costs one read at once and then one in 50 ms', async () => {
+test('many events cause one read at once and then one per 50 ms', async () => {
 	const box = await createBox(2);
 	const {feed, counts, last} = follow(box);
 	await expect.poll(() => counts.reads).toBe(1);
@@ -54,7 +54,7 @@ test('a burst of events costs one read at once and then one in 50 ms', async () 
 	feed.stop();
 });
 
-test('a time that is over, written beside a job, is no reason to read', async () => {
+test('the past expiry of a job causes no read', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'run', expiryTime: 1})});
 	const {feed, counts, last} = follow(box);
@@ -64,7 +64,7 @@ test('a time that is over, written beside a job, is no reason to read', async ()
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
-test('a store that takes no changes is shown, and not read without a pause for what is over', async () => {
+test('a store that rejects changes is shown, and ended leases do not cause endless reads', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
 	Object.assign(box.store, {
@@ -81,7 +81,7 @@ test('a store that takes no changes is shown, and not read without a pause for w
 	expect(updates).toEqual(['arrived']);
 });
 
-test('once stopped it reads no more', async () => {
+test('a stopped feed does not read', async () => {
 	const box = await createBox(1);
 	const {feed, counts} = follow(box);
 	await expect.poll(() => counts.reads).toBe(1);
@@ -92,7 +92,7 @@ test('once stopped it reads no more', async () => {
 	expect(counts.reads).toBe(1);
 });
 
-test('it subscribes before it reads, and tries again until it can', async () => {
+test('the feed subscribes before it reads, and retries until it can', async () => {
 	const box = await createBox(1);
 	const {subscribe} = box.store;
 	let tries = 0;
@@ -113,7 +113,7 @@ test('it subscribes before it reads, and tries again until it can', async () => 
 	feed.stop();
 });
 
-test('what a read brings that began before the loss is not news', async () => {
+test('a read that started before the outage is not news', async () => {
 	const box = await createBox(1);
 	const {subscribe, read} = box.store;
 	let listener: StoreListener | undefined;
@@ -157,7 +157,7 @@ test('a bug is distinguished from an outage', async () => {
 	feed.stop();
 });
 
-test('one scan at a time, however often it is asked for', async () => {
+test('scans run one at a time, however often they are requested', async () => {
 	const box = await createBox(1);
 	const {gpus} = box.world;
 	let running = 0;

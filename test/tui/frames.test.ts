@@ -56,7 +56,7 @@ for (const name of sizes) {
 const middle = {columns: 120, rows: 32};
 const small = {columns: 80, rows: 24};
 
-test('each panel alone', async () => {
+test('each panel has a frame of its own', async () => {
 	await expect(await frame(middle, {}, intents('focus-detail', 'zoom', 'toggle-tree'))).toMatchFileSnapshot(
 		'frames/120x32/detail.txt',
 	);
@@ -69,18 +69,18 @@ test('each panel alone', async () => {
 	);
 });
 
-test('sorted by memory, filtered, tagged', async () => {
+test('a table can be sorted by memory, filtered and tagged', async () => {
 	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
 	const actions = [...intents('toggle-tag', ...sorting, 'line-down', 'toggle-tag', 'open-filter')];
 	const typed: Action = {kind: 'typed', text: 'carol'};
 	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32/filter.txt');
 });
 
-test('for a screen reader', async () => {
+test('a screen reader gets its own layout', async () => {
 	await expect(await frame(small, {isLinear: true})).toMatchFileSnapshot('frames/80x24/linear.txt');
 });
 
-test('too small: what matters, and what is needed', async () => {
+test('a screen that is too small shows a summary and the required size', async () => {
 	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`
 		"
 		 Free 2  Mine 1  Others 3  Unres 1  Err 1          Queue 2
@@ -92,7 +92,7 @@ test('too small: what matters, and what is needed', async () => {
 	`);
 });
 
-test('the store is lost', async () => {
+test('a lost store is shown', async () => {
 	const lost: readonly Action[] = [
 		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000, sinceMs: 4000},
 		{kind: 'ticked', nowMs: 18_000},
@@ -101,7 +101,7 @@ test('the store is lost', async () => {
 	await expect(text).toMatchFileSnapshot('frames/80x24/lost.txt');
 });
 
-test('more GPUs than lines', async () => {
+test('more GPUs than lines are scrolled', async () => {
 	const box = await createBox(64, {leases: {40: lease('bob')}});
 	box.isSimulated = true;
 	const down: readonly Action[] = [{kind: 'page-down'}, {kind: 'page-down'}, {kind: 'page-down'}];
@@ -109,14 +109,14 @@ test('more GPUs than lines', async () => {
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/many.txt');
 });
 
-test('the dialogs', async () => {
+test('the dialogs match their frames', async () => {
 	const size = {columns: 80, rows: 24};
 	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/dialogs/reserve.txt');
 	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/dialogs/release.txt');
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
 
-/** The dialog with these words typed into its fields, and refused at length. */
+/** The dialog with filled fields, refused with a long message. */
 function refused(state: State): State {
 	const typed = [
 		['Note', 'a note that is rather long, about many things and more'],
@@ -144,7 +144,7 @@ function refused(state: State): State {
 }
 
 test.each(['60x15', '80x24'] as const)(
-	'a dialog that is refused at length keeps its title, its fields, what was said and the keys, at %s',
+	'a dialog with a long refusal keeps its title, fields, message and keys at %s',
 	async (name) => {
 		const [columns = 0, rows = 0] = name.split('x').map(Number);
 		const box = await createBox(8);
@@ -164,7 +164,7 @@ test.each(['60x15', '80x24'] as const)(
 	},
 );
 
-test('GPUs that MIG has split: their parts, and what the dialog says can be had', async () => {
+test('MIG GPUs show their instances, and the dialog shows the available profiles', async () => {
 	const held = {uuid: 'MIG-2-0', number: 0, profile: '1g.10gb'};
 	const box = await createBox(4, {
 		readings: [0, 1, 2, 3].map((index) =>
@@ -182,7 +182,7 @@ test('GPUs that MIG has split: their parts, and what the dialog says can be had'
 	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });
 
-test('the help by groups, with a legend of states, marks and colours', async () => {
+test('the help is grouped, and explains states, marks and colors', async () => {
 	await expect(await frame(middle, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/120x32/help.txt');
 	await expect(await frame({columns: 200, rows: 50}, {}, [{kind: 'open-help'}])).toMatchFileSnapshot(
 		'frames/200x50/help.txt',
@@ -194,7 +194,7 @@ test('the help by groups, with a legend of states, marks and colours', async () 
 			pages.add(await frame(size, {isAscii: true}, [{kind: 'open-help'}, ...next]));
 		}
 
-		// Whatever the screen, each key and each mark is on some page.
+		// On any screen, each key and each mark is on some page.
 		const all = [...pages].join('\n');
 		for (const words of [
 			'reserve GPUs for a time',
@@ -213,7 +213,7 @@ test('the help by groups, with a legend of states, marks and colours', async () 
 	}
 });
 
-test('the frames beneath a dialog do not run into it', async () => {
+test('the borders beneath a dialog do not touch it', async () => {
 	for (const columns of [80, 99, 100, 120, 200]) {
 		for (const step of [pressing(reserve), pressing(release), {kind: 'open-help'} as const]) {
 			expect(await frame({columns, rows: 32}, {}, [step])).not.toMatch(/[─├]│|│[─┤]/v);
@@ -221,7 +221,7 @@ test('the frames beneath a dialog do not run into it', async () => {
 	}
 });
 
-test('before the first read', async () => {
+test('the first frame before any read is complete', async () => {
 	const state = await stateOf(await createBox(2), {columns: 60, rows: 15});
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`
@@ -245,7 +245,7 @@ test('before the first read', async () => {
 	`);
 });
 
-test('the flash of a success names what to type next', async () => {
+test('the message after a success shows the equivalent command', async () => {
 	const flash: Action = {
 		kind: 'done',
 		dialog: {kind: 'help'},
@@ -257,7 +257,7 @@ test('the flash of a success names what to type next', async () => {
 	);
 });
 
-test('what was done is told, however long the line is that follows from it', async () => {
+test('the message after an action is not cut by a long command', async () => {
 	const ids = Array.from({length: 64}, (_, index) => index).join(',');
 	for (const columns of [80, 120, 200]) {
 		const text = frameOf({

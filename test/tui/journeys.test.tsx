@@ -10,14 +10,14 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('reserves GPUs by keys, and their rows change', async () => {
+test('keys reserve GPUs, and their rows change', async () => {
 	const box = await createBox(4);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
 	await session.press('r', '2', keys.tab, '4h', keys.tab, "bob's run");
 	await session.shows(String.raw`$ canhazgpu reserve --gpus 2 --duration 4h --note 'bob'\''s run'`);
 	await session.press(keys.enter);
-	// For a few seconds only.
+	// Only for a few seconds.
 	await session.shows(/OK reserved GPUs 0,1 for 4h 0m 0s.*export CUDA_VISIBLE_DEVICES=0,1/v);
 	await session.shows(/0 +Mine +╭alice +(?:4h00m|3h59m)/v);
 	expect(session.line(/^ +1 /v)).toMatch(/Mine +╰alice +(?:4h00m|3h59m)/v);
@@ -26,7 +26,7 @@ test('reserves GPUs by keys, and their rows change', async () => {
 	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});
 });
 
-test('a change of hands is followed by a scan at once', async () => {
+test('a change of the holder causes a scan at once', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 60_000});
 	await session.shows(/> 0 +Free/v);
@@ -36,7 +36,7 @@ test('a change of hands is followed by a scan at once', async () => {
 	await expect.poll(() => box.scans).toBeGreaterThan(scans);
 });
 
-test('says in the dialog why there are too few, and takes a smaller number', async () => {
+test('the dialog says why too few GPUs are available, and accepts a smaller number', async () => {
 	const box = await createBox(3, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 100, rows: 24}});
 	await session.shows(/> 0 +Reserved/v);
@@ -49,7 +49,7 @@ test('says in the dialog why there are too few, and takes a smaller number', asy
 	await session.shows('OK reserved GPU 2');
 });
 
-test('complains about a duration inside the dialog', async () => {
+test('the dialog reports an invalid duration', async () => {
 	const box = await createBox(1);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -72,7 +72,7 @@ test('R reserves the selected GPU', async () => {
 	await session.shows(/> 1 +Mine/v);
 });
 
-test('releases after a y, and only after a y', async () => {
+test('x releases only after y', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/1 +Mine/v);
@@ -87,7 +87,7 @@ test('releases after a y, and only after a y', async () => {
 	await session.shows(/> 1 +Free/v);
 });
 
-test('x and y typed so fast that they arrive together release', async () => {
+test('x and y that arrive together release', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -95,9 +95,9 @@ test('x and y typed so fast that they arrive together release', async () => {
 	await session.shows('OK released GPU 0');
 });
 
-/** Without the marks of a paste, as some terminals send it, and with them. */
+/** Pastes with and without paste marks, because some terminals send none. */
 test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201~', '\u{1B}[200~y\u{1B}[201~'])(
-	'%j is pasted, and releases nothing',
+	'a paste of %j releases nothing',
 	async (pasted) => {
 		const box = await createBox(1, {leases: {0: lease('alice')}});
 		session = startMonitor(box);
@@ -108,7 +108,7 @@ test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201
 	},
 );
 
-test('a y behind another answer, or before one, is none', async () => {
+test('a y together with another key is no answer', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -117,7 +117,7 @@ test('a y behind another answer, or before one, is none', async () => {
 	expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
 });
 
-test('extends by the selected reservation', async () => {
+test('e extends the selected reservation', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine +alice +(?:4h00m|3h59m)/v);
@@ -128,7 +128,7 @@ test('extends by the selected reservation', async () => {
 	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
-test('e extends the whole reservation, as y copies it; x releases the one GPU and says what stays', async () => {
+test('e extends the whole reservation, as y copies it, and x releases the one GPU and names the others', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(4, {
 		leases: {0: lease('alice', pair), 1: lease('alice'), 2: lease('alice', pair)},
@@ -152,7 +152,7 @@ test('e extends the whole reservation, as y copies it; x releases the one GPU an
 	expect((await box.store.read()).gpus[2]).toMatchObject({kind: 'leased'});
 });
 
-test('the dialog says to root who releases one GPU of another account that the holder keeps the others', async () => {
+test('the dialog tells root that the holder keeps the other GPUs of a reservation', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(2, {leases: {0: lease('bob', pair), 1: lease('bob', pair)}});
 	session = startMonitor(box, {requester: {account: 'root', uid: 0, label: 'root'}});
@@ -161,7 +161,7 @@ test('the dialog says to root who releases one GPU of another account that the h
 	await session.shows('Of the same reservation bob keeps GPU 1');
 });
 
-test('a key that does nothing says in which panels it does something, or that it is none', async () => {
+test('a key without effect names the panels in which it works, or says that it is unknown', async () => {
 	session = startMonitor(await createBox(2));
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 't');
@@ -191,7 +191,7 @@ test("other people's reservations are refused with the reason", async () => {
 	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {user: 'bob'}});
 });
 
-test('read-only: every change is refused with the reason', async () => {
+test('a read-only monitor refuses every change with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Mine/v);
@@ -203,7 +203,7 @@ test('read-only: every change is refused with the reason', async () => {
 	}
 });
 
-test('a row that changed hands between the key and the answer is not hit', async () => {
+test('a row with a new holder since the key is not affected', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -217,11 +217,11 @@ test('a row that changed hands between the key and the answer is not hit', async
 	await session.shows('ERR Nothing released');
 	await session.press(keys.down);
 	await expect.poll(session.screen).not.toMatch(/^ ERR/mv);
-	// The events keep it.
+	// The events panel keeps the error.
 	expect(session.screen()).toMatch(/:\d\d ERR Nothing released/v);
 });
 
-test('a position in the queue is not released as if it were a reservation', async () => {
+test('a queue position is not released like a reservation', async () => {
 	const box = await createBox(2, {
 		leases: {0: run('alice', {partialQueueId: 'entry-alice'})},
 		waiting: [waiter('alice', {requestedCount: 2})],
@@ -232,7 +232,7 @@ test('a position in the queue is not released as if it were a reservation', asyn
 	await session.shows('WARN GPU 0 is held for a position in the queue');
 });
 
-test('pasted text goes into a field and never becomes keys', async () => {
+test('pasted text goes into a field and never counts as keys', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -255,7 +255,7 @@ test('the table scrolls and the selection stays in view', async () => {
 	await session.shows('1-17 of 64');
 });
 
-test('a panel that was scrolled beyond its last line moves up with the next key', async () => {
+test('a panel that was scrolled beyond its last line scrolls up with the next key', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 100, rows: 24}});
 	await session.press('5');
 	await session.shows('dave uses GPU 6');
@@ -273,7 +273,7 @@ test('a panel that was scrolled beyond its last line moves up with the next key'
 	await session.shows(/-39 of 40/v);
 });
 
-test('resizes, and below the smallest size says so', async () => {
+test('the monitor follows a resize, and says if the screen is too small', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +Mine/v);
 	session.resize({columns: 120, rows: 32});
@@ -299,7 +299,7 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	expect(session.quits()).toBe(2);
 });
 
-test('the whole help can be read on the smallest screen, page by page', async () => {
+test('the whole help can be read page by page on the smallest screen', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');

@@ -1,4 +1,4 @@
-/** Lines that show what goes on: again with each news, until they are closed; and lines that lead to others. */
+/** Output of commands that updates until it is closed, and lists whose lines open another output. */
 import {afterEach, expect, test} from 'vitest';
 import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../source/tui/ports.js';
 import {endSession, keys, startMonitor, type Session} from './_harness.js';
@@ -11,7 +11,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-/** A list of hosts and a page of each; `tell` gives those who watch a line its next page. */
+/** A list of hosts and a page for each. `tell` sends the next page to the viewers of a line. */
 async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	const pages = new Map(Object.entries(first));
 	const listeners = new Map<string, (page: LiveOutputPage) => void>();
@@ -54,7 +54,7 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	opens: new Map(names.map((name, index) => [index + 2, `host ${name}`])),
 });
 
-test('updates are shown as they come, and nothing is watched that is not shown', async () => {
+test('updates are shown as they arrive, and only the shown output is watched', async () => {
 	const {press, shows, push, watched, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');
@@ -67,7 +67,7 @@ test('updates are shown as they come, and nothing is watched that is not shown',
 	await expect.poll(watched).toEqual([]);
 });
 
-test('a list is chosen from, the choice stays with its host, Enter opens it and Esc leads back', async () => {
+test('the selection in a list stays with its host, Enter opens the host and Esc returns', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
 	const {press, shows, push, watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);
@@ -81,7 +81,7 @@ test('a list is chosen from, the choice stays with its host, Enter opens it and 
 	await press(keys.enter);
 	await shows('all of c');
 	await expect.poll(watched).toEqual(['host c']);
-	// As in any other output, Enter closes it.
+	// Enter closes the list, like any other output.
 	await press(keys.enter);
 	await shows('>c is a host');
 	await expect.poll(watched).toEqual(['host']);
@@ -91,7 +91,7 @@ test('a list is chosen from, the choice stays with its host, Enter opens it and 
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('the lines of an opened host have the colours of the states of its GPUs', async () => {
+test('the lines of an opened host have the colors of its GPU states', async () => {
 	const page: LiveOutputPage = {lines: ['HEAD', '----', 'GPU 0 is free', 'GPU 1'], tones: new Map([[2, 'free']])};
 	const {press, shows, store} = await open({'host a': page});
 	await press(':', 'host a', keys.enter);
@@ -99,7 +99,7 @@ test('the lines of an opened host have the colours of the states of its GPUs', a
 	expect(store.getState().dialog).toMatchObject({kind: 'output', tones: new Map([[2, 'free']])});
 });
 
-test('a list that is longer than the screen moves with the choice', async () => {
+test('a list longer than the screen scrolls with the selection', async () => {
 	const names = Array.from({length: 40}, (_, number) => `host-${number}`);
 	const {press, shows, screen} = await open({host: listOf(...names)});
 	await press(':', 'host', keys.enter);

@@ -6,7 +6,7 @@ import type {MonitorOptions} from '../../source/tui/ports.js';
 import {FakeStdin, FakeStdout} from './_harness.js';
 import {alice, createScene, utcTime} from './_world.js';
 
-/** Starts it as the command does, and waits for its first whole frame. */
+/** Starts the monitor as the command does, and waits for its first whole frame. */
 async function start(more: Partial<MonitorOptions> = {}) {
 	const box = await createScene();
 	const stdout = new FakeStdout({columns: 80, rows: 24});
@@ -22,7 +22,7 @@ async function start(more: Partial<MonitorOptions> = {}) {
 		stdin: stdin as unknown as NodeJS.ReadStream,
 		...more,
 	});
-	// An end that comes early is looked at later.
+	// An early end is examined later.
 	ended.catch(() => undefined);
 	await expect.poll(() => stdout.screen().join('\n'), {timeout: 5000}).toMatch(/> 0 +Mine/v);
 	return {stdout, stdin, ended};
@@ -38,7 +38,7 @@ function expectRestored(stdout: FakeStdout): void {
 	expect(stdout.written.lastIndexOf(showsCursor)).toBeGreaterThan(stdout.written.lastIndexOf(enters));
 }
 
-test('q ends it with 0 and gives the terminal back', async () => {
+test('q ends the monitor with 0 and restores the terminal', async () => {
 	const {stdout, stdin, ended} = await start({notice: 'No pool was found: made a private one'});
 	expect(stdout.screen().join('\n')).toContain('WARN No pool was found: made a private one');
 	stdin.type('q');
@@ -47,7 +47,7 @@ test('q ends it with 0 and gives the terminal back', async () => {
 });
 
 test.each(['stdin', 'stdout', 'stderr'] as const)(
-	'an error of %s, whose terminal was closed, is a hang-up',
+	'an error of %s after its terminal was closed is treated as a hang-up',
 	async (name) => {
 		const stderr = new FakeStdout({columns: 80, rows: 24});
 		const {stdin, stdout, ended} = await start({stderr: stderr as unknown as NodeJS.WriteStream});
@@ -55,7 +55,7 @@ test.each(['stdin', 'stdout', 'stderr'] as const)(
 		const lost = Object.assign(new Error('read EIO'), {code: 'EIO'});
 		stream.emit('error', lost);
 		expect(await ended).toBe(129);
-		// The mode and the size of a terminal that is gone cannot be had: the error of that comes a little later.
+		// The mode and size of a closed terminal cannot be read, and that error comes later.
 		stream.emit('error', lost);
 	},
 );
@@ -73,7 +73,7 @@ test.each([
 	expect(process.listenerCount(signal)).toBeLessThan(listeners);
 });
 
-test('a bug gives the terminal back before it is reported', async () => {
+test('a bug restores the terminal before it is reported', async () => {
 	const {stdout, ended} = await start();
 	const broken = new Error('a bug');
 	(process as EventEmitter).emit('unhandledRejection', broken);
@@ -81,7 +81,7 @@ test('a bug gives the terminal back before it is reported', async () => {
 	expectRestored(stdout);
 });
 
-test('a throw while drawing does too', async () => {
+test('an error while drawing restores the terminal', async () => {
 	let isBroken = false;
 	const {stdout, stdin, ended} = await start({
 		formatTime(seconds) {

@@ -11,7 +11,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('a store that is lost stops changes, ages, and is read again when it is back', async () => {
+test('a lost store stops changes, shows its age, and is read again when it is back', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	const {read} = box.store;
 	session = startMonitor(box);
@@ -33,21 +33,21 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 	await session.shows('[LIVE]');
 });
 
-test('a scan that fails keeps the last readings and says why', async () => {
+test('a failed scan keeps the last readings and shows the reason', async () => {
 	const box = await createBox(1, {readings: [gpuReading(0, {utilizationPercent: 33})]});
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows('33%');
 	box.failure = 'nvidia-smi timed out after 5 s';
 	await session.shows('WARN GPU scan failed: nvidia-smi timed out after 5 s');
 	await session.shows(/\[SCAN FAILED \d+s\] {2}nvidia-smi timed out/v);
-	// Readings that stand still are not live, though the store is.
+	// Outdated readings are not live, although the store is.
 	expect(session.screen()).not.toContain('LIVE');
 	await session.shows('33%');
 	box.failure = undefined;
 	await session.shows(/\[LIVE\] .*scan \d+s ago/v);
 });
 
-test('an expired reservation goes without an event', async () => {
+test('an expired reservation disappears without an event', async () => {
 	let now = sceneTime;
 	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
 	session = startMonitor(box);

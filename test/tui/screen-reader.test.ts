@@ -1,4 +1,4 @@
-/** The screen for a screen reader: whatever is shown to others is said. */
+/** The screen for a screen reader, which includes everything that is shown otherwise. */
 import {expect, test} from 'vitest';
 import type {Write} from '../../source/core/model/plan.js';
 import type {Size, State} from '../../source/tui/state/state.js';
@@ -9,7 +9,7 @@ import {createBox, createScene, gpuReading, lease} from './_world.js';
 
 const size: Size = {columns: 200, rows: 24};
 
-/** Returns what is read aloud: the lines of the screen, without the blanks between columns. */
+/** Returns what is read aloud: the lines of the screen with single blanks. */
 const linearLines = (state: State): readonly string[] =>
 	frameOf(state)
 		.split('\n')
@@ -21,7 +21,7 @@ const said = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 
 const typing = (text: string): readonly Step[] => [...text].map((character) => ({kind: 'typed', text: character}));
 
-test('what is typed after a colon is said, and what is wrong with it', async () => {
+test('a typed command is read aloud, and so is its error', async () => {
 	const state = await stateOf(await createScene(), size, {isLinear: true}, [
 		{kind: 'opened', dialog: commandPrompt([])},
 		...typing('stat'),
@@ -38,11 +38,11 @@ test('what is typed after a colon is said, and what is wrong with it', async () 
 	]);
 });
 
-test('the words that filter the table of all hosts are said', async () => {
+test('the filter of the table of all hosts is read aloud', async () => {
 	expect((await said('focus-hosts', 'open-filter', ...typing('a100'))).join('\n')).toContain('Filter a100');
 });
 
-test('the detail of a GPU says what its panel shows, without what changes with every second', async () => {
+test('the detail of a GPU is read aloud without values that change every second', async () => {
 	const lines = await said('focus-detail');
 	const from = lines.findIndex((line) => line.startsWith('2:Detail GPU 0'));
 	expect(lines.slice(from + 1, from + 4)).toEqual([
@@ -52,7 +52,7 @@ test('the detail of a GPU says what its panel shows, without what changes with e
 	]);
 });
 
-test('who shares a GPU, and its parts by MIG, are said', async () => {
+test('the sharers and the MIG instances of a GPU are read aloud', async () => {
 	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['3g.40gb'])]});
 	const shares: Write = {
 		kind: 'shares',
@@ -67,7 +67,7 @@ test('who shares a GPU, and its parts by MIG, are said', async () => {
 	expect(lines.find((line) => line.includes('GPU 1'))).toMatch(/MIG 3g\.40gb$/v);
 });
 
-test('the help is said one group after another, page by page', async () => {
+test('the help is read aloud group by group, page by page', async () => {
 	const pages = new Set<string>();
 	for (let page = 0; page < 6; page++) {
 		const turns = Array.from({length: page}, () => 'help-next' as const);
@@ -80,7 +80,7 @@ test('the help is said one group after another, page by page', async () => {
 	expect(all).toMatch(/^Mine IN_USE You hold it$/mv);
 });
 
-test('a table that a verb printed is said without its rules', async () => {
+test('a table from a command is read aloud without its rules', async () => {
 	const dialog = outputOf('$ status', [' GPU │ STATUS', '─────┼───────', ' 0   │ FREE']);
 	expect((await said({kind: 'opened', dialog})).slice(0, 3)).toEqual(['$ status:', 'GPU, STATUS', '0, FREE']);
 });

@@ -1,4 +1,4 @@
-/** Below the smallest screen nothing that a key does could be seen: so keys do nothing there. */
+/** Below the smallest screen, no effect of a key would be visible, so keys do nothing there. */
 import {afterEach, expect, test} from 'vitest';
 import {Summary} from '../../source/tui/panels/summary.js';
 import {endSession, keys, startMonitor, stateOf, textOf, type Session} from './_harness.js';
@@ -15,7 +15,7 @@ afterEach(async () => {
 const tooSmall = {columns: 50, rows: 10};
 const large = {columns: 80, rows: 24};
 
-test('below the smallest screen no key opens, answers or does anything but q', async () => {
+test('below the smallest screen no key but q has an effect', async () => {
 	const box = await createBox(3, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: tooSmall});
 	const {press, paste, shows, store, quits} = session;
@@ -35,7 +35,7 @@ test('below the smallest screen no key opens, answers or does anything but q', a
 	expect(quits()).toBe(1);
 });
 
-test('a dialog that is open when the screen becomes too small is not answered blindly, and is there again afterwards', async () => {
+test('a dialog that is open when the screen becomes too small ignores keys, and is back afterwards', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, hides, resize} = session;
@@ -66,7 +66,7 @@ test('the small screen says that quitting leaves the queue', async () => {
 	expect(quits()).toBe(1);
 });
 
-test('words of the summary never run together, however narrow the screen is', async () => {
+test('words of the summary are separated at any width', async () => {
 	const box = await createScene();
 	for (let columns = 10; columns <= 140; columns++) {
 		const state = await stateOf(box, {columns, rows: 15});

@@ -40,7 +40,7 @@ export type Terminal = {
 	/** Whether the program uses the alternate screen. */
 	readonly isAlternate: () => boolean;
 	readonly isCursorShown: () => boolean;
-	/** The emulator, for the colours of its cells. */
+	/** The emulator, for the colors of its cells. */
 	readonly emulator: xterm.Terminal;
 	/** Kills the program if it still runs, and frees everything. */
 	readonly close: () => Promise<void>;

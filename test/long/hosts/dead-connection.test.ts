@@ -1,4 +1,4 @@
-/** A host whose network goes away without a word, through real OpenSSH: every command ends with a clear error, and names the host. */
+/** A host whose network disappears silently, through real OpenSSH: every command ends with a clear error that names the host. */
 import path from 'node:path';
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -8,7 +8,7 @@ import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {peek, start} from '../../_helpers/program/processes.js';
 
-describe.runIf(canHaveNetwork())('when the network goes away', () => {
+describe.runIf(canHaveNetwork())('when the network disappears', () => {
 	let here: Box;
 	let far: Box;
 	let network: Network;
@@ -38,7 +38,7 @@ describe.runIf(canHaveNetwork())('when the network goes away', () => {
 	const secondsSince = (beganMs: number): number => (performance.now() - beganMs) / 1000;
 	const lost = 'canhazgpu: the connection to far was lost';
 
-	test('a job on a terminal ends, and gives the terminal back', async () => {
+	test('a job on a terminal ends, and the terminal is restored', async () => {
 		const terminal = openTerminal(
 			starter,
 			[...starterText, 'run', '--on', 'far', '--', 'sh', '-c', 'echo begun; exec sleep 600'],
@@ -52,7 +52,7 @@ describe.runIf(canHaveNetwork())('when the network goes away', () => {
 		await terminal.close();
 	});
 
-	test('a job and a waiting request end within 30 s, and say that they may go on there', async () => {
+	test('a job and a waiting request end within 30 s, and say that they may continue on the host', async () => {
 		const job = start(
 			here,
 			['run', '--on', 'far', '-g', '2', '--', 'sh', '-c', 'echo begun >&2; exec sleep 600'],
@@ -65,7 +65,7 @@ describe.runIf(canHaveNetwork())('when the network goes away', () => {
 		const beganMs = performance.now();
 		const [ranJob, ranWaiter] = await Promise.all([job.ended, waiter.ended]);
 		expect(secondsSince(beganMs)).toBeLessThan(30);
-		// The sshd there has not learned of the cut: the job goes on.
+		// The sshd there has not noticed the cut, so the job continues.
 		expect((await peek(far)).gpus.filter(({kind}) => kind === 'leased').length).toBeGreaterThanOrEqual(2);
 		for (const {exitCode, stderr} of [ranJob, ranWaiter]) {
 			expect(exitCode).toBe(255);

@@ -1,6 +1,4 @@
-/**
-The table of all hosts through real OpenSSH: three servers on 127.0.0.1 with a pool each, and what it costs to keep them in view.
-*/
+/** The table of all hosts through real OpenSSH, with three servers on 127.0.0.1, a pool on each, and the cost of showing them. */
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
@@ -32,11 +30,11 @@ afterAll(async () => {
 
 type Usage = {readonly cpuSeconds: number; readonly names: readonly string[]};
 
-/** Processor time of a process and of all that it started and that still runs, with what has ended meanwhile. */
+/** Processor time of a process, its running children, and those it has waited for. */
 function usageOf(pid: number): Usage {
 	const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
 	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-	// User, system, and those of children that were waited for, in hundredths.
+	// User and system time of the process and of its reaped children, in hundredths of a second.
 	const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
 	const children = readdirSync('/proc')
 		.filter((name) => /^\d+$/v.test(name))
@@ -55,7 +53,7 @@ function usageOf(pid: number): Usage {
 	};
 }
 
-/** The connections that follow the status of this host. */
+/** Connections that follow the status of this host. */
 const connectionsTo = (host: string): readonly number[] =>
 	readdirSync('/proc')
 		.filter((name) => {
@@ -68,7 +66,7 @@ const connectionsTo = (host: string): readonly number[] =>
 		})
 		.map(Number);
 
-/** The share of one processor, over a while. */
+/** The share of one processor over some time. */
 async function shareOf(pid: number): Promise<number> {
 	const seconds = 20;
 	const before = usageOf(pid).cpuSeconds;
@@ -78,26 +76,26 @@ async function shareOf(pid: number): Promise<number> {
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} % of a processor`;
 
-test('three hosts in view: a change there is shown at once, one that is switched off says so, and it costs little', async () => {
+test('the table shows changes of three hosts at once, reports a host that is switched off, and costs little', async () => {
 	const top = startTop(here, {environment, flags: ['--interval', '5s'], size: {columns: 120, rows: 40}});
 	await top.waitFor(isShown(1));
 	const alone = await shareOf(top.pid);
 	top.write('H');
 	await top.waitFor(/4 hosts +4 answering/v);
 	await top.waitFor(/Free 25 .* of 25/v);
-	// What it takes to connect is no part of what it takes to stay.
+	// The cost of connecting is not part of the cost of staying connected.
 	await sleep(5000);
 	expect(usageOf(top.pid).names.filter((name) => name === 'ssh')).toHaveLength(3);
 	const together = await shareOf(top.pid);
 	process.stderr.write(`top alone: ${percent(alone)}, over three hosts by ssh: ${percent(together)}\n`);
-	// What the other hosts cost, on a machine of whatever load.
+	// The cost of the other hosts, independent of the machine's load.
 	expect(together - alone).toBeLessThan(0.03);
 	const changedAtMs = Date.now();
 	await boxes.far.run('reserve -g 3 -d 1h');
 	await top.waitFor(/Free 22 {2}Mine 3/v);
 	process.stderr.write(`a change there is shown ${Date.now() - changedAtMs} ms after the command was typed\n`);
 	await servers.stop('third');
-	// A session outlives the server that was stopped: its connection is cut here.
+	// Sessions survive their stopped server, so their connections are cut here.
 	for (const pid of connectionsTo('third')) {
 		process.kill(pid, 'SIGKILL');
 	}
@@ -112,7 +110,7 @@ test('three hosts in view: a change there is shown at once, one that is switched
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-/** A host of eight GPUs that tells its status every five seconds, as the program would. */
+/** A host of eight GPUs that sends its status every five seconds, as the program does. */
 const simulatedHost = (gpus: ReadonlyArray<Readonly<Record<string, unknown>>>): string =>
 	`#!/bin/sh\nwhile :; do echo '${JSON.stringify({host: 'x', account: 'root', version: '0.1.0', gpus, waiting_count: 1})}'; sleep 5; done\n`;
 
@@ -120,7 +118,7 @@ const residentMiB = (pid: number): number =>
 	Number(/^VmRSS:\s+(?<kibibytes>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['kibibytes']) /
 	1024;
 
-test('fifty hosts of eight GPUs each are in one table, within 150 MiB, and a key is answered at once', async () => {
+test('fifty hosts of eight GPUs fit in one table within 150 MiB, and keys act at once', async () => {
 	const bin = path.join(here.home, 'fifty');
 	mkdirSync(bin);
 	const gpus = Array.from({length: 8}, (_, index) => ({
@@ -169,7 +167,7 @@ test('fifty hosts of eight GPUs each are in one table, within 150 MiB, and a key
 	await expect.poll(() => readdirSync('/proc').filter((name) => isStubOf(bin, name)), {timeout: 20_000}).toEqual([]);
 });
 
-/** Whether a process is one of the hosts. */
+/** Whether a process is one of the simulated hosts. */
 function isStubOf(bin: string, name: string): boolean {
 	try {
 		return /^\d+$/v.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(path.join(bin, 'ssh'));

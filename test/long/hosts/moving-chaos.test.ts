@@ -1,6 +1,6 @@
 /**
-`run --on any` while everything dies: the program here, the sshd of its connection, and the store of either host, by SIGKILL, while requests
-wait and while they move. Two hosts by real OpenSSH, each with a Redis of its own that keeps what it was told.
+`run --on any` while processes are killed: the program here, the sshd of its connection, and the store of either host, while requests wait and move.
+Uses two hosts through real OpenSSH, each with a durable Redis.
 */
 import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
@@ -25,7 +25,7 @@ let environment: Record<string, string>;
 let ledger: string;
 
 beforeAll(async () => {
-	// A computer without a pool: "any" is one of the two.
+	// A computer without a pool, so that "any" is one of the two hosts.
 	here = createBox();
 	stores = {near: await startRedis({isDurable: true}), far: await startRedis({isDurable: true})};
 	boxes = {near: await createRedisBox(stores.near.port, 2), far: await createRedisBox(stores.far.port, 4)};
@@ -57,7 +57,7 @@ const processes = (): readonly Process[] =>
 			}
 		});
 
-/** Kills what sshd has started for each connection of that host, and not the server itself. */
+/** Kills the sshd process of each connection to that host, but not the server. */
 function killConnections(host: HostName): void {
 	const server = Number(readFileSync(path.join(here.home, 'ssh', `${host}.pid`), 'utf8'));
 	for (const {pid} of processes().filter(({parent}) => parent === server)) {
@@ -65,7 +65,7 @@ function killConnections(host: HostName): void {
 	}
 }
 
-/** The notes of what is held there and of what waits. Empty while its store is away. */
+/** The notes of leases and queue entries on the host. Empty while its store is down. */
 async function notesOn(host: HostName): Promise<{readonly held: readonly string[]; readonly waiting: number}> {
 	try {
 		const {gpus, queue} = await peek(boxes[host]);
@@ -112,7 +112,7 @@ async function kill(victim: Victim, requests: readonly Started[], random: () => 
 	}
 }
 
-/** So that a failure can be played again, as far as processes can: numbers from 0 to 1. */
+/** Random numbers from 0 to 1 with a seed, so that failures can be reproduced as far as processes allow. */
 function numbersFrom(seed: number): () => number {
 	let count = 0;
 	return () => {
@@ -123,7 +123,7 @@ function numbersFrom(seed: number): () => number {
 
 const requestCount = 3;
 
-/** One round: all is taken, requests wait on one host, the other becomes free, and things die about when they move. */
+/** Runs one round: all GPUs are taken, requests wait on one host, the other host becomes free, and processes are killed about when the requests move. */
 async function play(
 	round: number,
 	victims: readonly Victim[],
@@ -159,7 +159,7 @@ async function play(
 	const watching = watch();
 	if (phase === 'moving') {
 		await boxes.far.run('release');
-		// The first look at other hosts is ten seconds after the request; from the first that leaves on, all of them move.
+		// Other hosts are first asked ten seconds after a request. When the first request leaves, all of them move.
 		await expect
 			.poll(async () => (await notesOn('near')).waiting < requestCount, {timeout: 60_000, interval: 5})
 			.toBe(true);
@@ -170,7 +170,7 @@ async function play(
 		await kill(victim, requests, random);
 	}
 
-	// Those who live still get what they asked for.
+	// The surviving requests still get their GPUs.
 	await Promise.all([boxes.near.run('release'), boxes.far.run('release')]);
 	await Promise.all(requests.map(async ({ended}) => ended));
 	await expect
@@ -203,14 +203,14 @@ test.each<[phase: 'waiting' | 'moving', victims: readonly Victim[]]>([
 	['moving', ['store of far']],
 	['moving', ['store of far', 'client', 'connection']],
 ])(
-	`while they are %s, SIGKILL of %j: no job starts twice, no entry stays, no GPU stays held (CHAOS_SEED=${seed})`,
+	`while requests are %s, SIGKILL of %j starts no job twice and leaves no queue entry or held GPU (CHAOS_SEED=${seed})`,
 	{timeout: 240_000},
 	async (phase, victims) => {
 		await play(started().length + victims.length * 100 + phase.length, victims, phase, seed);
 	},
 );
 
-test('requests that nobody kills move, and each of their jobs runs once', {timeout: 240_000}, async () => {
+test('requests without kills move, and each of their jobs runs once', {timeout: 240_000}, async () => {
 	const before = started().length;
 	await play(9999, [], 'moving', seed);
 	expect(started().length - before).toBe(requestCount);

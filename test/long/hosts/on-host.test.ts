@@ -1,5 +1,5 @@
 /**
-`--on` through real OpenSSH: three servers on 127.0.0.1 with a pool each, one switched off, one that refuses, and one without canhazgpu.
+`--on` through real OpenSSH, with three servers on 127.0.0.1 and a pool on each, one switched off, one that refuses, and one without canhazgpu.
 */
 import {spawnSync} from 'node:child_process';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const heldOn = async (box: Box): Promise<number> => (await peek(box)).gpus.filter(({kind}) => kind === 'leased').length;
 
-test('any passes over hosts that are off or have no canhazgpu', async () => {
+test('any skips hosts that are off or lack canhazgpu', async () => {
 	const {exitCode, stdout, stderr} = await here.run('run --on any -g 4 -- printenv CUDA_VISIBLE_DEVICES', environment);
 	expect([exitCode, stdout, stderr]).toEqual([0, '0,1,2,3\n', 'canhazgpu: on far: 4 GPU(s) are free there\n']);
 	const none = await here.run('run --on any -g 5 -- true', environment);
@@ -54,7 +54,7 @@ test('any passes over hosts that are off or have no canhazgpu', async () => {
 	);
 });
 
-test('a job has its input, its output, its exit code and a signal as here', async () => {
+test('a job gets its input, output, exit code and signals as on this host', async () => {
 	const script = 'cat; echo err >&2; kill -9 $$';
 	const run = [starter, ...starterText, 'run', '--on', 'near', '--', 'sh', '-c', script];
 	const {exitCode, stdout, stderr} = await start(
@@ -67,7 +67,7 @@ test('a job has its input, its output, its exit code and a signal as here', asyn
 	expect(await heldOn(boxes.near)).toBe(0);
 });
 
-test('on a terminal the command there has one, and Ctrl-C ends it alone', async () => {
+test('a command there gets a terminal, and Ctrl-C ends only the command', async () => {
 	const terminal = openTerminal(
 		starter,
 		[
@@ -95,7 +95,7 @@ test('on a terminal the command there has one, and Ctrl-C ends it alone', async 
 	expect(await heldOn(boxes.far)).toBe(0);
 });
 
-test('Ctrl-Z stops nothing there; ~ and Ctrl-Z stop ssh here, give the shell back, and fg goes on', async () => {
+test('Ctrl-Z does not stop the job there, ~ and Ctrl-Z stop ssh here, and fg continues', async () => {
 	const shell = openTerminal('/bin/bash', ['--norc', '-i'], {
 		columns: 100,
 		rows: 24,
@@ -118,10 +118,10 @@ test('Ctrl-Z stops nothing there; ~ and Ctrl-Z stop ssh here, give the shell bac
 });
 
 test.each(['of its own', 'shared'])(
-	'the end of a connection, %s, takes the waiter and the job there with it',
+	'the end of a connection, %s, ends the waiter and the job there',
 	async (kind) => {
 		if (kind === 'shared') {
-			// The connection that all of them share stays when one of them ends.
+			// A shared connection stays open when one of its sessions ends.
 			const client = path.join(here.home, 'ssh/client.conf');
 			const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
 			writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));

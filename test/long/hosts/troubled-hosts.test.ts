@@ -1,6 +1,6 @@
 /**
-Hosts that hang, refuse, are of another version or lie, all at once beside two good ones, through real OpenSSH: one server on 127.0.0.1 for
-each. The good ones are shown at once and in full on every face, and the others say what is wrong with them.
+Hosts that hang, refuse, lie or have another version, together with two good ones, through real OpenSSH with one server on 127.0.0.1 each. The good
+ones are shown completely and at once, and the others with their problem.
 */
 import {chmodSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import {start} from '../../_helpers/program/processes.js';
 import {isShown, startTop} from '../../tui/program/_program.js';
 import {askJson, listenTo, startWeb} from '../../web/_server.js';
 
-/** In the words of `status --json`: a program that means harm, or whose clock stands anywhere. */
+/** Values in the format of `status --json` from a hostile program, and from one with a wrong clock. */
 const escapes = String.raw`[{"gpu_id":0,"status":"\u001b[2JIN_USE","user":"\u001b]0;owned\u0007mallory\u202e","note":"\u001b[31mred\nline","gpu_model":"H100"}]`;
 const absurd = JSON.stringify([
 	{
@@ -45,7 +45,7 @@ const stubScript = String.raw`words="$*"
 tell() { case "$words" in *--follow) printf '{"version":"99.0","gpus":%s}\n' "$1"; exec sleep 600;; *queue*) echo '{"entries":[]}';; *) printf '%s\n' "$1";; esac; }
 `;
 
-/** What stands for canhazgpu there. */
+/** Shell scripts that replace canhazgpu on these hosts. */
 const programs = {
 	hangs: 'exec sleep 600',
 	garbage: 'head -c 100000 /dev/urandom',
@@ -58,7 +58,7 @@ const programs = {
 	old: 'case "$*" in *--follow) echo \'Error: status has no flag --follow\' >&2; exit 2;; *queue*) exit 2;; *) echo \'[{"gpu_id":0,"status":"AVAILABLE","gpu_model":"A100"}]\';; esac',
 } as const;
 
-/** Their servers are in trouble themselves: stopped, switched off, of another key, and without the program. */
+/** Hosts whose server itself has a problem: stopped, switched off, with another key, and without the program. */
 const servers = ['stopped', 'off', 'key', 'bare'] as const;
 
 let here: Box;
@@ -74,7 +74,7 @@ beforeAll(async () => {
 	good = {near: await createEmbeddedBox(2), far: await createEmbeddedBox(4)};
 	await good.near.run('reserve -g 1 -d 4h');
 	troubled = Object.fromEntries([...Object.keys(programs), ...servers].map((name) => [name, createBox()]));
-	// The good ones last: whatever the others do comes before them.
+	// The good ones come last, after everything the others do.
 	machines = await startSshServers(fileOf(''), {...troubled, ...good});
 	for (const [name, lines] of Object.entries(programs)) {
 		const file = path.join(troubled[name]!.home, 'installed/canhazgpu');
@@ -85,7 +85,7 @@ beforeAll(async () => {
 	process.kill(Number(readFileSync(fileOf('stopped.pid'), 'utf8')), 'SIGSTOP');
 	await machines.stop('off');
 	rmSync(path.join(troubled['bare']!.home, 'installed'), {recursive: true});
-	// This host is offered a key that there is not.
+	// This host accepts only a key that does not exist.
 	const client = readFileSync(fileOf('client.conf'), 'utf8').split('\n');
 	const index = client.findIndex((line, at) => at > client.indexOf('Host key') && line.startsWith('IdentityFile '));
 	writeFileSync(fileOf('client.conf'), client.with(index, `IdentityFile ${fileOf('none')}`).join('\n'));
@@ -102,7 +102,7 @@ afterAll(async () => {
 	}
 });
 
-/** By host, what is told of those whose answer is of no use. */
+/** The error shown for each host whose answer is unusable. */
 const refusals: Readonly<Record<string, RegExp>> = {
 	hangs: /^hangs: no answer within 1[05] s$/v,
 	stopped: /^stopped: (?:no answer within 1[05] s|(?:ssh: connect to host|Connection timed out|Connection to) .*)$/v,
@@ -119,7 +119,7 @@ const isHarmless = (words: string): boolean => !/[\p{Control}\u{202E}]/v.test(wo
 
 type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
 
-test('status --all: the good ones stand in full, and each of the others says what is wrong', async () => {
+test('status --all shows the good hosts completely, and the problem of each other host', async () => {
 	const {exitCode, stdout, stderr} = await here.run('status --all --json', environment);
 	expect([exitCode, stderr]).toEqual([0, '']);
 	const hosts = JSON.parse(stdout) as Readonly<Record<string, Rows | {readonly error: string}>>;
@@ -140,7 +140,7 @@ test('status --all: the good ones stand in full, and each of the others says wha
 	}
 });
 
-test('status --all: the table of a good one does not wait for those that hang', async () => {
+test('status --all prints the table of a good host without waiting for hanging ones', async () => {
 	const asking = start(here, 'status --all', environment);
 	const beganMs = performance.now();
 	await expect.poll(() => /^far$/mv.test(asking.stdout()), {timeout: 30_000}).toBe(true);
@@ -158,7 +158,7 @@ test('status --all: the table of a good one does not wait for those that hang', 
 const linesOf = (screen: readonly string[], host: string): string =>
 	screen.filter((line) => new RegExp(`^│[ >] ${host} `, 'v').test(line)).join('\n');
 
-/** The ssh of this monitor to that host. */
+/** The ssh process of this monitor for that host. */
 const connectionsTo = (host: string): readonly number[] =>
 	readdirSync('/proc')
 		.filter((name) => {
@@ -171,7 +171,7 @@ const connectionsTo = (host: string): readonly number[] =>
 		})
 		.map(Number);
 
-test('top: the good ones are live beside all of them; one that freezes says so, with the age of its values, and comes back', async () => {
+test('top shows the good hosts live, and marks a frozen host with the age of its values until it is back', async () => {
 	const top = startTop(here, {environment, size: {columns: 160, rows: 50}});
 	await top.waitFor(isShown(1));
 	const beganMs = performance.now();
@@ -198,7 +198,7 @@ test('top: the good ones are live beside all of them; one that freezes says so, 
 	process.stderr.write(
 		`a change on a good one is shown ${(performance.now() - changedMs).toFixed(0)} ms after it was typed\n`,
 	);
-	// The host freezes: its connection stays, and says nothing.
+	// The host freezes: its connection stays open and is silent.
 	const [frozen] = connectionsTo('near');
 	process.kill(frozen!, 'SIGSTOP');
 	await top.waitFor(/near +! no answer within 15 s \(values of [12]\ds ago\)/v, 40_000);
@@ -212,7 +212,7 @@ test('top: the good ones are live beside all of them; one that freezes says so, 
 	await good.far.run('release');
 });
 
-test('web: the stream and the API give the good ones at once, and the others in harmless words', async () => {
+test('web sends the good hosts at once, and the problems of the others as harmless text', async () => {
 	const web = await startWeb(here, [], {...environment, CANHAZGPU_WEB_HOSTS_INTERVAL: '2s'});
 	onTestFinished(async () => {
 		await web.end('SIGKILL');

@@ -1,4 +1,4 @@
-/** A real Slurm for the tests of one file, with the program that speaks to it. */
+/** A real Slurm for the tests of one file, and the program that uses it. */
 import {chmodSync} from 'node:fs';
 import {afterAll, afterEach, beforeAll} from 'vitest';
 import {startSlurm, type SlurmCluster} from '../../_helpers/machine/slurm-cluster.js';
@@ -6,15 +6,15 @@ import {createBox, type Box} from '../../_helpers/program/cli.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What the tests of a file share; there from the first test on. */
+/** Shared by the tests of a file, and available from the first test on. */
 export type ClusterOfFile = {
 	readonly slurm: () => SlurmCluster;
 	readonly box: () => Box;
-	/** What `status --json` shows. */
+	/** The rows of `status --json`. */
 	readonly rows: () => Promise<readonly Row[]>;
 };
 
-/** Starts the cluster before the first test, takes its jobs away after each, and ends it after the last. */
+/** Starts the cluster before the first test, cancels its jobs after each test, and stops it after the last. */
 export function clusterOfFile(options?: Parameters<typeof startSlurm>[0]): ClusterOfFile {
 	let slurm: SlurmCluster;
 	let box: Box;
@@ -22,7 +22,7 @@ export function clusterOfFile(options?: Parameters<typeof startSlurm>[0]): Clust
 		slurm = await startSlurm(options);
 		box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
 		chmodSync(box.home, 0o755);
-		// What is not here yet is fetched.
+		// Slurm is downloaded if it is not installed.
 	}, 300_000);
 
 	afterEach(async () => {

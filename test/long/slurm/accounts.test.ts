@@ -1,4 +1,4 @@
-/** Jobs that ended, out of a real slurmdbd before a real MariaDB: `report` and `events`, and what both say while it is away. */
+/** Ended jobs from a real slurmdbd and MariaDB in `report` and `events`, also while the database is down. */
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {clusterOfFile, type Row} from './_cluster.js';
@@ -11,7 +11,7 @@ const endedJobs = (): number =>
 		.split('\n')
 		.filter((state) => ['COMPLETED', 'FAILED'].includes(state)).length;
 
-test('report counts the GPU hours of jobs that ended, and events tell of them', async () => {
+test('report counts the GPU hours of ended jobs, and events lists them', async () => {
 	expect((await box().run('report --json')).stdout).toContain('"total_gpu_hours": 0,');
 	expect((await box().run('run -g 3 -- sleep 4')).exitCode).toBe(0);
 	slurm().run('srun', '--gres=gpu:1', '--job-name=plain', 'true');
@@ -22,7 +22,7 @@ test('report counts the GPU hours of jobs that ended, and events tell of them', 
 	const {users, ...report} = JSON.parse((await box().run('report --days 1 --json')).stdout) as Row & {
 		readonly users: readonly Row[];
 	};
-	// A job without GPUs is not counted; each GPU is a reservation, as on a box.
+	// A job without GPUs is not counted. Each GPU is one reservation, as in a local pool.
 	expect(report).toMatchObject({by: 'user', total_reservations: 5, unique_users: 1});
 	expect(users).toMatchObject([{name: 'root', percentage: 100, run_count: 5, manual_count: 0}]);
 	const hours = Number(report['total_gpu_hours']);
@@ -41,7 +41,7 @@ test('report counts the GPU hours of jobs that ended, and events tell of them', 
 	);
 });
 
-test('with its database away the report says so with exit code 4, and all else goes on', async () => {
+test('report exits with 4 if the database is down, and everything else works', async () => {
 	await slurm().kill('slurmdbd');
 	const {exitCode, stdout, stderr} = await box().run('report');
 	const events = await box().run('events');
@@ -55,7 +55,7 @@ test('with its database away the report says so with exit code 4, and all else g
 	]);
 	expect([events.exitCode, events.stdout.includes('root got 3 GPUs')]).toEqual([0, true]);
 	expect([status.exitCode, run.exitCode, run.stdout]).toEqual([0, 0, '0,1\n']);
-	// What ended meanwhile is told as soon as the database is back.
+	// Jobs that ended meanwhile are reported when the database is back.
 	await eventually(async () => {
 		const {stdout: json} = await box().run('report --days 1 --json');
 		return json.includes('"total_reservations": 7');

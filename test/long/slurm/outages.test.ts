@@ -1,6 +1,6 @@
 /**
-Slurm's daemons are killed under running jobs, one after the other. Every face is looked at each time: it says what is old and since when, and
-shows all again by itself. The commands of `run` go on.
+Kills Slurm's daemons one after another while jobs run. Every interface shows that its values are old and since when, and recovers by itself. The
+commands of `run` continue.
 */
 import {spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
@@ -14,12 +14,12 @@ import {start} from '../../_helpers/program/processes.js';
 import {ask, listenTo, startWeb} from '../../web/_server.js';
 import {clusterOfFile, type Row} from './_cluster.js';
 
-/** The controller notices up to two thirds of this after a node was killed, and the jobs of the node fail at its end. */
+/** The controller notices a killed node after up to two thirds of this time, and fails its jobs at the end of it. */
 const nodeTimeoutSeconds = 150;
 
 const {slurm, box, rows} = clusterOfFile({nodeTimeoutSeconds});
 
-/** A monitor in a tmux of its own. */
+/** A monitor in its own tmux. */
 type Monitor = {
 	readonly screen: () => string;
 	readonly shows: (pattern: RegExp, milliseconds?: number) => Promise<string>;
@@ -48,7 +48,7 @@ function startMonitor(columns: number, lines: number): Monitor {
 
 	tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), starter, ...starterText, 'top');
 	onTestFinished(() => {
-		// It ends by itself with its only program.
+		// Tmux ends when its only program ends.
 		spawnSync('tmux', ['-S', path.join(folder, 'socket'), 'kill-server']);
 		rmSync(folder, {recursive: true, force: true});
 	});
@@ -70,7 +70,7 @@ const verbs = ['status', 'status --json', 'queue', 'queue --json'] as const;
 const answers = async (): Promise<ReadonlyArray<readonly [string, Ran]>> =>
 	Promise.all(verbs.map(async (words) => [words, await box().run(words)] as const));
 
-/** Every verb of one answer says who is away and what to look at, and prints nothing that could be taken for an answer. */
+/** Checks that every command names the unreachable daemon and gives a hint, and prints nothing that looks like a result. */
 async function expectRefusals(words: RegExp): Promise<void> {
 	for (const [verb, {exitCode, stdout, stderr}] of await answers()) {
 		expect([verb, exitCode, stdout]).toEqual([verb, 4, '']);
@@ -84,7 +84,7 @@ async function expectAnswers(): Promise<void> {
 	}
 }
 
-test('slurmctld, a slurmd and munged are killed under running jobs: every face tells it and recovers, and the jobs keep their exit codes', async () => {
+test('a kill of slurmctld, a slurmd and munged is shown everywhere, and jobs keep their exit codes', async () => {
 	const monitors = [startMonitor(80, 24), startMonitor(120, 32)];
 	const web = await startWeb(box());
 	onTestFinished(async () => {
@@ -92,7 +92,7 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 	});
 	const stream = listenTo(web.port);
 	onTestFinished(stream.close);
-	/** What the page knows of the store: each message has what changed. */
+	/** The page's state of the store. Each message contains what has changed. */
 	const store = (): Row | undefined =>
 		stream.messages.findLast(({data}) => data['store'] !== undefined)?.data['store'] as Row | undefined;
 	const kept = start(
@@ -114,7 +114,7 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 	);
 	await kept.says(/^Reserved 2 GPU\(s\): \[0 1\]/mv);
 	const jobId = slurm().run('squeue', '--noheader', '--states=RUNNING', '--format=%i').trim();
-	// It waits through all of it.
+	// This request waits through all outages.
 	await box().run('reserve -g 4 --on box2');
 	const waiter = start(box(), ['run', '-g', '4', '--on', 'box2', '--', 'sh', '-c', 'echo served; exit 7'], {
 		CANHAZGPU_RUN_QUIET: 'false',
@@ -132,14 +132,14 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 
 	await isWell();
 
-	/** Nothing of the time after the kill may be called known. */
+	/** Checks that the values are shown as old since the kill. */
 	const expectOld = async (daemon: 'slurmctld' | 'munged', words: RegExp): Promise<void> => {
 		await slurm().kill(daemon);
 		const killedMs = Date.now();
 		for (const monitor of monitors) {
 			const screen = await monitor.shows(/\[STALE \d+s\][\s\S]*Mine 6/v);
 			const {age} = /\[STALE (?<age>\d+)s\]/v.exec(screen)!.groups!;
-			// It asks each second.
+			// The monitor asks each second.
 			expect(Math.abs(Date.now() - Number(age) * 1000 - killedMs)).toBeLessThan(3000);
 			await monitor.shows(words);
 		}
@@ -152,7 +152,7 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 		await expectRefusals(words);
 	};
 
-	// Only changes are written down.
+	// Slurm saves a job only when it changes.
 	slurm().run('scontrol', 'update', `JobId=${jobId}`, 'Comment=kept');
 	await slurm().saved();
 	await expectOld('slurmctld', /controller does not answer/v);
@@ -204,19 +204,19 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 }, 400_000);
 
 test.each(['true', 'false'])(
-	'a command whose node fails has not succeeded: its exit code is 137, quiet: %s',
+	'a command whose node fails exits with 137, quiet: %s',
 	async (quiet) => {
 		const begun = path.join(box().home, `begun-${quiet}`);
 		const job = start(box(), ['run', '-g', '1', '--on', 'box3', '--', 'sh', '-c', `touch ${begun}; sleep 100`], {
 			CANHAZGPU_RUN_QUIET: quiet,
 		});
 		await eventually(() => existsSync(begun), 30_000);
-		// A node cannot be found to have failed at once.
+		// Slurm cannot detect a failed node at once.
 		const beganMs = performance.now();
 		await eventually(() => performance.now() - beganMs > 2000);
 		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DOWN', 'Reason=power');
 		const {exitCode, stderr} = await job.ended;
-		// The node may have come back by itself: its slurmd is well.
+		// The node may have come back by itself, because its slurmd still runs.
 		spawnSync('scontrol', ['update', 'NodeName=box3', 'State=RESUME'], {env: {...process.env, ...slurm().environment}});
 		expect([exitCode, stderr.includes('Node failure on box3')]).toEqual([137, true]);
 	},

@@ -1,4 +1,4 @@
-/** Jobs that Slurm runs in the background or later, and what is asked of a Slurm that hangs or loses a node. */
+/** Jobs that Slurm runs in the background or later, and requests to a Slurm that hangs or loses a node. */
 import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const {slurm, box, rows} = clusterOfFile({gres: 'gpu:1g.10gb:4,shard:16'});
 const inHome = (name: string): string => path.join(box().home, name);
 const textOf = (name: string): string => (existsSync(inHome(name)) ? readFileSync(inHome(name), 'utf8') : '');
 
-/** Hands a command over, and gives back its job. */
+/** Submits a command and returns its job. */
 async function detached(...words: readonly string[]): Promise<{readonly id: string; readonly output: string}> {
 	const {exitCode, stdout, stderr} = await box().run(['run', '--detach', '--json', ...words]);
 	expect([exitCode, stderr]).toEqual([0, '']);
@@ -22,7 +22,7 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 	return {id: job.lease_id, output: job.output};
 }
 
-test('without a configuration run says so and exits 4; a command that ends with 1 is no such case', async () => {
+test('run without a Slurm configuration says so and exits with 4, unlike a command that exits with 1', async () => {
 	writeFileSync(inHome('empty.conf'), '');
 	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
@@ -32,7 +32,7 @@ test('without a configuration run says so and exits 4; a command that ends with 
 	expect(ended.stderr).not.toContain('Error:');
 });
 
-test('a command that is handed over runs in the background, its words as they are, its output in a file', async () => {
+test('a submitted command runs in the background with its exact arguments and its output in a file', async () => {
 	const words = await box().run(
 		['run', '--gpus', '2', '--detach', '--', 'printf', '<%s>', '$HOME', 'a b', "it's", '--gpus'],
 		{
@@ -60,7 +60,7 @@ test('a command that is handed over runs in the background, its words as they ar
 	expect((await box().run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
 });
 
-test('a job that begins later is no job for now: the refusal names what it waits for', async () => {
+test('a job that cannot start yet is refused with --nonblock, with what it waits for', async () => {
 	const first = await detached('--', 'sleep', '300');
 	for (const words of [
 		['--after', first.id],
@@ -74,12 +74,12 @@ test('a job that begins later is no job for now: the refusal names what it waits
 	}
 }, 60_000);
 
-test('a command that a node does not have ends as srun says it', async () => {
+test("a command that is missing on the node ends with srun's message", async () => {
 	expect((await box().run('run -- /nowhere/command')).exitCode).toBe(2);
 	expect((await box().run('run -- /etc/passwd')).exitCode).toBe(13);
 }, 60_000);
 
-test('a job begins after others have ended, or when its time has come, and the queue says which it is', async () => {
+test('a job starts after other jobs or at its time, and the queue says which', async () => {
 	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
 	const later = await detached('--after', first.id, '--', 'sh', '-c', 'echo later >> order');
 	const good = await detached('--after', `afterok:${first.id}`, '--', 'sh', '-c', 'echo never >> order');
@@ -103,7 +103,7 @@ test('a job begins after others have ended, or when its time has come, and the q
 	expect((await entries()).map(({id}) => id).toSorted()).toEqual([good.id, timed.id].toSorted());
 }, 120_000);
 
-test('an array runs once for each number, with output of its own', async () => {
+test('an array runs once for each number, with separate output', async () => {
 	const {id} = await detached('--array', '2-4', '--', 'sh', '-c', 'echo number $SLURM_ARRAY_TASK_ID');
 	await eventually(
 		() => ['2', '3', '4'].every((task) => textOf(`slurm-${id}_${task}.out`) === `number ${task}\n`),
@@ -111,7 +111,7 @@ test('an array runs once for each number, with output of its own', async () => {
 	);
 }, 120_000);
 
-test('who leaves the queue with what waits of an array, or releases its last task, keeps the tasks that run', async () => {
+test('leaving the queue with the pending tasks of an array, or releasing its last task, keeps the running ones', async () => {
 	const tasks = (format = '%K%t'): string =>
 		slurm()
 			.run('squeue', '--noheader', '--array', `--format=${format}`)
@@ -136,7 +136,7 @@ test('who leaves the queue with what waits of an array, or releases its last tas
 	await eventually(() => tasks() === '0R 1R', 30_000);
 });
 
-test('while nodes are out of service a request that does not wait ends with 3, and one that no node can serve with 2', async () => {
+test('while nodes are down, a request that does not wait exits with 3, and one that no node can serve with 2', async () => {
 	slurm().run('scontrol', 'update', 'NodeName=box1,box2,box3', 'State=DRAIN', 'Reason=fan');
 	for (const [words, code] of [
 		['run --nonblock -- true', 3],
@@ -152,7 +152,7 @@ test('while nodes are out of service a request that does not wait ends with 3, a
 	}
 });
 
-test('a short command has its own exit code, also one by which srun says that it did not run', async () => {
+test('a short command keeps its exit code, even one that srun uses for its own failures', async () => {
 	for (const flags of ['', '--nonblock ', '--wait 5s ']) {
 		for (const code of [243, 244]) {
 			const {exitCode, stderr} = await box().run([...`run ${flags}-- sh -c`.split(' '), `exit ${code}`]);
@@ -164,7 +164,7 @@ test('a short command has its own exit code, also one by which srun says that it
 	expect((await box().run(['run', '--nonblock', '--on', 'box1', '--', 'sh', '-c', 'exit 244'])).exitCode).toBe(3);
 }, 60_000);
 
-test('a request that somebody takes out of the queue says so', async () => {
+test('a request that somebody removes from the queue says so', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -184,7 +184,7 @@ test.each([
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
 	['--detach', '--share=8G', '--share cannot be used with Slurm'],
-])('%s %s is refused, and nothing is handed over', async (flag, value, words) => {
+])('%s %s is refused, and nothing is submitted', async (flag, value, words) => {
 	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
 	const typed =
 		value.startsWith('--') || flag !== '--array' || value === '0-3' ? [flag, value] : [flag, value, '--detach'];
@@ -193,15 +193,15 @@ test.each([
 	expect(slurm().run('squeue', '--noheader', '--states=all', '--format=%i')).toBe(before);
 });
 
-test('nothing is handed over to a controller that is away, and that is told', async () => {
+test('submitting to an unreachable controller fails with a message', async () => {
 	await slurm().kill('slurmctld');
 	const away = await box().run(['run', '--detach', '--', 'true']);
 	await slurm().start('slurmctld');
 	expect([away.exitCode, away.stdout]).toEqual([4, '']);
 }, 120_000);
 
-test('with --json what was granted is said before the command begins, also of one that ends at once', async () => {
-	// A directory of its own: other tests, and other people, make such files in the common one.
+test('run --json prints the grant before the command starts, even if the command is very short', async () => {
+	// A separate directory, because other tests and users create such files in the common one.
 	const temporary = mkdtempSync(path.join(tmpdir(), 'json-'));
 	const environment = {TMPDIR: temporary};
 	for (let turn = 0; turn < 5; turn++) {
@@ -209,7 +209,7 @@ test('with --json what was granted is said before the command begins, also of on
 			['run', '-g', '2', '--json', '--', 'sh', '-c', 'echo begun >&2; echo $CUDA_VISIBLE_DEVICES'],
 			environment,
 		);
-		// Of a node that has not yet given back what ran before, srun says that it waits for it.
+		// While the node is still cleaning up, srun says that it waits.
 		const [grant, begun] = stderr.split('\n').filter((line) => !line.startsWith('srun: job '));
 		expect([exitCode, stdout, begun]).toEqual([0, '0,1\n', 'begun']);
 		expect(JSON.parse(grant!)).toMatchObject({gpu_ids: [0, 1], type: 'RUN', node: 'box1', node_gpu_ids: [0, 1]});
@@ -220,7 +220,7 @@ test('with --json what was granted is said before the command begins, also of on
 	expect(readdirSync(temporary)).toEqual([]);
 });
 
-test('a profile of MIG is a type of gres.conf', async () => {
+test('a MIG profile is a type in gres.conf', async () => {
 	const {stdout} = await box().run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
 	expect(stdout).toBe('0\n');
 	const {exitCode, stderr} = await box().run(['run', '--mig', '3g.40gb', '--', 'true']);
@@ -230,7 +230,7 @@ test('a profile of MIG is a type of gres.conf', async () => {
 	]);
 });
 
-test('a share is as many shards as its memory takes, once somebody said how much one has, and is shown as a share', async () => {
+test('a share is the number of shards for its memory, if the memory of a shard is configured, and is shown as a share', async () => {
 	const environment = {CANHAZGPU_SLURM_SHARD_MEMORY: '4G'};
 	const job = start(box(), ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
 	await job.says(/begun/v);
@@ -246,7 +246,7 @@ test('a share is as many shards as its memory takes, once somebody said how much
 	]);
 });
 
-test('a squeue that hangs is given up, with exit code 4', async () => {
+test('a hanging squeue is given up with exit code 4', async () => {
 	const directory = inHome('hanging');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(path.join(directory, 'squeue'), '#!/bin/sh\nexec sleep 600\n', {mode: 0o755});
@@ -254,7 +254,7 @@ test('a squeue that hangs is given up, with exit code 4', async () => {
 	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not end within 15 seconds')]);
 }, 60_000);
 
-test('what runs when slurmd and munged are killed keeps its job and its exit code, and top says what it does not know', async () => {
+test('a job whose slurmd and munged are killed keeps running and keeps its exit code, and top shows what is unknown', async () => {
 	const job = start(box(), [
 		'run',
 		'-g',
@@ -291,7 +291,7 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('top shows the jobs of plain sbatch of two accounts, a change within its interval, and reserves and releases by key', async () => {
+test('top shows sbatch jobs of two accounts and changes within its interval, and its keys reserve and release', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
 		rows: 32,
@@ -315,7 +315,7 @@ test('top shows the jobs of plain sbatch of two accounts, a change within its in
 	await eventually(() => !ids().includes(ofNobody), 30_000);
 	const since = performance.now();
 	await terminal.waitFor(() => rowOf('GPU 1 of box2').includes('Free'));
-	// It asks each second; the rest is for a machine that has much to do.
+	// The monitor asks each second, and a busy machine needs more time.
 	expect(performance.now() - since).toBeLessThan(5000);
 
 	terminal.write('r');
@@ -323,7 +323,7 @@ test('top shows the jobs of plain sbatch of two accounts, a change within its in
 	terminal.write('\r');
 	await terminal.waitFor('export SLURM_JOB_ID=');
 	terminal.write('\u{1B}');
-	// A key that comes at once behind an Esc is one with Alt.
+	// A key right after Esc would count as Alt with that key.
 	await terminal.waitFor(
 		() => !terminal.screen().join('\n').includes('export SLURM_JOB_ID=') && rowOf('GPU 2 of box1').includes('Mine'),
 	);

@@ -1,4 +1,4 @@
-/** The dashboard on a real Slurm: nodes, jobs, who waits and why, and nothing that Slurm cannot do. */
+/** The dashboard on a real Slurm: nodes, jobs, the queue with reasons, and only actions that Slurm supports. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {start} from '../../_helpers/program/processes.js';
 import {askJson, startWeb} from '../../web/_server.js';
@@ -11,7 +11,7 @@ const {slurm, box} = clusterOfFile();
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	test('the page shows nodes, jobs and the queue of Slurm, what is unknown as unknown, and the commands that Slurm has', async () => {
+	test("the page shows Slurm's nodes, jobs and queue, marks unknown values, and suggests supported commands", async () => {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 		slurm().run('salloc', '--no-shell', '--gres=gpu:3', '--nodelist=box2', '--time=60');
 		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
@@ -37,7 +37,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const waiting = page.locator('#queue');
 		await waiting.getByText(/^waited .* · no GPUs free yet$/v).waitFor({timeout: 40_000});
 		expect(await waiting.innerText()).toContain('has 0 of 4 GPUs');
-		// No button acts: the page only looks.
+		// The read-only page has no buttons.
 		expect(await page.getByRole('button', {name: /^(?:Reserve|Release|Extend|Leave)/v}).count()).toBe(0);
 		await expectFits(page, 'overview');
 		expect(await accessProblems(page, {})).toEqual([]);
@@ -61,7 +61,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.getByText('Reserved and used').count()).toBe(0);
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 
-		// The commands of the drawer are those that Slurm obeys.
+		// The drawer contains only commands that work with Slurm.
 		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
 		expect(await box().run(`release --lease ${job}`)).toMatchObject({exitCode: 0, stderr: ''});
 		await page.goto(`${web.url}#/`);
@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
 	}, 200_000);
 
-	test('a page that acts reserves so many GPUs and none by name, and releases whole jobs', async () => {
+	test('a page with actions reserves a number of GPUs but not by id, and releases whole jobs', async () => {
 		const runtime = createRuntimeDirectory();
 		const mine = await startMine(box(), runtime.directory);
 		const tunnel = await startTunnel(mine.socketPath);
@@ -84,7 +84,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const {page, problems} = await openPage(browser, `${tunnel.url}#token=${mine.linkToken}`);
 		await page.locator('.act-words', {hasText: 'This page acts as'}).waitFor();
 		const dialog = page.locator('dialog[open]');
-		// Slurm chooses which: no free GPU has a button.
+		// Slurm chooses the GPUs, so no free GPU has a button.
 		await page.locator('li.gpu[data-gpu="11"]').waitFor();
 		expect(await page.getByRole('button', {name: /^Reserve/v}).count()).toBe(1);
 		await page.getByRole('button', {name: 'Reserve any GPUs'}).click();

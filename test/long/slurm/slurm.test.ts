@@ -1,4 +1,4 @@
-/** The verbs on a real Slurm with three nodes of four GPUs. */
+/** The commands on a real Slurm with three nodes of four GPUs. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
@@ -22,7 +22,7 @@ const jobsOfSlurm = (...args: readonly string[]): readonly string[] =>
 		.split('\n')
 		.filter((line) => line !== '');
 
-test('run gives the command its GPUs, its input, its output and its exit code', async () => {
+test('run passes GPUs, input, output and exit code', async () => {
 	const asked = await box().run([
 		'run',
 		'--gpus',
@@ -44,13 +44,13 @@ test('run gives the command its GPUs, its input, its output and its exit code', 
 	expect((await box().run(['run', '--', 'sh', '-c', 'kill -9 $$'])).exitCode).toBe(137);
 });
 
-test('words of a command reach it as they are, and no shell reads them', async () => {
+test('arguments reach the command unchanged, without a shell', async () => {
 	const words = ['$(touch /tmp/x)', 'a b', '*', '"', "'", ';', '\\', '--gpus', 'ü\n'];
 	const {stdout} = await box().run(['run', '--note', '; touch x $(id)', '--', 'printf', '<%s>', ...words]);
 	expect(stdout).toBe(words.map((word) => `<${word}>`).join(''));
 });
 
-test('a running job is shown with its GPUs, its node, its owner and its note, and ends by SIGTERM', async () => {
+test('a running job is shown with its GPUs, node, owner and note, and ends on SIGTERM', async () => {
 	const job = start(
 		box(),
 		['run', '-g', '3', '--on', 'box2', '--timeout', '1h', '--note', 'for the paper', '--', 'sleep', '300'],
@@ -72,12 +72,12 @@ test('a running job is shown with its GPUs, its node, its owner and its note, an
 		note: 'for the paper',
 	});
 	job.kill('SIGTERM');
-	// Srun takes it for the end of everything, and leaves the command no time.
+	// Srun treats this as the end of everything, and gives the command no time.
 	expect((await job.ended).exitCode).toBe(137);
 	await eventually(() => jobsOfSlurm().length === 0, 20_000);
 });
 
-test('a command on a terminal has one, and Ctrl-C reaches it alone', async () => {
+test('a command on a terminal has one, and Ctrl-C reaches only the command', async () => {
 	const terminal = openTerminal(
 		starter,
 		[...starterText, 'run', '--', 'sh', '-c', 'trap "echo got INT; exit 5" INT; tty; echo ready; sleep 300'],
@@ -90,7 +90,7 @@ test('a command on a terminal has one, and Ctrl-C reaches it alone', async () =>
 	expect(await terminal.exit).toMatchObject({exitCode: 5});
 });
 
-test('reserve holds whole GPUs without a command, and release gives back whole jobs alone', async () => {
+test('reserve holds whole GPUs without a command, and release releases only whole jobs', async () => {
 	const reserved = await box().run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
 	const grant = JSON.parse(reserved.stdout) as Row;
 	expect(grant).toMatchObject({
@@ -122,7 +122,7 @@ test('reserve holds whole GPUs without a command, and release gives back whole j
 	expect((await rows()).every(({status}) => status === 'AVAILABLE')).toBe(true);
 });
 
-test('who waits is shown in the order of Slurm, with the reason in words and an estimate, and may leave', async () => {
+test("the queue is shown in Slurm's order with reasons and estimates, and a request can leave it", async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		expect((await box().run(`reserve -g 4 -d 1h --on ${node}`)).exitCode).toBe(0);
 	}
@@ -152,7 +152,7 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 	await eventually(async () => (await entries()).length === 0, 20_000);
 });
 
-test('a waiter that is killed leaves nothing in the queue, and gets nothing later', async () => {
+test('a killed waiter leaves no queue entry, and gets nothing later', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -163,7 +163,7 @@ test('a waiter that is killed leaves nothing in the queue, and gets nothing late
 	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0, 20_000);
 });
 
-test('there is nothing free: exit code 3, at once or when the time to wait is over', async () => {
+test('a request without free GPUs exits with 3, at once or at its time limit', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -186,7 +186,7 @@ test('a time limit ends the command with 124', async () => {
 	expect([exitCode, performance.now() - began > 50_000]).toEqual([124, true]);
 }, 200_000);
 
-test('what Slurm has no counterpart of is refused with exit code 2, and nothing is asked for', async () => {
+test('options without an equivalent in Slurm are refused with exit code 2, and nothing is submitted', async () => {
 	const known = (): string => slurm().run('squeue', '--noheader', '--states=all', '--sort=i', '--format=%i');
 	const before = known();
 	for (const flag of [
@@ -216,7 +216,7 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 		2,
 		'Error: No GPU of model h100 in this cluster\nIts gres.conf names no types of GPUs: leave out --model, and name a node: --on NODE\n',
 	]);
-	// Those that ended are known for a while.
+	// Slurm remembers ended jobs for a while, so none were submitted.
 	expect(
 		known()
 			.split('\n')
@@ -224,7 +224,7 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 	).toEqual([]);
 });
 
-test('wrong input is answered with what is possible', async () => {
+test('the error for wrong input says what is possible', async () => {
 	expect(await box().run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
 	expect((await box().run('reserve --gpus 5')).stderr).toBe(
 		'Error: No node of this cluster can give that\nSee what the nodes have: canhazgpu status\n',
@@ -243,7 +243,7 @@ test('wrong input is answered with what is possible', async () => {
 	}
 });
 
-test('a squeue without JSON is too old, and said to be', async () => {
+test('a squeue without JSON is reported as too old', async () => {
 	const directory = path.join(box().home, 'old');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(
@@ -258,7 +258,7 @@ test('a squeue without JSON is too old, and said to be', async () => {
 	]);
 });
 
-/** As another account, with what a user of the machine has. */
+/** Runs as another account with the environment of an ordinary user. */
 const asNobody = (...words: readonly string[]): {readonly exitCode: number; readonly output: string} => {
 	try {
 		return {
@@ -280,7 +280,7 @@ const asNobody = (...words: readonly string[]): {readonly exitCode: number; read
 	}
 };
 
-test('another account has its own jobs: it may end them and make them shorter, and those of others it may not', async () => {
+test('another account can end and shorten its own jobs, but not those of others', async () => {
 	await box().run('reserve -g 1 -d 1h');
 	const grant = JSON.parse(asNobody('reserve', '-g', '2', '-d', '2h', '--json').output) as Row;
 	expect(grant).toMatchObject({user: 'nobody', gpu_ids: [1, 2]});
@@ -304,7 +304,7 @@ test('another account has its own jobs: it may end them and make them shorter, a
 	expect(await box().run('extend --duration 1h')).toMatchObject({exitCode: 0});
 });
 
-test('a job of plain sbatch is shown like any other, its texts made harmless', async () => {
+test('a job from sbatch is shown like any other, with sanitized texts', async () => {
 	const script = path.join(box().home, 'job.sh');
 	writeFileSync(script, '#!/bin/sh\nsleep 300\n', {mode: 0o755});
 	slurm().run(
@@ -321,7 +321,7 @@ test('a job of plain sbatch is shown like any other, its texts made harmless', a
 	expect(stdout.includes('\u{1B}') || stdout.includes('\u{7}')).toBe(false);
 });
 
-test('with the controller killed every verb says so with exit code 4, and a run in progress keeps its job and its exit code', async () => {
+test('after the controller is killed every command exits with 4, and a running job continues with its exit code', async () => {
 	const job = start(box(), [
 		'run',
 		'-g',
@@ -332,7 +332,7 @@ test('with the controller killed every verb says so with exit code 4, and a run 
 		'echo begun >&2; until [ -e go ]; do sleep 0.2; done; exit 9',
 	]);
 	await job.says(/begun/v);
-	// Only changes are written down.
+	// Slurm saves a job only when it changes.
 	slurm().run('scontrol', 'update', `JobId=${jobsOfSlurm()[0]!}`, 'Comment=seen');
 	await slurm().saved();
 	await slurm().kill('slurmctld');
@@ -348,7 +348,7 @@ test('with the controller killed every verb says so with exit code 4, and a run 
 	expect(await job.ended).toMatchObject({exitCode: 9});
 }, 200_000);
 
-test('who waits for a reservation while the controller is killed waits on, or leaves no job behind', async () => {
+test('a waiting reserve keeps waiting while the controller is down, or leaves no job behind', async () => {
 	await box().run('reserve --gpus 4 --on box1');
 	const [timed, patient] = [start(box(), 'reserve --wait 20s --on box1'), start(box(), 'reserve --on box1')];
 	for (const waiter of [timed, patient]) {
@@ -361,7 +361,7 @@ test('who waits for a reservation while the controller is killed waits on, or le
 		await waiter.says(/Still waiting .+: Slurm's controller does not answer/v);
 	}
 
-	// Salloc gives up where its time is over and the controller is away.
+	// Salloc gives up at its time limit if the controller is down.
 	await eventually(() => spawnSync('pgrep', ['--full', '--parent', String(timed.pid), 'salloc']).status !== 0, 60_000);
 	await slurm().start('slurmctld');
 	expect(await timed.ended).toMatchObject({exitCode: 3});
@@ -371,7 +371,7 @@ test('who waits for a reservation while the controller is killed waits on, or le
 	expect(jobsOfSlurm('--states=PENDING,RUNNING')).toHaveLength(1);
 }, 200_000);
 
-test('with munged killed every verb says so with exit code 4', async () => {
+test('after munged is killed every command exits with 4', async () => {
 	await slurm().kill('munged');
 	const {exitCode, stderr} = await box().run('status');
 	await slurm().start('munged');
@@ -379,13 +379,13 @@ test('with munged killed every verb says so with exit code 4', async () => {
 	expect(await box().run('status')).toMatchObject({exitCode: 0});
 }, 200_000);
 
-test('the GPUs of a node that is killed are not free, and come back with it', async () => {
+test('the GPUs of a killed node are unavailable until it is back', async () => {
 	await slurm().kill('box2');
 	await eventually(async () => {
 		const ofNode = (await rows()).filter(({node}) => node === 'box2');
 		return ofNode.every(({status, error}) => status === 'ERROR' && String(error).includes('box2'));
 	}, 120_000);
-	// After munged was away, the other nodes may miss a question of the controller, too.
+	// After the outage of munged, other nodes may also miss a ping of the controller.
 	await eventually(
 		async () => (await rows()).filter(({status, node}) => status === 'AVAILABLE' && node !== 'box2').length === 8,
 		60_000,
@@ -395,7 +395,7 @@ test('the GPUs of a node that is killed are not free, and come back with it', as
 	await eventually(async () => (await rows()).every(({status}) => status === 'AVAILABLE'), 60_000);
 }, 300_000);
 
-test('a drained node is out of service for the reason that was given', async () => {
+test('a drained node is unavailable, with its reason', async () => {
 	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
 	const ofNode = (await rows()).filter(({node}) => node === 'box3');
 	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
@@ -403,7 +403,7 @@ test('a drained node is out of service for the reason that was given', async () 
 	expect(ofNode[0]).toMatchObject({status: 'ERROR', drained: {reason: 'fan is dead', by: 'root'}});
 });
 
-test('the GPUs of a partition that takes no jobs are not free, nor those of a node without a free core', async () => {
+test('GPUs of a closed partition and of a node without a free core are unavailable', async () => {
 	for (const [state, reason] of [
 		['DOWN', 'partition main is down'],
 		['DRAIN', 'partition main is drained'],
@@ -434,7 +434,7 @@ test('the GPUs of a partition that takes no jobs are not free, nor those of a no
 	]);
 }, 200_000);
 
-test('Slurm is found where there is no pool, and a pool of this machine goes before it', async () => {
+test('Slurm is used if there is no pool, and a local pool comes first', async () => {
 	const found = createBox(slurm().environment);
 	expect((await found.run('status')).stderr).toBe('Engine: Slurm, cluster lab\n');
 	expect((await found.run('status --all')).stdout).toMatch(/^ 4 +│ box2:0 │ ● AVAILABLE/mv);
@@ -444,7 +444,7 @@ test('Slurm is found where there is no pool, and a pool of this machine goes bef
 	found.remove();
 });
 
-test('top shows the jobs of all nodes and who waits, and takes up again after the controller was away', async () => {
+test('top shows the jobs of all nodes and the queue, and recovers after an outage of the controller', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
@@ -468,7 +468,7 @@ test('top shows the jobs of all nodes and who waits, and takes up again after th
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('the keys of top reserve and release on Slurm, offer what it can do, and say that it ends whole jobs', async () => {
+test('the keys of top reserve and release on Slurm, offer only what it supports, and say that whole jobs end', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 80,
@@ -483,12 +483,12 @@ test('the keys of top reserve and release on Slurm, offer what it can do, and sa
 	terminal.write('y');
 	await terminal.waitFor('OK released GPUs 0,1');
 	expect(jobsOfSlurm()).toEqual([]);
-	// Neither GPUs of one's choice nor those that are used are to be had of Slurm.
+	// Slurm offers neither chosen GPUs nor GPUs in use.
 	terminal.write('R');
 	await terminal.waitFor('GPUs are chosen for you here: press r and say how many');
 	terminal.write('r');
 	await terminal.waitFor('Duration');
-	// No reservation is of several nodes.
+	// A reservation cannot span several nodes.
 	await terminal.waitFor('1-4 (Up/Down to change)');
 	expect(terminal.screen().join('\n')).not.toMatch(/Force|Needs/v);
 	terminal.write('\r');
@@ -498,7 +498,7 @@ test('the keys of top reserve and release on Slurm, offer what it can do, and sa
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 200_000);
 
-test('doctor says which engine answers, and report that Slurm has the records', async () => {
+test('doctor names the engine, and report says that Slurm has the records', async () => {
 	expect((await box().run('doctor')).stdout).toMatch(
 		/Slurm, cluster lab: it answered in \d+ ms\n.*12 GPU\(s\), granted by Slurm/v,
 	);
@@ -511,7 +511,7 @@ test('doctor says which engine answers, and report that Slurm has the records', 
 	expect(events).not.toMatch(/got 5 GPUs/v);
 });
 
-test('status and queue of all hosts name the cluster and not the computer that speaks to it', async () => {
+test("status and queue of all hosts show the cluster's name, not this computer's", async () => {
 	const {stdout} = await box().run('status --all --summary');
 	expect(stdout).toMatch(/^ Slurm, cluster lab │ 12 /mv);
 	expect((await box().run('status --all')).stdout).toMatch(/^Slurm, cluster lab\n/v);

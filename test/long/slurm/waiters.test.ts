@@ -1,4 +1,4 @@
-/** Fifty who wait, on a Slurm that starts jobs strictly in their order. */
+/** Fifty waiters on a Slurm that starts jobs strictly in queue order. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -11,7 +11,7 @@ const {slurm, box} = clusterOfFile({scheduler: 'builtin'});
 
 const waiterCount = 50;
 
-test('fifty waiters are served in the order of Slurm, which is the one that the queue shows', async () => {
+test("fifty waiters are served in Slurm's order, which the queue shows", async () => {
 	for (const node of nodes) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -51,13 +51,13 @@ test('fifty waiters are served in the order of Slurm, which is the one that the 
 		.trim()
 		.split('\n')
 		.map((line) => line.split(' ').map(Number) as [index: number, jobId: number]);
-	// Who came first is served first, once each ...
+	// Requests are served in their order of arrival, once each.
 	expect(begun.map(([index]) => index).toSorted((a, b) => a - b)).toEqual(waiters.map((_, index) => index));
 	for (const [index, jobId] of begun) {
 		expect(jobId).toBe(bySlurm[index]);
 	}
 
-	// ... and of those before it, no more than have the other nodes may not have begun yet.
+	// At most as many earlier requests as the other nodes have GPUs can still be starting.
 	for (const [place, [index]] of begun.entries()) {
 		expect(place).toBeGreaterThanOrEqual(index - (nodes.length - 1));
 	}

@@ -1,10 +1,10 @@
-/** Other hosts as they answer the monitor. */
+/** Other hosts with given answers. */
 import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** One GPU in the words of `status --json`. */
+/** A GPU in the format of `status --json`. */
 export const remoteRow = (index: number, more: Row = {}): Row => ({
 	gpu_id: index,
 	status: 'AVAILABLE',
@@ -38,7 +38,7 @@ export const answered = (name: string, rows: readonly Row[], answeredMs = 1000, 
 	answeredMs,
 });
 
-/** A host that does not answer any more, or never did. */
+/** A host that has stopped answering, or never answered. */
 export const failed = (
 	name: string,
 	error: string,

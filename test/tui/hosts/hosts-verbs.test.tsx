@@ -1,4 +1,4 @@
-/** Keys over the table of all hosts: what they do on this host, and what they have done on others. */
+/** Keys in the table of all hosts: their effect on this host, and their requests to others. */
 import {afterEach, expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {HostAnswer, CommandLine, HostsPort} from '../../../source/tui/ports.js';
@@ -30,7 +30,7 @@ const commandLine: CommandLine = {
 
 const done: HostAnswer = {exitCode: 0, stdout: '', stderr: ''};
 
-/** A monitor beside one other host, with what was asked of that. */
+/** A monitor with one other host, which records its requests. */
 async function open(answer: HostAnswer | CanhazgpuError = done) {
 	let known: readonly SeenHost[] = [answered('far', rows, 0)];
 	let now: SeenHost = known[0]!;
@@ -67,7 +67,7 @@ async function open(answer: HostAnswer | CanhazgpuError = done) {
 		run,
 		openMonitor,
 		isWatched: () => show !== undefined,
-		/** The host says something else from now on, although nothing of it is shown yet. */
+		/** Makes the host return other values from now on. The monitor has not seen them yet. */
 		becomes(changed: ReadonlyArray<Readonly<Record<string, unknown>>>) {
 			now = answered('far', changed, 0);
 		},
@@ -80,7 +80,7 @@ async function open(answer: HostAnswer | CanhazgpuError = done) {
 
 const down = (count: number): readonly string[] => Array.from({length: count}, () => keys.down);
 
-test('the hosts are asked only while they are shown', async () => {
+test('hosts are asked only while they are shown', async () => {
 	const {press, isWatched} = await open();
 	expect(isWatched()).toBe(true);
 	await press(keys.escape);
@@ -89,7 +89,7 @@ test('the hosts are asked only while they are shown', async () => {
 	await expect.poll(isWatched).toBe(true);
 });
 
-test('r on a line of another host reserves there, by the command that the dialog shows', async () => {
+test('r on a row of another host reserves there with the command shown in the dialog', async () => {
 	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
 	await press(...down(2), 'r');
 	await shows('Reserve GPUs on far');
@@ -108,7 +108,7 @@ test('r on a line of another host reserves there, by the command that the dialog
 	expect(gpus.filter(({kind}) => kind === 'leased')).toHaveLength(1);
 });
 
-test('a refusal there is shown in its own words, and w waits there for as long as the monitor runs', async () => {
+test('a refusal of another host is shown unchanged, and w waits there while the monitor runs', async () => {
 	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
 	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
 	await press(...down(2), 'r', keys.enter);
@@ -134,7 +134,7 @@ test('a refusal there is shown in its own words, and w waits there for as long a
 	expect(left).toBe(true);
 });
 
-test('a share is asked for on another host, too, and what it got says so', async () => {
+test('a share can be reserved on another host, and the message shows it', async () => {
 	const {press, shows, run} = await open({exitCode: 0, stdout: '3\n', stderr: ''});
 	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
 	await shows('$ canhazgpu reserve --on far --gpus 1 --model a100 --share 8G --duration 8h');
@@ -158,7 +158,7 @@ test('a share is asked for on another host, too, and what it got says so', async
 test.each([
 	['the Go program', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
 	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
-])('%s there cannot share, which is said with what to do', async (_, stderr, exitCode) => {
+])('%s cannot share GPUs, which is reported with a hint', async (_, stderr, exitCode) => {
 	const {press, shows} = await open({exitCode, stdout: '', stderr});
 	await press(...down(2), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
@@ -167,14 +167,14 @@ test.each([
 	await shows('It is an older canhazgpu, or the one in Go. Leave Share empty for whole GPUs.');
 });
 
-test('a need that the program there does not know is named', async () => {
+test('a requirement that the other program does not know is named', async () => {
 	const {press, shows} = await open({exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --min-memory\n'});
 	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
 	await shows('far: the program there knows no --min-memory');
 	await shows('Leave that out of Needs.');
 });
 
-test('a connection that fails is shown as what it is', async () => {
+test('a failed connection is shown as such', async () => {
 	const {press, shows} = await open(
 		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'Whether it was done is not known.'}),
 	);
@@ -183,7 +183,7 @@ test('a connection that fails is shown as what it is', async () => {
 	await shows('Whether it was done is not known.');
 });
 
-test('x releases the selected GPU there by the id of the reservation that was shown, which that host compares', async () => {
+test('x releases the selected GPU there by the id of the shown reservation, which that host checks', async () => {
 	const {press, shows, run} = await open();
 	await press(...down(3), 'x');
 	await shows('Release GPU 1 of far now?');
@@ -204,7 +204,7 @@ test('x releases the selected GPU there by the id of the reservation that was sh
 test.each([
 	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
 	['the Go program', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
-])('an older version of %s, which cannot compare, is asked for its status before', async (_, refusal) => {
+])('an older version of %s, which cannot check ids, is asked for its status first', async (_, refusal) => {
 	const {press, shows, run, becomes} = await open();
 	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
 	run.mockResolvedValueOnce(refusal);
@@ -218,7 +218,7 @@ test.each([
 	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
 });
 
-test('on a host that speaks to Slurm only that is offered which a cluster has, and whole jobs are released', async () => {
+test('a host with Slurm offers only what a cluster supports, and whole jobs are released', async () => {
 	const {press, shows, run, screen, shown} = await open();
 	const onNode = (node: string, index: number) => ({node, node_gpu_id: index, gpu_model: 'a100'});
 	const job = {lease_id: '17', type: 'RUN'};
@@ -243,7 +243,7 @@ test('on a host that speaks to Slurm only that is offered which a cluster has, a
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1,2', '--lease', '17'], {isUnbounded: false}]]);
 });
 
-test('an id that could be taken for a flag is never sent', async () => {
+test('an id that looks like a flag is never sent', async () => {
 	const {press, shows, run, becomes, shown} = await open();
 	const lying = rows.with(1, held(1, 'alice', {lease_id: '--user=bob'}));
 	becomes(lying);
@@ -253,7 +253,7 @@ test('an id that could be taken for a flag is never sent', async () => {
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]]);
 });
 
-test('e extends the whole reservation there; that of a run, and of others, is refused with the reason', async () => {
+test('e extends the whole reservation there, and refuses jobs and reservations of others with the reason', async () => {
 	const {press, shows, run} = await open();
 	await press(...down(3), 'e');
 	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --lease lease-alice --duration 1h');
@@ -270,7 +270,7 @@ test('e extends the whole reservation there; that of a run, and of others, is re
 	await shows('$ canhazgpu release --on far --gpu-ids 4 --lease other');
 });
 
-test('on a line of this host the keys do what they do in its own table', async () => {
+test('keys on a row of this host work as in its own table', async () => {
 	const {press, shows, run, box, openMonitor, store} = await open();
 	await press(keys.down, 'x', 'y');
 	await shows('released GPU 1');
@@ -282,7 +282,7 @@ test('on a line of this host the keys do what they do in its own table', async (
 	expect(openMonitor).not.toHaveBeenCalled();
 });
 
-test('a monitor that is read-only changes nothing on any host', async () => {
+test('a read-only monitor changes nothing on any host', async () => {
 	const box = await createBox(1);
 	const hosts: HostsPort = {
 		watch(listener) {

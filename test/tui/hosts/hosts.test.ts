@@ -54,7 +54,7 @@ for (const [columns, rows] of [
 	});
 }
 
-test('Esc goes back at once where a filter was taken away by its own key', async () => {
+test('Esc returns at once if the filter was removed by its own key', async () => {
 	const twice = ['filter-mine', 'filter-mine'] as const;
 	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
 	expect(panels.focus).toBe('table');
@@ -65,7 +65,7 @@ const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<strin
 		.split('\n')
 		.find((line) => pattern.test(line));
 
-test('what a host reported before it stopped answering is marked, has its age, and is counted nowhere', async () => {
+test('the last report of a silent host is marked, has its age, and is not counted', async () => {
 	expect(await lineOf(/gpu-box-8 +0/v)).toContain('Free?');
 	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
 	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);
@@ -75,7 +75,7 @@ test('what a host reported before it stopped answering is marked, has its age, a
 	);
 });
 
-test('this host does not answer either while its store is lost', async () => {
+test('this host counts as silent while its store is lost', async () => {
 	const lost: Step = {kind: 'store-lost', reason: 'gone', sinceMs: 1000, nowMs: 1000};
 	expect(await lineOf(/canhazgpu top/v)).toMatch(/6 hosts {2}3 answering {2}1 asked {2}2 not answering/v);
 	expect(await lineOf(/canhazgpu top/v, lost)).toMatch(/6 hosts {2}2 answering {2}1 asked {2}3 not answering/v);
@@ -84,13 +84,13 @@ test('this host does not answer either while its store is lost', async () => {
 	expect(await lineOf(/gpu-box-3 +6/v, lost)).toMatch(/ Unreserv…\? /v);
 });
 
-test('a free GPU of another host that MIG has split is counted beside those that can be had whole', async () => {
+test('a free MIG GPU of another host is counted separately from whole GPUs', async () => {
 	const split = remoteRow(1, {mig_instances: [{profile: '3g.40gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [remoteRow(0), split])], nowMs: 1000} as const;
 	expect(await lineOf(/Free \d/v, hosts)).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
 });
 
-test('the instances of a GPU are told in the words of the table of one host', async () => {
+test('instances of a GPU are shown as in the table of one host', async () => {
 	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
 	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
@@ -101,7 +101,7 @@ test('the instances of a GPU are told in the words of the table of one host', as
 	);
 });
 
-test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {
+test('a shared GPU is shown as in the table of one host, and found by the names of its holders', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
@@ -110,7 +110,7 @@ test('a GPU that several share is called so, as in the table of one host, and fo
 	expect(await lineOf(/gpu-box-8 +5/v, hosts, 'open-filter', ...typed)).toContain('2 shared');
 });
 
-test('a reservation on another host is called idle as that host calls it, and by nothing that it did not say', async () => {
+test('a reservation on another host is idle only if that host reports it as idle', async () => {
 	const stateWith = async (more: Readonly<Record<string, unknown>>) => {
 		const rows = [held(0, 'carol', {idle_seconds: undefined, ...more})];
 		const line = await lineOf(/gpu-box-8 +0/v, {
@@ -124,7 +124,7 @@ test('a reservation on another host is called idle as that host calls it, and by
 	const unused = {validation: 'no usage detected'};
 	expect(await stateWith(unused)).toBe('Idle');
 	expect(await stateWith({...unused, idle_seconds: 21_600})).toBe('Idle 6h');
-	// It may be at the beginning, a job may pause, something is seen on it, or nothing is said of that.
+	// The reservation may be new, a job may pause, use may be seen on it, or the host may not report it.
 	expect(await stateWith({...unused, duration: '0h 5m 0s'})).toBe('Reserved');
 	expect(await stateWith({...unused, type: 'RUN'})).toBe('Reserved');
 	expect(await stateWith({validation: '9000MB, 1 processes'})).toBe('Reserved');
@@ -132,7 +132,7 @@ test('a reservation on another host is called idle as that host calls it, and by
 	expect(await stateWith({})).toBe('Reserved');
 });
 
-/** The hosts and GPUs in the order of the lines. */
+/** Hosts and GPUs in the order of the rows. */
 const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 	frameOf(await hostsState({columns: 200, rows: 50}, steps))
 		.split('\n')
@@ -141,7 +141,7 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 			return host === undefined ? [] : [`${host} ${gpu}`];
 		});
 
-test('sorted by the memory in use over all hosts, what is unknown and what is said of hosts comes last', async () => {
+test('sorting by memory in use covers all hosts, with unknown values and host messages last', async () => {
 	const byMemory: readonly Step[] = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'];
 	const lines = await order(...byMemory);
 	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
@@ -155,7 +155,7 @@ test('sorted by the memory in use over all hosts, what is unknown and what is sa
 	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
 });
 
-test('filtered by words, by mine and by the user of the selected line', async () => {
+test('the table can be filtered by words, by own GPUs and by the selected user', async () => {
 	const typed: Action = {kind: 'typed', text: 'a100 free'};
 	expect(await order('open-filter', typed, 'keep-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
 	expect(await order('open-filter', typed, 'drop-filter')).toHaveLength(20);
@@ -165,7 +165,7 @@ test('filtered by words, by mine and by the user of the selected line', async ()
 	expect(await lineOf(/Filter/v, 'open-filter', typed)).toMatch(/2 of 17 GPUs/v);
 });
 
-test('a filter that is given up gives the selection back', async () => {
+test('canceling a filter restores the selection', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['line-down', 'line-down']);
 	const typing = after(state, 'open-filter', {kind: 'typed', text: 'gpu-box-9'});
 	expect(selectedHostLine(typing)?.host).toBe('gpu-box-9');
@@ -173,7 +173,7 @@ test('a filter that is given up gives the selection back', async () => {
 	expect(selectedHostLine(after(typing, 'keep-filter'))?.host).toBe('gpu-box-9');
 });
 
-test('the selection stays with its GPU while hosts come and go above it', async () => {
+test('the selection stays with its GPU while hosts appear and disappear above it', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, [
 		{kind: 'hosts-arrived', known: known.slice(1), nowMs: 1000},
 		'last-line',
@@ -184,7 +184,7 @@ test('the selection stays with its GPU while hosts come and go above it', async 
 	expect(selectedLine(frameOf(after(state, arrived)))).toContain('gpu-box-9');
 });
 
-test('what is used of a memory of unknown size is no part of others', async () => {
+test('memory in use of unknown size is not part of any total', async () => {
 	const rows = [
 		remoteRow(0, {memory_used_mb: 40_960}),
 		remoteRow(1, {memory_used_mb: undefined}),
@@ -200,13 +200,13 @@ test('what is used of a memory of unknown size is no part of others', async () =
 	expect(frame).toContain('Mem 40/160G');
 });
 
-test('nothing of it changes during a pause', async () => {
+test('the table does not change during a pause', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['toggle-pause']);
 	const without = after(state, {kind: 'hosts-arrived', known: [], nowMs: 1000});
 	expect(frameOf(without)).toBe(frameOf(state));
 });
 
-test('without other hosts it says where to name them, and Tab passes it by', async () => {
+test('a table without other hosts says where to name them, and Tab skips it', async () => {
 	const alone = await stateOf(await createScene(), {columns: 120, rows: 32}, {}, [
 		'focus-processes',
 		'focus-next-panel',
@@ -215,7 +215,7 @@ test('without other hosts it says where to name them, and Tab passes it by', asy
 	expect(frameOf(after(alone, 'focus-hosts'))).toContain('Name other hosts in the setting remote_hosts');
 });
 
-test('for a screen reader: the sums, and the selected line first', async () => {
+test('a screen reader gets the totals, and the selected row first', async () => {
 	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['line-down'], {isLinear: true}));
 	const words = frame.replaceAll(/\s+/gv, ' ');
 	expect(words).toContain('6 hosts 3 answering 1 asked 2 not answering');

@@ -1,4 +1,4 @@
-/** Reports of the mouse among keys, whole and in pieces. */
+/** Mouse reports among keys, whole and in parts. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {createMouseFilter, mayHaveMouse, type MouseEvent} from '../../../source/tui/mouse/input.js';
@@ -13,7 +13,7 @@ function filtered(chunks: readonly string[]) {
 
 const click = (column: number, row: number): MouseEvent => ({kind: 'click', column, row});
 
-test('a click, the wheel, and keys between them', () => {
+test('clicks, the wheel and keys between them are recognized', () => {
 	expect(filtered(['j\u{1B}[<0;10;5Mk\u{1B}[<0;10;5m\u{1B}[<64;1;1M\u{1B}[<65;300;70M\u{1B}[A'])).toEqual({
 		keys: 'jk\u{1B}[A',
 		events: [click(9, 4), {kind: 'wheel-up', column: 0, row: 0}, {kind: 'wheel-down', column: 299, row: 69}],
@@ -34,12 +34,12 @@ test.each([
 	expect(filtered([`a${bytes}b`])).toEqual({keys: 'ab', events: []});
 });
 
-test('a paste is a paste, whatever is in it', () => {
+test('a paste may contain any text', () => {
 	const paste = '\u{1B}[200~x\u{1B}[<0;1;1My\u{1B}[201~';
 	expect(filtered([`${paste}\u{1B}[<0;1;1M`])).toEqual({keys: paste, events: [click(0, 0)]});
 });
 
-test('Escape goes on at once, also before a report', () => {
+test('Escape is passed on at once, also before a report', () => {
 	expect(filtered(['\u{1B}'])).toEqual({keys: '\u{1B}', events: []});
 	expect(filtered(['\u{1B}\u{1B}[<0;1;1M'])).toEqual({keys: '\u{1B}', events: [click(0, 0)]});
 });
@@ -52,8 +52,8 @@ const piece = fc.oneof(
 	fc.constantFrom('\u{1B}[200~\u{1B}[<0;9;9Mtext\u{1B}[201~', '\u{1B}[Mabc'),
 );
 
-/** Whatever arrives in which chunks: only that the chunk may end behind an Escape is told from a key, as it is without a mouse. */
-test('a stream means the same in any chunks', () => {
+/** A chunk that ends after an Escape is excluded: there, the Escape is a key, as without a mouse. */
+test('a stream has the same meaning in any chunks', () => {
 	fc.assert(
 		fc.property(fc.array(piece, {maxLength: 12}), fc.array(fc.nat(200), {maxLength: 12}), (pieces, cuts) => {
 			const whole = pieces.join('');
@@ -67,7 +67,7 @@ test('a stream means the same in any chunks', () => {
 	);
 });
 
-test('nothing of a report is ever a key', () => {
+test('no part of a report is a key', () => {
 	fc.assert(
 		fc.property(fc.string({unit: fc.constantFrom(...'0123456789;<MmA~'), maxLength: 30}), (text) => {
 			const {keys} = filtered([`\u{1B}[<${text}`, '\u{1B}']);
@@ -77,7 +77,7 @@ test('nothing of a report is ever a key', () => {
 	);
 });
 
-test('terminals without a mouse', () => {
+test('terminals without a mouse are recognized', () => {
 	expect(['xterm-256color', 'screen', 'tmux-256color', 'foot', 'alacritty'].every((name) => mayHaveMouse(name))).toBe(
 		true,
 	);

@@ -1,4 +1,4 @@
-/** What the mouse does is what is drawn where it points. */
+/** Mouse events act on what is drawn at their cell. */
 import {afterEach, expect, test} from 'vitest';
 import {endSession, startMonitor, type Session} from '../_harness.js';
 import {createBox, createScene, lease} from '../_world.js';
@@ -21,7 +21,7 @@ function placeOf({screen}: Session, text: string): {readonly column: number; rea
 	return {row, column: lines[row]!.indexOf(text)};
 }
 
-test('a click selects a row, sorts by a title, goes to a panel, and presses the key of a hint', async () => {
+test('a click selects a row, sorts by a title, focuses a panel, and presses the key of a hint', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
@@ -37,7 +37,7 @@ test('a click selects a row, sorts by a title, goes to a panel, and presses the 
 	await shows('[Keys] Words');
 });
 
-test('the wheel moves the selection, and scrolls only where it points', async () => {
+test('the wheel moves the selection, and scrolls only the panel under the pointer', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
@@ -47,8 +47,12 @@ test('the wheel moves the selection, and scrolls only where it points', async ()
 	expect(selectedGpu(store.getState())).toBe(0);
 });
 
-test('a click on the letter of a question answers it, and a click beside the dialog changes nothing', async () => {
-	session = startMonitor(await createBox(2, {leases: {0: lease('alice')}}), {size, hasMouse: true, isMouseWanted: true});
+test('a click on the letter of a question answers it, and a click outside of the dialog changes nothing', async () => {
+	session = startMonitor(await createBox(2, {leases: {0: lease('alice')}}), {
+		size,
+		hasMouse: true,
+		isMouseWanted: true,
+	});
 	const {shows, hides, mouse, press} = session;
 	await shows(/> 0 +Mine/v);
 	await press('x');
@@ -61,7 +65,7 @@ test('a click on the letter of a question answers it, and a click beside the dia
 	await shows('OK released GPU 0');
 });
 
-test('a click in a form chooses a field, whatever is behind the form', async () => {
+test('a click in a form selects a field, whatever is behind the form', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, press} = session;
 	await shows(/> 0 +Mine/v);

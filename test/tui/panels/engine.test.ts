@@ -1,4 +1,4 @@
-/** The monitor where another engine grants the GPUs: dialogs offer what it has a counterpart of, and words are those of its nodes. */
+/** The monitor when another engine grants the GPUs: dialogs offer what the engine supports, and name its nodes. */
 import {afterEach, expect, test} from 'vitest';
 import type {Engine} from '../../../source/core/operations/engine.js';
 import {lacksOf, noneNowError} from '../../../source/engine/slurm/refusals.js';
@@ -43,7 +43,7 @@ const onSlurm = async (models = unknownModels as ReadonlyArray<string | undefine
 const labels = ({dialog}: State): readonly string[] =>
 	dialog?.kind === 'form' ? dialog.fields.map(({label, hint}) => `${label}: ${hint}`) : [];
 
-test('r offers neither force nor needs where the GPUs have no types', async () => {
+test('r offers neither force nor requirements if GPUs have no types', async () => {
 	const state = after(await onSlurm(), pressing(reserve));
 	expect(labels(state)).toEqual([
 		'GPUs: 1-2 (Up/Down to change)',
@@ -53,12 +53,12 @@ test('r offers neither force nor needs where the GPUs have no types', async () =
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/80x24/dialogs/reserve-slurm.txt');
 });
 
-test('r offers the types that there are as what can be needed', async () => {
+test('r offers the known types as requirements', async () => {
 	const state = after(await onSlurm(['a100', 'a100', 'h100', 'h100']), pressing(reserve));
 	expect(labels(state)).toContain('Needs: a100, h100');
 });
 
-test('GPUs cannot be named where the engine chooses them: R says so, and w with tags', async () => {
+test('GPUs cannot be chosen if the engine chooses them, and R and w with tags say so', async () => {
 	const state = await onSlurm();
 	const why = 'GPUs are chosen for you here: press r and say how many';
 	expect(adopt.reasonAgainst(state)).toBe(why);
@@ -67,7 +67,7 @@ test('GPUs cannot be named where the engine chooses them: R says so, and w with 
 	expect(adopt.reasonAgainst({...state, settings: {...state.settings, lacks: undefined}})).not.toBe(why);
 });
 
-test('x takes the whole reservation where it cannot be given back in parts, and says what ends', async () => {
+test('x releases the whole reservation if the engine cannot release parts, and says what ends', async () => {
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(
@@ -75,7 +75,7 @@ test('x takes the whole reservation where it cannot be given back in parts, and 
 	);
 });
 
-test('y copies the number of the job, and where what runs is unknown, the detail says so', async () => {
+test('y copies the job id, and the detail says if the command is unknown', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
@@ -86,7 +86,7 @@ test('y copies the number of the job, and where what runs is unknown, the detail
 	await session.shows(/ 3 Free .* GPU 1 of box2/v);
 });
 
-test('r that the engine refuses for now offers to wait', async () => {
+test('r offers to wait if the engine refuses for now', async () => {
 	const box = await boxOnSlurm();
 	const acquireNow: Engine['acquireNow'] = async () => {
 		throw noneNowError();
@@ -101,14 +101,14 @@ test('r that the engine refuses for now offers to wait', async () => {
 	expect(session.screen()).not.toContain('--nonblock');
 });
 
-test('why the engine lets a request wait is a sentence', async () => {
+test("the engine's reason for waiting is a sentence", async () => {
 	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
 	const entry = {...waiter('bob', {requestedCount: 2}), verdict: {reason: 'Resources', startsAt: undefined}};
 	const queue = [{kind: 'entry', id: '9', raw: '', entry}] as const;
 	expect(frameOf({...state, snapshot: {...state.snapshot!, queue}})).toContain('#1 waits: no GPUs free yet');
 });
 
-test('a job that is held waits for no end of another: when it starts is unknown', async () => {
+test('a held job has no expected start', async () => {
 	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
 	const entryWith = (id: string, reason: string) =>
 		({kind: 'entry', id, raw: '', entry: {...waiter('bob'), verdict: {reason, startsAt: undefined}}}) as const;
@@ -119,7 +119,7 @@ test('a job that is held waits for no end of another: when it starts is unknown'
 	expect(frame).toMatch(/ 3 +bob .* on-exit /v);
 });
 
-test('the GPUs of a node are found by its name, by a search and by a filter', async () => {
+test('the GPUs of a node are found by its name, by search and by filter', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('f', 'b', 'o', 'x', '2', keys.enter);
@@ -129,14 +129,14 @@ test('the GPUs of a node are found by its name, by a search and by a filter', as
 	expect(session.screen()).not.toContain('of box1');
 });
 
-test('K says that what runs on a node is not read from here', async () => {
+test('K says that processes on a node cannot be read from here', async () => {
 	const state = await onSlurm();
 	expect(signal.reasonAgainst(state)).toBe(
 		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
 	);
 });
 
-test('z and [ say why there is nothing to undo, and nothing to look back in', async () => {
+test('z and [ say why there is no undo and no history', async () => {
 	const state = await onSlurm();
 	expect(undo.reasonAgainst(state)).toBe('Slurm does not give back what was released: reserve again with r');
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
@@ -144,7 +144,7 @@ test('z and [ say why there is nothing to undo, and nothing to look back in', as
 	);
 });
 
-test('the table of all hosts names the node of each GPU, and finds it by that', async () => {
+test('the table of all hosts shows the node of each GPU, and finds it by name', async () => {
 	const own = {...settings, hostname: 'laptop', otherHosts: []};
 	const frame = frameOf(await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, own, ['focus-hosts']));
 	const hosts = Array.from(frame.matchAll(/^.{3}(?<host>laptop|box\d) +(?<gpu>\d) /gmv), ({groups}) => groups);

@@ -1,4 +1,4 @@
-/** Events in the column of the queue: what a short queue leaves of its lines is theirs. */
+/** Events below a short queue, in the lines that the queue does not need. */
 import {expect, test} from 'vitest';
 import {layoutOf} from '../../../source/tui/layout.js';
 import {after, frameOf, shownRows, stateOf} from '../_harness.js';
@@ -7,7 +7,7 @@ import {createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 30};
 
-test('where events have no room below queue and detail, they stand below a short queue', async () => {
+test('events without room of their own are shown below a short queue', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, size, {}, [eventsArrived], pastOf(box));
 	const frame = frameOf(state);
@@ -15,12 +15,12 @@ test('where events have no room below queue and detail, they stand below a short
 	const stacks = layoutOf(state).blocks.map((block) => block.map((stack) => stack.map(({panel}) => panel)));
 	expect(stacks).toEqual([[['table']], [['queue', 'events'], ['detail']]]);
 
-	// The keys reach them there, and the detail and the queue keep their places.
+	// The keys reach the events there, and the detail and the queue keep their places.
 	const focused = after(state, {kind: 'focus-events'});
 	expect(layoutOf(focused)).toEqual(layoutOf(state));
 });
 
-test('a long queue has its column for itself', async () => {
+test('a long queue uses its whole column', async () => {
 	const box = await createScene();
 	await box.write({kind: 'join', entry: waiter('grace')}, {kind: 'join', entry: waiter('alan')});
 	const state = await stateOf(box, size, {}, [eventsArrived]);

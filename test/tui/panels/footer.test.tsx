@@ -1,10 +1,10 @@
-/** Which keys the last line names where not all of them fit. */
+/** The keys that the footer shows if there is no room for all. */
 import {expect, test} from 'vitest';
 import {Footer, footerHints} from '../../../source/tui/panels/footer.js';
 import {after, stateOf, textOf} from '../_harness.js';
 import {busy, createBox, gpuReading} from '../_world.js';
 
-/** Alice runs something on GPU 0, and no one holds a GPU. */
+/** Alice runs something on GPU 0, and no GPU is reserved. */
 const createSquatted = async () => {
 	const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
 	return createBox(2, {
@@ -17,7 +17,7 @@ const footersOf = async (columns: number): Promise<readonly string[]> => {
 	return [onOwn, after(onOwn, 'line-down')].map((state) => textOf(state, <Footer />));
 };
 
-test('R Adopt has room on every screen while a process of one’s own uses the selected GPU without a reservation', async () => {
+test('R Adopt is shown at every width while an own process uses the selected GPU without a reservation', async () => {
 	expect(await Promise.all([60, 80, 100, 120].map(async (columns) => footersOf(columns)))).toMatchInlineSnapshot(`
 		[
 		  [
@@ -40,7 +40,7 @@ test('R Adopt has room on every screen while a process of one’s own uses the s
 	`);
 });
 
-test('over all hosts the keys leave room at the end of the line', async () => {
+test('the footer of the table of all hosts keeps room at its end', async () => {
 	const footers = await Promise.all(
 		[60, 80, 100, 120].map(async (columns) => {
 			const state = await stateOf(await createBox(2), {columns, rows: 32}, {otherHosts: ['gpu-box-1']}, [

@@ -12,7 +12,7 @@ import {alice, busy, createBox, gpuReading, lease, run, sceneTime, waiter} from 
 
 const hour = 3600;
 
-/** A GPU that bob holds, watched idle for so long. */
+/** A GPU that bob holds and that was idle for this many seconds. */
 async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuReading) {
 	const {store} = await createBox(1, {leases: {0: held}});
 	const idle: readonly IdleSpan[] =
@@ -21,13 +21,13 @@ async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuRe
 	return {rows: statusRows(await store.read(), observation, 1024), observation};
 }
 
-/** Its STATE in the table of its host. */
+/** The STATE of the GPU in the table of its host. */
 async function stateOf(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
 	const {rows} = await seen(held, idleSeconds, reading);
 	return stateName(rows[0]!, alice, true);
 }
 
-/** Its STATE among the GPUs of all hosts. */
+/** The STATE of the GPU in the table of all hosts. */
 async function stateAmongHosts(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
 	const {rows, observation} = await seen(held, idleSeconds, reading);
 	const known = [answered('gpu-box-7', statusJson(rows, observation))];
@@ -54,7 +54,7 @@ test.each<[string, Lease, number | undefined, string]>([
 	expect(await stateOf(held, idleSeconds)).toBe(word);
 });
 
-test('a reservation is as idle among the GPUs of all hosts as in the table of its own', async () => {
+test('a reservation is equally idle in the table of all hosts and in its own', async () => {
 	const desktop = {...gpuReading(0), processes: [{pid: 1, name: 'Xorg', kind: 'graphics' as const, memoryUsedMiB: 40}]};
 	for (const [held, idleSeconds, reading] of [
 		[old, 5],
@@ -73,12 +73,12 @@ test('a reservation is as idle among the GPUs of all hosts as in the table of it
 	expect(await stateOf(old, hour, desktop)).toBe('Idle 1h');
 });
 
-test('what runs is not idle, whatever anybody has shared', async () => {
+test('a GPU with running processes is not idle, whatever a shared scan says', async () => {
 	const reading = busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0});
 	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
 });
 
-test('a question about what was reserved by a name says whose account it is, too', async () => {
+test('a question about a reservation with a label also names its account', async () => {
 	const box = await createBox(1, {
 		leases: {0: lease('alice', {user: 'eval'})},
 		waiting: [waiter('alice', {user: 'eval', requestedIds: [0]})],

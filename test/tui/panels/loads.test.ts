@@ -1,4 +1,4 @@
-/** The graphs of all GPUs on wide screens, beside the queue and the events. */
+/** Graphs of all GPUs on wide screens, next to the queue and the events. */
 import {expect, test} from 'vitest';
 import {layoutOf, shownRangeOf} from '../../../source/tui/layout.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
@@ -40,7 +40,7 @@ test.each([
 	for (const size of sizes) {
 		const state = await boxState(gpuCount, size);
 		const {loads} = layoutOf(state);
-		// What happened stays in view.
+		// The events stay visible.
 		expect(shownRows(state).events).toBeGreaterThanOrEqual(7);
 		const lines = frameOf(state).split('\n');
 		expect(lines).toHaveLength(size.rows);
@@ -57,7 +57,7 @@ test.each([
 	expect(shown.join(' ')).toBe(expected);
 });
 
-test('a GPU alone has its last day beside the minutes in its detail, on whatever wide screen', async () => {
+test('a single GPU shows its last day next to the minutes in its detail, on any wide screen', async () => {
 	const box = await createBox(1, {
 		leases: {0: run('alice')},
 		readings: [busy(0, 'alice', 'train', {gibibytes: 9, percent: 70})],
@@ -69,17 +69,17 @@ test('a GPU alone has its last day beside the minutes in its detail, on whatever
 		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${size.columns}x${size.rows}/one-gpu.txt`);
 	}
 
-	// Where there is no room for it, nothing is read for it.
+	// The last day is not read if there is no room for it.
 	expect(shownRangeOf(await stateOf(box, {columns: 120, rows: 32}))).toBe(5);
 });
 
-test('the graphs of all GPUs at 240x60', async () => {
+test('the graphs of all GPUs fit 240x60', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, {columns: 240, rows: 60}, {}, [eventsArrived], pastOf(box));
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/240x60/plain.txt');
 });
 
-test('they go as far back as the graphs of the detail', async () => {
+test('the graphs reach as far back as those of the detail', async () => {
 	const box = await createScene();
 	const size = {columns: 240, rows: 60};
 	const back: readonly Step[] = ['look-back', 'look-back', 'look-back'];

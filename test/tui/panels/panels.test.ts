@@ -1,4 +1,4 @@
-/** Which panels are there, which has the keys, and how far each scrolls. */
+/** Which panels are shown, which has the focus, and how far each scrolls. */
 import {expect, test} from 'vitest';
 import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
@@ -12,7 +12,7 @@ import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
-test('shortening leaves out the events, then the graphs, then queue and detail, and never the table', async () => {
+test('a lower screen drops the events, then the graphs, the queue and the detail, and never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
 		const {table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
@@ -49,7 +49,7 @@ test('shortening leaves out the events, then the graphs, then queue and detail, 
 	`);
 });
 
-test('every size has its lines shared out exactly', async () => {
+test('the lines of every size are divided exactly', async () => {
 	for (const gpus of [1, 8, 64]) {
 		const state = await stateOf(await createBox(gpus), size);
 		for (let rows = 15; rows <= 90; rows++) {
@@ -64,7 +64,7 @@ test('every size has its lines shared out exactly', async () => {
 	}
 });
 
-test('the keys go to the panel with the focus, round and round', async () => {
+test('the focus moves through the panels in a circle', async () => {
 	let state = await stateOf(await createScene(), size);
 	const modes = [modeOf(state)];
 	for (let press = 0; press < 6; press++) {
@@ -75,7 +75,7 @@ test('the keys go to the panel with the focus, round and round', async () => {
 	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
-	// A panel that is alone anyway is not zoomed unseen, which would hide the others later.
+	// A panel that is alone anyway is not zoomed invisibly, which would hide the others later.
 	for (const key of ['zoom', 'unzoom'] as const) {
 		const reported = after(state, 'focus-report', key);
 		expect(reported.flash?.text).toBe('This panel always has the whole screen here: Esc goes back to the GPUs');
@@ -84,13 +84,13 @@ test('the keys go to the panel with the focus, round and round', async () => {
 
 	expect(after(state, 'unzoom').flash?.text).toBe('No panel hides the others: + does that');
 	expect(after(state, 'zoom', 'unzoom').flash).toBeUndefined();
-	// Esc takes away the filter first, and then the zoom.
+	// Esc removes the filter first and then the zoom.
 	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');
 	expect(filtered.panels.isZoomed).toBe(true);
 	expect(after(filtered, 'clear-marks').panels.isZoomed).toBe(false);
 });
 
-test('a panel for which there is no room is shown alone when it has the focus', async () => {
+test('a panel without room is shown alone when focused', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	expect(layoutOf(state).alone).toBeUndefined();
 	expect(layoutOf(after(state, 'focus-events')).alone).toBe('events');
@@ -101,7 +101,7 @@ test('a panel for which there is no room is shown alone when it has the focus', 
 	expect(shownRows(after(state, 'zoom'))).toEqual({table: 18});
 });
 
-test('the selection in the queue stays with the entry that was selected', async () => {
+test('the selection in the queue stays with its entry', async () => {
 	const people = ['ann', 'ben', 'cid', 'dan'];
 	const box = await createBox(2, {waiting: people.map((name) => waiter(name, {requestedIds: [0, 1]}))});
 	const state = after(await stateOf(box, size), 'focus-queue', 'line-down', 'line-down');
@@ -114,7 +114,7 @@ test('the selection in the queue stays with the entry that was selected', async 
 	expect(selectedEntry(after(moved, 'first-line', 'line-up'))?.id).toBe('entry-ben');
 });
 
-test('panels scroll as far as there are lines', async () => {
+test('panels scroll to their last line', async () => {
 	const entries = Array.from({length: 40}, (_, index) => ({
 		id: String(index),
 		time: index,
@@ -135,19 +135,19 @@ test('panels scroll as far as there are lines', async () => {
 	expect(frameOf(after(beyond, limit))).toBe(frameOf(beyond));
 	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
-	// What is being read stays where it is when something happens; at the top, what is newest is shown.
+	// The lines in view stay when an event arrives, but at the top the newest is shown.
 	const next = [...entries, ...entries.slice(0, 2).map((one) => ({...one, id: `next ${one.id}`, time: 100}))];
 	const read = after(state, 'line-down', {kind: 'events-arrived', entries: next});
 	expect(read.panels.scroll.events).toBe(3);
 	expect(after(state, {kind: 'events-arrived', entries: next}).panels.scroll.events).toBe(0);
-	// Beside other panels, the newest are shown.
+	// Next to other panels, the newest are shown.
 	expect(after(read, 'leave-panel').panels.scroll.events).toBe(0);
 	expect(after(read, 'focus-queue').panels.scroll.events).toBe(0);
 	expect(after(read, 'focus-events').panels.scroll.events).toBe(3);
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });
 
-test('of events at one time, as those of one change are, the last stands on top', async () => {
+test('the last of several events at the same time is on top', async () => {
 	const entries = [1, 2].map((id) => ({
 		id: String(id),
 		time: 100,
@@ -159,7 +159,7 @@ test('of events at one time, as those of one change are, the last stands on top'
 	expect(frameOf(state)).toMatch(/ event 2 .*\n.* event 1 /v);
 });
 
-test('no more than a few hundred events are kept, the newest', async () => {
+test('only the newest few hundred events are kept', async () => {
 	const state = await stateOf(await createScene(), size);
 	const entry = (index: number) => ({id: String(index), time: index, kind: 'notice' as const, gpus: []});
 	const entries = Array.from({length: 2000}, (_, index) => entry(index));
@@ -173,7 +173,7 @@ test('no more than a few hundred events are kept, the newest', async () => {
 	expect(frameOf(after(lost, eventsArrived))).not.toContain('keeps no audit log');
 });
 
-test('an error that was shown stands among the events', async () => {
+test('an error that was shown is in the events', async () => {
 	const state = await stateOf(await createScene(), size);
 	const failed = after(state, {kind: 'done', dialog: {kind: 'help'}, flash: {level: 'error', text: 'it went wrong'}});
 	expect(failed.events.errors).toMatchObject([{text: 'it went wrong'}]);
@@ -181,7 +181,7 @@ test('an error that was shown stands among the events', async () => {
 	expect(frameOf(after(failed, 'key-pressed'))).toMatch(/14:32:07 ERR it went wrong/v);
 });
 
-/** https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio against white. */
+/** Contrast with white: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio */
 function contrastOnWhite(color: string): number {
 	const [red, green, blue] = [1, 3, 5].map((start) => {
 		const share = Number.parseInt(color.slice(start, start + 2), 16) / 255;
@@ -190,7 +190,7 @@ function contrastOnWhite(color: string): number {
 	return 1.05 / (0.2126 * red! + 0.7152 * green! + 0.0722 * blue! + 0.05);
 }
 
-test('no colour vanishes on white', () => {
+test('every color is visible on white', () => {
 	for (const theme of ['light', 'light-gradient'] as const) {
 		for (const [tone, {color = '#000000', dimColor = false}] of Object.entries(stylesOf(theme))) {
 			expect([tone, contrastOnWhite(color) >= 4.5, dimColor]).toEqual([tone, true, false]);
@@ -198,7 +198,7 @@ test('no colour vanishes on white', () => {
 	}
 });
 
-test('a load has the colour of its height: three where the terminal has 16, a gradient where it has them all, none without colours', () => {
+test('a load has the color of its level: three with 16 colors, a gradient with all, none without colors', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
@@ -217,7 +217,7 @@ test('a load has the colour of its height: three where the terminal has 16, a gr
 	]).toEqual(['dark-gradient', 'dark', 'mono']);
 });
 
-test('a light ground is believed when the setting or the terminal says so', () => {
+test('a light background is assumed if the setting or the terminal says so', () => {
 	expect([isLight('light'), isLight('dark', '0;15'), isLight('auto'), isLight(undefined, '')]).toEqual([
 		true,
 		false,
@@ -229,7 +229,7 @@ test('a light ground is believed when the setting or the terminal says so', () =
 	).toEqual([true, true, false, false, false, false]);
 });
 
-test('6 lists the processes of all GPUs, the largest first, and a large screen shows them beside everything else', async () => {
+test('6 lists the processes of all GPUs, the largest first, and a large screen shows them next to everything else', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const alone = frameOf(after(state, 'focus-processes'));
 	expect(alone).toContain('6:Processes');
@@ -248,7 +248,7 @@ test('6 lists the processes of all GPUs, the largest first, and a large screen s
 	}
 });
 
-test('the key of the past says where its graphs are, also while the table alone is shown', async () => {
+test('the key for the past says where its graphs are, also while only the table is shown', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const words = 'The graphs of the detail show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);

@@ -1,4 +1,4 @@
-/** The report's panel. */
+/** The report panel. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import type {UsageRecord} from '../../../source/core/model/types.js';
@@ -45,7 +45,7 @@ const used = (user: string, gpuId: number, hours: number): UsageRecord => ({
 	reservationType: 'run',
 });
 
-test('what was used, by user, by GPU and by day', async () => {
+test('the report shows usage by user, by GPU and by day', async () => {
 	const box = await createScene();
 	await box.store.commit({
 		expect: [],

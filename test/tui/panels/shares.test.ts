@@ -1,4 +1,4 @@
-/** A GPU that several share, in the monitor: one row in the table, one line a share below, verbs for the own share alone, and asking for one. */
+/** Shared GPUs in the monitor: one table row per GPU, one detail line per share, verbs for own shares only, and requests for shares. */
 import {expect, test} from 'vitest';
 import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
 import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/targets.js';
@@ -34,7 +34,7 @@ async function sharedBox(...users: readonly string[]) {
 	return box;
 }
 
-test('the row counts the shares, and below it each has a line', async () => {
+test('the row counts the shares, and the detail has a line for each', async () => {
 	const state = await stateOf(await sharedBox('alice', 'bob'), {columns: 160, rows: 30});
 	const frame = frameOf(state);
 	expect(frame).toMatch(/ 0 +mine? +2 shared/iv);
@@ -43,7 +43,7 @@ test('the row counts the shares, and below it each has a line', async () => {
 	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });
 
-test('release and extend mean the own share; of others’ shares the monitor says whose they are', async () => {
+test('release and extend affect the own share only, and name the holders of others', async () => {
 	const own = await stateOf(await sharedBox('bob', 'alice'), {columns: 160, rows: 30});
 	expect(targetsOf(own, 'release').targets.map(({lease: {user}}) => user)).toEqual(['alice']);
 	const others = await stateOf(await sharedBox('bob', 'carol'), {columns: 160, rows: 30});
@@ -52,14 +52,14 @@ test('release and extend mean the own share; of others’ shares the monitor say
 	expect(frameOf(others)).not.toContain('MINE');
 });
 
-test('of two own shares on one GPU the command names the one that is meant', async () => {
+test('the command names the selected one of two own shares on a GPU', async () => {
 	const asked = async (...users: readonly string[]) =>
 		frameOf(await stateOf(await sharedBox(...users), {columns: 160, rows: 30}, {}, [pressing(release)]));
 	expect(await asked('alice', 'alice')).toMatch(/\$ canhazgpu release --gpu-ids 0 --lease \S+/v);
 	expect(await asked('alice', 'bob')).toMatch(/\$ canhazgpu release --gpu-ids 0 +│/v);
 });
 
-/** The dialog of a key, with this typed into its field of that label. */
+/** Opens the dialog of a verb, and types these texts into the labeled fields. */
 async function asking(
 	box: Awaited<ReturnType<typeof createBox>>,
 	verb: Verb,
@@ -77,7 +77,7 @@ async function asking(
 
 const allow: Write = {kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])};
 
-test('where the pool shares GPUs, a share is asked for in the dialog, as by the flag', async () => {
+test('the dialog has a field for a share if the pool allows shares, and its command has the flag', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const state = await asking(box, reserve, ['Share', '8G']);
@@ -93,14 +93,14 @@ test.each([
 	['0', 'Share: "0" is not a memory size'],
 	['8', 'Share: "8" has no unit'],
 	['lots', 'Share: "lots" is not a memory size'],
-])('a share of %s is refused before anything is done, and says what can be typed', async (text, words) => {
+])('a share of %s is refused at once with what can be typed', async (text, words) => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const {dialog} = await asking(box, reserve, ['Share', text]);
 	expect(() => reservationOf(dialog as ReserveForm)).toThrow(words);
 });
 
-test('a share beside an instance of MIG is refused, and one of more than there is names what the pool has', async () => {
+test('a share together with a MIG instance is refused, and one that is too large names what the pool has', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const both = await asking(box, reserve, ['Needs', '1g.10gb'], ['Share', '8G']);
@@ -111,7 +111,7 @@ test('a share beside an instance of MIG is refused, and one of more than there i
 	);
 });
 
-test('a share of a GPU that others share already can be asked for by that GPU, one of a GPU that one account has alone cannot', async () => {
+test('a share of a shared GPU can be requested by its id, and of a GPU that is leased alone it cannot', async () => {
 	const box = await sharedBox('bob');
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
 	const down = {kind: 'line-down'} as const;
@@ -126,7 +126,7 @@ test('a share of a GPU that others share already can be asked for by that GPU, o
 	);
 });
 
-test('where the pool does not share GPUs, there is no such field', async () => {
+test('the dialog has no such field if the pool does not allow shares', async () => {
 	const {dialog} = await asking(await createBox(2), reserve);
 	expect((dialog as ReserveForm).fields.map(({label}) => label)).toEqual([
 		'GPUs',

@@ -1,4 +1,4 @@
-/** What the row and the detail say of GPUs that are drained, unhealthy, split by MIG, or hide their processes. */
+/** The row and the detail of GPUs that are drained, unhealthy, in MIG mode, or hide their processes. */
 import {expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
@@ -41,7 +41,7 @@ const detailOf = (state: State): readonly string[] =>
 		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
 		.filter((line) => line !== '');
 
-test('what has no known limit is not compared with the limits of others', async () => {
+test('a value without a known limit is not compared with other limits', async () => {
 	const readings = [
 		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
 		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),
@@ -59,7 +59,7 @@ test('what has no known limit is not compared with the limits of others', async 
 	);
 });
 
-test('a process that a job left is named with its job, in the row and in the detail', async () => {
+test('a process that a job left is shown with its job in the row and in the detail', async () => {
 	const process = {pid: 100, startTicks: 5, user: 'alice', commandLine: 'python3 serve.py', memoryUsedMiB: 9000};
 	const box = await createBox(1, {readings: [gpuReading(0, {memoryUsedMiB: 9000, processes: [process]})]});
 	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
@@ -76,7 +76,7 @@ const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
 
-test('a drained GPU is no error, and its reason is shown once', async () => {
+test('a drained GPU is not an error, and its reason is shown once', async () => {
 	const {row, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
 	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
 	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
@@ -84,13 +84,13 @@ test('a drained GPU is no error, and its reason is shown once', async () => {
 	expect(timesIn(spoken, 'fan')).toBe(1);
 });
 
-test('a drained GPU whose holder goes on shows what runs there', async () => {
+test('a drained GPU that is still held shows its processes', async () => {
 	const processes = [{pid: 81_234, user: 'alice', commandLine: 'python train.py', memoryUsedMiB: 9000}];
 	const {row} = await shown(gpuReading(0, {memoryUsedMiB: 9000, processes}), {isDrained: true, isHeld: true});
 	expect(row).toMatch(/^> 0 Mine .* python train.py$/v);
 });
 
-test.each([true, false])('what is wrong with a GPU is told once, held: %s', async (isHeld) => {
+test.each([true, false])('a fault of a GPU is shown once, held: %s', async (isHeld) => {
 	const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
 	expect(row).toMatch(/Xid 79/v);
 	expect([timesIn(detail, 'Xid 79'), timesIn(spoken, 'Xid 79')]).toEqual([1, 1]);
@@ -105,7 +105,7 @@ test('a GPU that hides its processes says so', async () => {
 	expect((await shown(gpuReading(0))).row).not.toContain('hidden');
 });
 
-test('the parts of a GPU are in its row', async () => {
+test('the instances of a GPU are in its row', async () => {
 	const migInstances = ['3g.40gb', '1g.10gb', '1g.10gb'].map((profile) => ({profile}));
 	expect((await shown(gpuReading(0, {migInstances}))).row).toMatch(/MIG 3g.40gb 2x1g.10gb$/v);
 	const processes = [{pid: 1, user: 'alice', commandLine: 'train', memoryUsedMiB: 9}];
@@ -114,7 +114,7 @@ test('the parts of a GPU are in its row', async () => {
 	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: undefined}))).row).toMatch(/ -$/v);
 });
 
-test('each state has words that fit its column, and a look', () => {
+test('each state has a text that fits its column, and a style', () => {
 	for (const [name, {short, label}] of Object.entries(states)) {
 		expect(short.length, name).toBeLessThanOrEqual(10);
 		expect(label).toMatch(/^[A-Z][ a-z]+$/v);
@@ -123,7 +123,7 @@ test('each state has words that fit its column, and a look', () => {
 	}
 });
 
-test('a policy that cannot be read is reported for as long as it is so', async () => {
+test('a policy that cannot be read is reported while that lasts', async () => {
 	const box = await createBox(1, {});
 	const written = (value: string): Write => ({
 		kind: 'policy',
@@ -137,7 +137,7 @@ test('a policy that cannot be read is reported for as long as it is so', async (
 	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
 });
 
-test('what is left on a GPU that is not clean is shown, and no one is accused of it', async () => {
+test('leftovers on a GPU that is not clean are shown without blaming anybody', async () => {
 	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
 	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
 	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);

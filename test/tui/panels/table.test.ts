@@ -20,7 +20,7 @@ const scan = (gpus: readonly GpuReading[], nowMs = 2000): Action => ({
 	observation: {provider: 'nvidia', takenAtMs: nowMs, simulated: false, gpus, warnings: []},
 });
 
-test('rows are sorted by each column in turn, equals by index, what is unknown last', async () => {
+test('rows are sorted by each column, then by index, with unknown values last', async () => {
 	let state = await stateOf(await createScene(), size);
 	const orders: Record<string, string> = {};
 	for (const key of sortKeys) {
@@ -46,7 +46,7 @@ test('rows are sorted by each column in turn, equals by index, what is unknown l
 	`);
 });
 
-test('sorted by their state, those that are shown in one state stand together', async () => {
+test('sorting by state groups rows with the same displayed state', async () => {
 	const [mine, others] = [lease('alice'), lease('bob')];
 	const leases = {0: others, 1: mine, 2: lease('carol', {partialQueueId: 'entry-carol'}), 3: others, 4: mine};
 	const box = await createBox(7, {leases, waiting: [waiter('carol')]});
@@ -63,13 +63,13 @@ test('s sorts by memory, and again reverses the order', async () => {
 	expect(order(after(state, 'sort-memory', 'sort-memory'))).toEqual([1, 2, 3, 6, 0, 4, 5, 7]);
 });
 
-test('a click on the heading of the second column leaves no second one', async () => {
+test('a click on the title of the second sort column removes the second column', async () => {
 	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
 	expect(frameOf(state)).toContain('sort STATE^ ─');
 });
 
-test('the selection follows its GPU while rows change places', async () => {
+test('the selection follows its GPU while rows move', async () => {
 	const box = await createBox(4);
 	const state = after(await stateOf(box, size), 'line-down', ...Array.from({length: 6}, () => 'sort-next' as const));
 	expect(state.table.sort.by).toBe('memory');
@@ -112,7 +112,7 @@ test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 	expect(after(known, 'clear-marks').table.tags.size).toBe(0);
 });
 
-test('two GPUs that claim one uuid can both be selected', async () => {
+test('two GPUs that claim the same UUID can both be selected', async () => {
 	const twins = [gpuReading(0), {...gpuReading(1), uuid: gpuReading(0).uuid}];
 	const state = after(await stateOf(await createBox(2), size), scan(twins), 'line-down');
 	expect(selectedGpu(state)).toBe(1);
@@ -121,7 +121,7 @@ test('two GPUs that claim one uuid can both be selected', async () => {
 
 const typed = (text: string): Action => ({kind: 'typed', text});
 
-test('a filter is met by rows that hold all of its words', async () => {
+test('a filter keeps rows that contain all of its words', async () => {
 	const state = await stateOf(await createScene(), size);
 	const matching = (text: string): readonly number[] => order(after(state, 'open-filter', typed(text)));
 	expect(matching('CAROL train')).toEqual([4, 5]);
@@ -134,7 +134,7 @@ test('a filter is met by rows that hold all of its words', async () => {
 	expect(matching('nobody at all')).toEqual([]);
 });
 
-test('a filter that is given up leaves everything as it was', async () => {
+test('canceling a filter restores everything', async () => {
 	const state = after(await stateOf(await createScene(), size), 'line-down');
 	const typing = after(state, 'open-filter', typed('carol'));
 	expect(selectedGpu(typing)).toBe(4);
@@ -145,7 +145,7 @@ test('a filter that is given up leaves everything as it was', async () => {
 	expect(order(after(typing, 'keep-filter', 'clear-marks'))).toHaveLength(8);
 });
 
-test('with no row nothing is selected, and nothing can be done', async () => {
+test('a table without rows has no selection, and keys do nothing', async () => {
 	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
 	expect([selectedGpu(none), selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
 	expect(after(none, 'toggle-tag')).toMatchObject({flash: {text: 'No GPU is shown: Esc clears the filter'}});
@@ -155,7 +155,7 @@ test('with no row nothing is selected, and nothing can be done', async () => {
 	expect(selectedGpu(after(none, 'clear-marks'))).toBe(0);
 });
 
-test('only mine, and only those of the selected user', async () => {
+test('the table can be limited to own GPUs and to the selected user', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'filter-mine'))).toEqual([0]);
 	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
@@ -172,7 +172,7 @@ test('own use without a reservation counts as mine', async () => {
 	expect(order(after(await stateOf(await createBox(2, {readings}), size), 'filter-mine'))).toEqual([1]);
 });
 
-test('whatever is done, what is chosen is a GPU that is there', async () => {
+test('the selection is an existing GPU after any keys', async () => {
 	const state = await stateOf(await createBox(12, {leases: {3: lease('bob'), 4: lease('alice')}}), size);
 	const step = fc.oneof(
 		fc.constantFrom<Action['kind']>(
@@ -198,7 +198,7 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 			for (const each of steps) {
 				const next = after(before, each as Action);
 				const uuid = selectedRow(before)?.reading?.uuid;
-				// A scan moves rows and never the selection.
+				// A scan moves rows but never the selection.
 				if (
 					uuid !== undefined &&
 					typeof each !== 'string' &&
@@ -216,7 +216,7 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 	);
 });
 
-test('i without a second column says how there is one', async () => {
+test('i without a second column says how to get one', async () => {
 	const state = await stateOf(await createBox(2), size);
 	for (const begun of [state, after(state, 'focus-processes')]) {
 		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');

@@ -13,7 +13,7 @@ const names = (width: number): string =>
 		.map(({name, width: cells}) => ((name === 'utilization' || name === 'memory') && cells >= 13 ? `${name}+` : name))
 		.join(' ');
 
-test('narrowing drops columns in the order of their worth', () => {
+test('a narrow table drops the least important columns first', () => {
 	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
 		[
 		  "gpu state owner kind held ends utilization+ memory+ temperature power history note process",
@@ -34,7 +34,7 @@ test('the columns fill every width that has room for them', () => {
 	}
 });
 
-test('readings in few characters', () => {
+test('readings are short', () => {
 	expect([0, 45, 410, 9728, 61_645, 81_559].map((amount) => gibibytes(amount))).toEqual([
 		'0G',
 		'0G',
@@ -49,7 +49,7 @@ test('readings in few characters', () => {
 		),
 	).toEqual(['H100', 'RTX-4090', 'MI300X', 'NVIDIA']);
 	expect(inventory(2, [gpuReading(0), gpuReading(1, {name: 'NVIDIA A100'})])).toEqual({model: '2 GPUs'});
-	// A GPU that reports nothing of itself takes nothing from the others.
+	// A GPU without readings takes no room from the others.
 	const broken = {index: 1, failure: 'GPU is lost', processes: undefined, unknown: {}};
 	expect(inventory(2, [gpuReading(0), broken])).toEqual({model: '2xH100', memory: '80G'});
 	expect(commonMemory([gpuReading(0), broken])).toBe(81_559);
@@ -68,7 +68,7 @@ test('simulated GPUs and private pools are labelled at every width', async () =>
 	}
 });
 
-test('a screen that stands still does not call itself live, and its values are of then', async () => {
+test('a paused screen is not called live, and its values are those of the pause', async () => {
 	const live = await stateOf(await createBox(1), {columns: 120, rows: 32});
 	const paused: State = {...after(live, 'toggle-pause'), nowMs: live.nowMs + 60_000};
 	expect(textOf(live, <Header />)).toContain('[LIVE]');
@@ -91,7 +91,7 @@ const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<strin
 	return row.replaceAll(/[─━╸]/gv, '').replaceAll(/\s+/gv, ' ').trim();
 };
 
-test('each state of a GPU in words', async () => {
+test('each state of a GPU has a text', async () => {
 	expect(await rowOf(1, {leases: {0: lease('bob', {startTime: sceneTime - 700})}})).toMatch(
 		/^> 0 Idle bob MANUAL 11m 4h00m/v,
 	);
@@ -113,14 +113,14 @@ test('each state of a GPU in words', async () => {
 	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 Error .* neither memory nor load/v);
 });
 
-test('without colour nothing but colour is lost', async () => {
+test('a screen without colors lacks only the colors', async () => {
 	const box = await createScene();
 	const size = {columns: 120, rows: 32};
 	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];
 	expect(frameOf(mono)).toBe(frameOf(colored));
 });
 
-test('the queue says which GPU that is out of service an entry waits for, and why', async () => {
+test('the queue names the unavailable GPU that an entry waits for, and the reason', async () => {
 	const unavailable = [
 		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
 	] as const;
@@ -132,7 +132,7 @@ test('the queue says which GPU that is out of service an entry waits for, and wh
 	expect(text).not.toContain('\u{1B}');
 });
 
-test('[ and ] say where the graphs end, and which key leads on', async () => {
+test('[ and ] say where the graphs end, and which key continues', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	expect(after(state, 'look-forward').flash?.text).toBe('The graphs show the last 5 minutes: [ looks further back');
 	expect(after(state, 'look-back').flash?.text).toBe('The graphs of the detail show the last 1h');

@@ -1,4 +1,4 @@
-/** A box with processes of every kind: parents and children, containers, a desktop, users without a right to be there. */
+/** A box with many kinds of processes: parents and children, containers, a desktop, and unreserved users. */
 import type {GpuProcess} from '../../../source/core/model/types.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {type Box, createBox, gpuReading, lease, run, sceneTime} from '../_world.js';
@@ -12,7 +12,7 @@ const holding = (index: number, processes: readonly GpuProcess[]) =>
 		processes,
 	});
 
-/** The scans of the last five minutes, before the monotonic time 1000: what each process uses rises and falls. */
+/** Scans of the last five minutes before the monotonic time 1000, in which the usage of each process rises and falls. */
 export const pastOfCrowd = ({readings}: Box): readonly Action[] =>
 	Array.from({length: 150}, (_, index): Action => {
 		const share = 0.5 + 0.5 * Math.sin(index / 12);

@@ -1,4 +1,4 @@
-/** The panel of the processes as whole screens, and one process with its graphs. */
+/** Whole screens of the process panel, and of one process with its graphs. */
 import {expect, test} from 'vitest';
 import type {Size} from '../../../source/tui/state/state.js';
 import {frameOf, stateOf, type Step} from '../_harness.js';
@@ -28,7 +28,7 @@ for (const name of sizes) {
 	});
 }
 
-test('the processes as a tree, by GPU and then by memory, filtered, in ASCII', async () => {
+test('the process panel can show a tree, sorted by GPU and memory, filtered, in ASCII', async () => {
 	const byGpu = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
 	const steps: readonly Step[] = [
 		...byGpu,

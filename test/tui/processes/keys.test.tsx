@@ -1,4 +1,4 @@
-/** What the keys do to processes: signals to the chosen ones, commands copied. */
+/** Keys for processes: signals to the selected ones, and copied commands. */
 import {Buffer} from 'node:buffer';
 import {afterEach, expect, test} from 'vitest';
 import type {ProcessIdentity} from '../../../source/core/model/types.js';
@@ -50,7 +50,7 @@ test('K signals the selected process, whichever GPU is selected, and no process 
 	expect(sent).toEqual([[81_377, 'SIGTERM']]);
 });
 
-test('K signals all tagged processes that are the own ones, and says which are left out and which ended', async () => {
+test('K signals all tagged own processes, and says which are excluded and which have ended', async () => {
 	const sent = await openProcesses({81_377: 'gone'});
 	await session!.press(' ', ' ', 'j', 'j', ' ', 'K');
 	await session!.shows('Left out: 90001 of carol');

@@ -1,4 +1,4 @@
-/** The table of all processes: its order, filter, tags, tree and selection. */
+/** The table of all processes: order, filter, tags, tree and selection. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
@@ -18,7 +18,7 @@ const size = {columns: 120, rows: 32};
 const crowd = async (...steps: readonly Step[]): Promise<State> =>
 	stateOf(await createCrowd(), size, {}, ['focus-processes', ...steps]);
 
-/** What is scanned a second after the first scan of {@link stateOf}, which is as old as it says and not as this process is. */
+/** A scan one second after the first scan of {@link stateOf}. Its age is fixed and independent of this process. */
 const laterScan = async ({world}: Box): Promise<Action> => ({
 	kind: 'scan-arrived',
 	observation: {...(await world.gpus.observe()), takenAtMs: 2000},
@@ -29,7 +29,7 @@ const pids = (state: State): readonly number[] => visibleProcesses(state).map(({
 
 type Row = {readonly id: number; readonly a?: number; readonly b?: string};
 
-test('rows are in the order of one column, of another among equals, unknown last, and never jump', () => {
+test('rows are sorted by one column, then by another, with unknown values last, and never jump', () => {
 	const rows = fc.uniqueArray(
 		fc.record({
 			id: fc.nat(1000),
@@ -66,7 +66,7 @@ test('rows are in the order of one column, of another among equals, unknown last
 	);
 });
 
-test('the second column goes round all but the first, and none', () => {
+test('the second column cycles through all but the first, and none', () => {
 	const keys = ['a', 'b', 'c'] as const;
 	let sort: SortBy<'a' | 'b' | 'c'> = {by: 'b', isInverted: false};
 	const seen = [];
@@ -81,7 +81,7 @@ test('the second column goes round all but the first, and none', () => {
 	expect(sortedByNext(keys, both, 1)).toEqual({by: 'c', isInverted: false, second: undefined});
 });
 
-test('a tree holds each process once, each below its parent', () => {
+test('a tree contains each process once, below its parent', () => {
 	const processes = fc.array(
 		fc.record({
 			process: fc.record({pid: fc.nat(12), parentPid: fc.option(fc.nat(12), {nil: undefined})}),
@@ -100,12 +100,12 @@ test('a tree holds each process once, each below its parent', () => {
 			}
 		}),
 	);
-	// A long chain needs no long stack.
+	// A long chain must not overflow the stack.
 	const chain = Array.from({length: 50_000}, (_, pid) => ({process: {pid, parentPid: pid - 1}, gpu: 0}));
 	expect(asTree(chain).at(-1)!.depth).toBe(49_999);
 });
 
-test('the keys of the table of GPUs are those of the processes, and leave the GPUs as they are', async () => {
+test('keys of the GPU table also work for the processes, and leave the GPUs unchanged', async () => {
 	const state = await crowd();
 	expect(modeOf(state)).toBe('processes');
 	expect(pids(state)).toEqual([81_234, 90_001, 70_001, 90_100, 81_377, 70_500, 90_200, 3001]);
@@ -116,11 +116,11 @@ test('the keys of the table of GPUs are those of the processes, and leave the GP
 	expect(selectedProcess(after(down, 'last-line'))?.process.pid).toBe(3001);
 	expect(selectedProcess(after(down, 'last-line', 'first-line'))?.process.pid).toBe(81_234);
 	expect(pids(after(state, 'invert-sort')).at(0)).toBe(3001);
-	// By CPU: what is unknown stays last, whichever way round.
+	// Sorts by CPU, with unknown values last in either direction.
 	expect(pids(after(state, 'sort-next', 'invert-sort')).slice(-3)).toEqual([3001, 70_500, 90_200]);
 });
 
-test('filters show the processes of one user, the own ones, and those that hold all words', async () => {
+test('filters show the processes of one user, own processes, and those that contain all words', async () => {
 	const state = await crowd('line-down', 'line-down');
 	expect(pids(after(state, 'filter-user'))).toEqual([70_001, 90_100]);
 	expect(pids(after(state, 'filter-user', 'filter-user'))).toHaveLength(8);
@@ -132,7 +132,7 @@ test('filters show the processes of one user, the own ones, and those that hold 
 	expect([modeOf(kept), selectedProcess(kept)?.process.pid]).toEqual(['processes', 90_100]);
 	const none = after(kept, 'open-filter', {kind: 'typed', text: 'zzz'}, 'keep-filter');
 	expect(frameOf(none)).toContain('No process matches; Esc clears the filter');
-	// Keys about a process say why they do nothing.
+	// Keys for a process say why they do nothing.
 	expect([after(none, 'toggle-tag').flash?.text, after(none, 'open-process').flash?.text]).toEqual([
 		'No process is shown: Esc clears the filter',
 		'No process is shown: Esc clears the filter',
@@ -145,11 +145,11 @@ test('filters show the processes of one user, the own ones, and those that hold 
 		[0, 8, 'processes'],
 		[0, 8, 'table'],
 	]);
-	// An unknown user is no user to filter by.
+	// An unknown user cannot be a filter.
 	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(/user .* is unknown/v);
 });
 
-test('the selection stays with its process, and where that ended with its place', async () => {
+test('the selection stays with its process, or with its row after the process has ended', async () => {
 	const box = await createBox(3, {
 		readings: [0, 1, 2].map((index) => busy(index, 'bob', 'x', {gibibytes: 10 - index, percent: 1})),
 	});
@@ -165,7 +165,7 @@ test('the selection stays with its process, and where that ended with its place'
 	expect([pids(ended), selectedProcess(ended)?.process.pid]).toEqual([[81_236, 81_234], 81_234]);
 });
 
-test('a process that is open says when it has ended, and keeps its graphs', async () => {
+test('an open process says when it has ended, and keeps its graphs', async () => {
 	const box = await createCrowd();
 	const open = await stateOf(box, size, {}, ['focus-processes', 'open-process']);
 	expect(frameOf(open)).toContain('SM 84%  memory 60G');
@@ -179,18 +179,18 @@ test('a process that is open says when it has ended, and keeps its graphs', asyn
 	expect(after(open, 'close-dialog').dialog).toBeUndefined();
 });
 
-test('a process that is read aloud has no graphs, which would be rows of signs', async () => {
+test('a process has no graphs for a screen reader', async () => {
 	const state = await stateOf(await createCrowd(), size, {isLinear: true}, ['focus-processes', 'open-process']);
 	expect(frameOf(state)).toContain('Process 81234 on GPU 0');
 	expect(frameOf(state)).not.toMatch(/[│▁▂▃▄▅▆▇█]/v);
 });
 
-test('the selection is always a process in view, whatever happens', () => {
+test('the selection is always a visible process', () => {
 	fc.assert(
 		fc.property(anyState, (any) => {
 			const large = {columns: Math.max(60, any.size.columns), rows: Math.max(15, any.size.rows)};
 			const state = after({...any, dialog: undefined}, {kind: 'resized', size: large}, 'focus-processes');
-			// A computer without GPUs shows those of other hosts alone.
+			// A computer without GPUs shows only those of other hosts.
 			fc.pre(state.panels.focus === 'processes');
 			const rows = visibleProcesses(state);
 			const index = rows.findIndex(({key}) => key === selectedProcess(state)?.key);

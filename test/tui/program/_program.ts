@@ -1,4 +1,4 @@
-/** The built monitor on a terminal of its own. */
+/** The built monitor on its own terminal. */
 import {execFileSync} from 'node:child_process';
 import {chmodSync, cpSync, mkdtempSync, rmSync} from 'node:fs';
 import path from 'node:path';
@@ -11,9 +11,9 @@ type Options = {
 	readonly flags?: readonly string[];
 	readonly size?: Size;
 	readonly environment?: Readonly<Record<string, string>>;
-	/** As an account that may change only what is its own, even where the tests run as root. */
+	/** Runs as an account without root's rights, even if the tests run as root. */
 	readonly isOrdinary?: boolean;
-	/** A shell command around it: `"$@"` is the monitor. */
+	/** A shell command that wraps the monitor. `"$@"` is the monitor. */
 	readonly shell?: string;
 };
 
@@ -29,17 +29,17 @@ export const keys = {
 /** The account `nobody`. */
 const nobody = 65_534;
 
-/** Gives up all rights before the program is loaded. */
+/** Drops root's rights before the program is loaded. */
 const giveUpRights = `data:text/javascript,process.setgroups([]);process.setgid(${nobody});process.setuid(${nobody});`;
 
 type Start = {
 	readonly command: readonly string[];
-	/** Its home and working directory. */
+	/** The home and working directory. */
 	readonly home: string;
 	readonly environment: Readonly<Record<string, string>>;
 };
 
-/** Starts it as an ordinary account: as root, a copy of it that everybody may read, in a place where everybody may go. */
+/** Prepares a start as an ordinary account. For root, it copies the program to where everybody can read it. */
 function ordinaryStart(start: Start): Start {
 	if (process.getuid?.() !== 0) {
 		return start;
@@ -50,7 +50,7 @@ function ordinaryStart(start: Start): Start {
 		rmSync(home, {recursive: true, force: true});
 	});
 	cpSync(path.dirname(program), path.join(home, 'dist'), {recursive: true});
-	// Whatever the umask was when the program was built.
+	// The mode must not depend on the umask of the build.
 	execFileSync('chmod', ['-R', 'a+rX', home]);
 	chmodSync(home, 0o777);
 	return {
@@ -60,7 +60,7 @@ function ordinaryStart(start: Start): Start {
 	};
 }
 
-/** Opens it; it is closed when the test ends. */
+/** Opens the monitor, and closes it when the test ends. */
 export function startTop(
 	box: Box,
 	{flags = [], size = {columns: 120, rows: 32}, environment = {}, isOrdinary = false, shell}: Options = {},
@@ -78,24 +78,24 @@ export function startTop(
 	return terminal;
 }
 
-/** A table of this many GPUs that were scanned at least once. */
+/** Whether the screen is a table of this many GPUs that were scanned at least once. */
 export const isShown =
 	(gpuCount: number) =>
 	(screen: string): boolean =>
 		screen.match(/^.{0,3}\d+ +(?:Free|Mine|Reserved|Idle) /gmv)?.length === gpuCount;
 
-/** The line of one GPU. */
+/** The row of a GPU. */
 export const rowOf = (screen: readonly string[], gpu: number): string =>
 	screen.find((line) => new RegExp(String.raw`^\W*${gpu} +[A-Za-z]`, 'v').test(line)) ?? '';
 
-/** What `status --json` says of each GPU. */
+/** The GPUs in `status --json`. */
 export async function statusOf(box: Box): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> {
 	const {stdout} = await box.run('status --json');
 	return JSON.parse(stdout) as ReadonlyArray<Readonly<Record<string, unknown>>>;
 }
 
 export type Faults = {
-	/** Frames that were taller or wider than the terminal: the terminal scrolled, or a line went on in the next. */
+	/** Frames that were taller or wider than the terminal, so that it scrolled or wrapped a line. */
 	readonly overflows: () => readonly string[];
 };
 
@@ -104,7 +104,7 @@ export function watchFrames({emulator, isAlternate}: Terminal): Faults {
 	const overflows: string[] = [];
 	let wasAlternate = isAlternate();
 	emulator.onScroll(() => {
-		// Going from one screen to the other is told as scrolling too.
+		// Switching between the two screens also counts as scrolling.
 		const isSwitch = wasAlternate !== isAlternate();
 		wasAlternate = isAlternate();
 		if (wasAlternate && !isSwitch) {
@@ -123,8 +123,8 @@ export function watchFrames({emulator, isAlternate}: Terminal): Faults {
 	return {overflows: () => overflows};
 }
 
-/** Raw output with its escapes spelled, for regular expressions to be read. */
+/** Raw output with visible escapes, for use in regular expressions. */
 export const spelled = (raw: string): string => raw.replaceAll('\u{1B}', '␛');
 
-/** Sequences that empty the screen or a part of it, so that it is seen empty for a moment. Spelled. */
+/** Sequences that clear the screen or part of it, which would flicker. With visible escapes. */
 export const clears = /␛\[[0-3]?J/v;

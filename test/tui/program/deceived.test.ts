@@ -1,4 +1,4 @@
-/** The built monitor beside another account that posts a false scan for everybody to see. */
+/** The built monitor while another account posts a false shared scan. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, rmSync} from 'node:fs';
@@ -34,7 +34,7 @@ async function createIdleBox(store: Readonly<Record<string, string>>): Promise<B
 	return box;
 }
 
-/** Keeps the role of who scans, and shows this process on GPU 1 to all who look. */
+/** Keeps the scanner role, and shows this process on GPU 1 to all viewers. */
 async function deceive({scans}: Store, pid: number): Promise<() => void> {
 	const {startTicks} = identityOf(pid)!;
 	const text = encodeSharedScan({
@@ -106,7 +106,7 @@ describe.each([
 		await top.waitFor('WARN GPU 1 is not yours');
 		expect(isAlive(victim.pid!)).toBe(true);
 
-		// Adopting it is not offered either: R reserves the GPU.
+		// Adopting the process is not offered either, so R reserves the GPU.
 		top.write('R');
 		await top.waitFor('canhazgpu reserve --gpu-ids 1');
 	});

@@ -1,12 +1,10 @@
-/**
-The demonstration, as a newcomer sees it.
-*/
+/** The demo as a new user sees it. */
 import {existsSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
 import {rowOf, startTop} from './_program.js';
 
-test('top --demo shows a lived-in box and leaves nothing behind', async () => {
+test('top --demo shows a busy box and leaves nothing behind', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo']});
@@ -24,7 +22,7 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 		expect(screen).toMatch(words);
 	}
 
-	// The night before, and who worked through it: GPU 0 is the one of alan and then of ada.
+	// The simulated night with its users: GPU 0 was alan's and then ada's.
 	top.write('[[[');
 	const night = await top.waitFor(/-24h, \d\d:\d\d +now/v);
 	expect(night.join('\n')).toMatch(/alan─+ +─/v);
@@ -34,16 +32,16 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 	expect(existsSync(`${box.home}/.local/state/canhazgpu/pool.sqlite`)).toBe(false);
-	// Without a terminal, too.
+	// `--once` works without a terminal.
 	const printed = await box.run('top --demo');
 	expect(printed).toMatchObject({exitCode: 0, stderr: 'SIMULATED GPUs: no real hardware is behind this pool.\n'});
 	expect(printed.stdout).toMatch(/ 2 +│ ● IN_USE +│ grace/v);
-	// There still is no pool for anybody else.
+	// Other programs still have no pool.
 	const {exitCode} = await box.run('status');
 	expect(exitCode).toBe(4);
 });
 
-test('adopting and killing can be tried in --demo, on simulated processes', async () => {
+test('processes can be adopted and killed in --demo, because they are simulated', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});

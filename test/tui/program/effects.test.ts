@@ -1,6 +1,4 @@
-/**
-The built monitor at work beside other programs: in the queue, on processes, on its command line.
-*/
+/** The built monitor with other programs: in the queue, on processes, and on its command line. */
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -21,7 +19,7 @@ const queueOf = async (box: Box): Promise<readonly unknown[]> => {
 	return (JSON.parse(stdout) as {readonly entries: readonly unknown[]}).entries;
 };
 
-test('it waits in the queue, is served, takes a release back, and leaves nothing in the line', async () => {
+test('the monitor waits in the queue, gets a GPU, undoes a release, and leaves no queue entry', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	onTestFinished(() => {
 		box.remove();
@@ -40,7 +38,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	expect(await queueOf(box)).toEqual([]);
 	expect((await statusOf(box))[1]).toMatchObject({status: 'IN_USE', type: 'MANUAL'});
 
-	// GPU 0 is the one that the cursor stands on.
+	// The cursor is on GPU 0.
 	const before = (await statusOf(box))[0]!;
 	top.write('x');
 	await top.waitFor('Release GPU 0 now? y/N');
@@ -52,7 +50,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	const after = (await statusOf(box))[0]!;
 	expect(after).toMatchObject({status: 'IN_USE', note: 'first', expiry_time: before['expiry_time']});
 
-	// The same of what is released by a line, and of two at once.
+	// The same for a release by a command, and for two at once.
 	top.write(':release\r');
 	await top.waitFor(/OK Released 2 GPU\(s\): \[0 1\] .* z Undo \(\d+s\)/v);
 	top.write('z');
@@ -63,7 +61,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	top.write('n');
 	await top.waitFor((screen) => !screen.includes('y/N'));
 
-	// The command line: what is wrong stays, what has to wait gives the keys back.
+	// On the command line, a wrong line stays, and a waiting command returns the keyboard.
 	top.write(':reserve --gpu 1\r');
 	await top.waitFor('ERR reserve has no flag --gpu  Did you mean --gpus?');
 	top.write(keys.escape);
@@ -84,7 +82,7 @@ test('it waits in the queue, is served, takes a release back, and leaves nothing
 	expect(await queueOf(box)).toEqual([]);
 });
 
-test('a monitor that is killed with SIGKILL leaves no place in the line for long', async () => {
+test('a monitor killed by SIGKILL does not keep its queue position for long', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(() => {
 		box.remove();
@@ -102,7 +100,7 @@ test('a monitor that is killed with SIGKILL leaves no place in the line for long
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-slowTest('a process of one’s own is adopted, and then asked to end', async () => {
+slowTest('an own process is adopted and then signaled to end', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);
@@ -124,10 +122,10 @@ slowTest('a process of one’s own is adopted, and then asked to end', async () 
 	expect((await ended)[1]).toBe('SIGINT');
 	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	await top.waitFor(`OK sent SIGINT to process ${job.pid}`);
-	// Its lease went with it.
+	// The lease ended with the process.
 	await top.waitFor(/ 1 +Unreserved/v);
 
-	// The tool that is asked for the GPUs gets a SIGKILL.
+	// SIGKILL ends the GPU tool.
 	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});
 	const failed = await top.waitFor('SCAN FAILED', 15_000);
 	expect(failed.at(-1)).toMatch(/ q Quit$/v);

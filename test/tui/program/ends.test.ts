@@ -1,6 +1,4 @@
-/**
-Every way out of the monitor, and out of its sight: the terminal is as it was before.
-*/
+/** Every way to end or suspend the monitor restores the terminal. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -20,7 +18,7 @@ afterAll(() => {
 	box.remove();
 });
 
-/** Tells the exit code and the state of the terminal afterwards; signals to the group end only what it runs. */
+/** Prints the exit code and the terminal's settings afterwards. Signals to the group end only the monitor. */
 const shell = 'trap : INT TERM HUP; echo before; "$@"; echo "after $?"; stty -a';
 
 function expectSane(top: Terminal, exitCode: number): void {
@@ -36,7 +34,7 @@ test.each([
 	['SIGTERM', 143],
 	['SIGHUP', 129],
 	['SIGINT', 130],
-] as const)('%s ends it with %i', async (signal, exitCode) => {
+] as const)('%s ends the monitor with %i', async (signal, exitCode) => {
 	const top = startTop(box, {shell});
 	await top.waitFor(isShown(4));
 	process.kill(-top.pid, signal);
@@ -44,7 +42,7 @@ test.each([
 	expectSane(top, exitCode);
 });
 
-test('so does a signal while it starts', async () => {
+test('a signal during the start ends the monitor', async () => {
 	const top = startTop(box, {shell});
 	await top.waitFor(() => top.isAlternate());
 	process.kill(-top.pid, 'SIGTERM');
@@ -52,7 +50,7 @@ test('so does a signal while it starts', async () => {
 	expectSane(top, 143);
 });
 
-test('Ctrl-C quits, in the table and in a dialog', async () => {
+test('Ctrl-C quits in the table and in a dialog', async () => {
 	const top = startTop(box, {shell});
 	await top.waitFor(isShown(4));
 	top.write('r');
@@ -62,7 +60,7 @@ test('Ctrl-C quits, in the table and in a dialog', async () => {
 	expectSane(top, 0);
 });
 
-test('an error that was not caught is printed on a terminal that is as before', async () => {
+test('an uncaught error is printed on a restored terminal', async () => {
 	const thrower = path.join(box.home, 'thrower.mjs');
 	writeFileSync(thrower, "process.on('SIGUSR2', () => { throw new Error('out of the blue'); });");
 	const top = startTop(box, {
@@ -81,7 +79,7 @@ test('an error that was not caught is printed on a terminal that is as before', 
 	expect(screen).toMatch(/after 1\n[\s\S]* icanon [\s\S]* echo /v);
 });
 
-test('a terminal that is closed ends it', async () => {
+test('closing the terminal ends the monitor', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	top.hangUp();
@@ -97,7 +95,7 @@ test('a terminal that is closed ends it', async () => {
 	});
 });
 
-test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size that it has by then', async (context) => {
+test('Ctrl-Z returns the terminal to the shell, and fg takes it again at its present size', async (context) => {
 	const top = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
 		columns: 120,
 		rows: 32,
@@ -130,12 +128,12 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 	expect(back[0]).toMatch(/ rw {2}\S+ {2}[\d:]+$/v);
 	expect(back[0]!.length).toBeLessThanOrEqual(90);
 	expect(back[23]).toMatch(/ q Quit$/v);
-	// So it has the mouse.
+	// The monitor has the mouse again.
 	expect(top.emulator.modes.mouseTrackingMode).toBe('vt200');
 	top.write('j');
 	await top.waitFor(/^> 1 +Free /mv);
 
-	// And once more.
+	// Suspends and resumes once more.
 	top.write(keys.controlZ);
 	await top.waitFor(/Stopped[\s\S]*prompt>\s*$/v);
 	top.write('fg\r');

@@ -1,6 +1,4 @@
-/**
-What reaches the terminal, byte by byte: frames that fit, without flicker, in the characters and colours that were asked for.
-*/
+/** The output to the terminal, byte by byte: frames that fit without flicker, in the requested characters and colors. */
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
@@ -17,7 +15,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('the watch over frames sees what is too wide and what is too tall', async (context) => {
+test('watchFrames detects frames that are too wide or too tall', async (context) => {
 	const terminal = openTerminal(
 		process.execPath,
 		[
@@ -37,7 +35,7 @@ test.each([
 	{columns: 120, rows: 32},
 	{columns: 80, rows: 24},
 	{columns: 60, rows: 15},
-])('frames fit $columns x $rows, and nothing is ever wiped to be drawn again', async (size) => {
+])('frames fit $columns x $rows, and the screen is never cleared for a redraw', async (size) => {
 	const top = startTop(box, {size});
 	const faults = watchFrames(top);
 	await top.waitFor(isShown(8));
@@ -62,17 +60,17 @@ test.each([
 
 	expect(await box.run('release')).toMatchObject({exitCode: 0});
 	await top.waitFor('Mine 0');
-	// The rest of the last frame may be on its way.
+	// The rest of the last frame may still be on its way.
 	await top.waitFor(() => spelled(top.rawSince(firstFrame)).endsWith('␛[?2026l'));
 	const drawn = spelled(top.rawSince(firstFrame));
 	expect(drawn).not.toMatch(clears);
 	expect(faults.overflows()).toEqual([]);
-	// Every frame is announced as a whole, so that a terminal can show it as one.
+	// Each frame is marked as a whole, so that a terminal can show it at once.
 	const outside = drawn.replaceAll(/␛\[\?2026h[\s\S]*?␛\[\?2026l/gv, '');
 	expect(outside).toBe('');
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
-	// Never the whole terminal with its history.
+	// The terminal's history is never cleared.
 	expect(spelled(top.rawSince(0))).not.toMatch(/␛\[[23]J|␛c/v);
 });
 
@@ -99,7 +97,7 @@ test('a window of any size is filled exactly, and one that is too small says so'
 
 		const lines = await top.waitFor(isFilled);
 		expect(lines).toHaveLength(size.rows);
-		// From here on it stays so.
+		// The screen stays filled from here on.
 		const faults = watchFrames(top);
 		top.write('j');
 		await top.waitFor(isFilled);
@@ -119,10 +117,10 @@ test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAs
 	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
 });
 
-test('NO_COLOR leaves out colours, and --ascii everything but ASCII', async () => {
+test('NO_COLOR removes colors, and --ascii everything except ASCII', async () => {
 	const colourful = startTop(box);
 	await colourful.waitFor(isShown(8));
-	// Colours, and not only bold, dim and reversed.
+	// Colors, not only bold, dim and inverse.
 	const colour = /␛\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/v;
 	expect(spelled(colourful.rawSince(0))).toMatch(colour);
 	expect(colourful.rawSince(0)).toMatch(/\P{ASCII}/v);
@@ -139,13 +137,13 @@ test('NO_COLOR leaves out colours, and --ascii everything but ASCII', async () =
 	await plain.waitFor('reserve GPUs for a time');
 	expect(spelled(plain.rawSince(0))).not.toMatch(colour);
 	expect(plain.rawSince(0)).not.toMatch(/\P{ASCII}/v);
-	// The selection is still seen.
+	// The selection is still visible.
 	expect(plain.rawSince(0)).toContain('\u{1B}[7m');
 });
 
-test('where there is no terminal, or with --once, the status is printed once', async () => {
+test('the status is printed once without a terminal or with --once', async () => {
 	const status = await box.run('status');
-	// A second more may make a column wider.
+	// A column may be wider a second later.
 	const still = (text: string): string => text.replaceAll(/\b\d+h \d+m \d+s/gv, 'TIME').replaceAll(/ +|─+/gv, ' ');
 	for (const words of ['top', 'top --once', 'top --readonly']) {
 		const ran = await box.run(words);

@@ -19,13 +19,13 @@ afterAll(() => {
 
 const mouseMode = (top: Terminal): string => top.emulator.modes.mouseTrackingMode;
 
-test('clicks and the wheel do what keys do; M leaves the mouse to the terminal', async () => {
+test('clicks and the wheel work like keys, and M leaves the mouse to the terminal', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	expect(mouseMode(top)).toBe('vt200');
 	click(top, '  2   Free');
 	await top.waitFor(/> 2 +Free/v);
-	// A heading sorts, and a second click turns the order round.
+	// A title sorts, and a second click reverses the order.
 	click(top, 'MEM/');
 	await top.waitFor('sort MEM');
 	click(top, 'GPU STATE');
@@ -34,16 +34,16 @@ test('clicks and the wheel do what keys do; M leaves the mouse to the terminal',
 	await top.waitFor('sort GPUv');
 	click(top, 'GPU STATE');
 	await top.waitFor('sort GPU^');
-	// The wheel moves what is under it, and the keys still speak to the panel that has the focus.
+	// The wheel scrolls the panel under the pointer, and keys still go to the focused panel.
 	top.write(mouseReport(64, placeOf(top, '> 2')));
 	await top.waitFor(/> 0 +Free/v);
-	// A title, and back by a key of the footer.
+	// Opens a panel by its title, and returns by the footer.
 	click(top, '3:Queue');
 	await top.waitFor(/Esc Back/v);
 	click(top, 'Esc Back');
 	await top.waitFor('r Reserve');
 
-	// A form: a key of the footer opens it, a field is chosen, and the footer ends it.
+	// Opens a form by the footer, selects a field, and submits by the footer.
 	click(top, 'r Reserve');
 	await top.waitFor('Reserve GPUs');
 	click(top, 'Note');
@@ -53,7 +53,7 @@ test('clicks and the wheel do what keys do; M leaves the mouse to the terminal',
 	click(top, 'Enter ');
 	await top.waitFor(/ok reserved/iv);
 	await top.waitFor(/0 +Mine/v);
-	// A question: its letters are its answers.
+	// Answers a question by clicking its letters.
 	click(top, '> 0');
 	click(top, 'x Release');
 	const asked = await top.waitFor('y/N');
@@ -66,7 +66,7 @@ test('clicks and the wheel do what keys do; M leaves the mouse to the terminal',
 	click(top, 'y/N');
 	await top.waitFor(/OK released/v);
 
-	// What is no report is no key, whole or in pieces: `q` would quit.
+	// An invalid report is no key, whole or in parts. A `q` would quit.
 	top.write('\u{1B}[<0;q\u{1B}[Mqqq\u{1B}[<0;1;1;1Mj');
 	await top.waitFor(/> 1 +Free/v);
 	top.write('M');
@@ -80,7 +80,7 @@ test('clicks and the wheel do what keys do; M leaves the mouse to the terminal',
 	expect(mouseMode(top)).toBe('none');
 });
 
-test('top.mouse switches it off; dumb terminals and consoles have none; every end gives it back', async () => {
+test('top.mouse switches the mouse off, dumb terminals and consoles have none, and every end releases it', async () => {
 	const quiet = startTop(box, {environment: {CANHAZGPU_TOP_MOUSE: 'false'}});
 	const terms = ['screen', 'linux', 'dumb'].map((term) => startTop(box, {shell: `TERM=${term} exec "$@"`}));
 	const modes = await Promise.all(

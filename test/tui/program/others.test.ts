@@ -1,6 +1,4 @@
-/**
-What other people have in Redis: their leases, and whatever they wrote into them.
-*/
+/** Leases of other accounts in Redis, with hostile texts. */
 import {once} from 'node:events';
 import {Redis} from 'ioredis';
 import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
@@ -29,7 +27,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-/** A lease on GPU 2, straight into the store, as another program might write it. */
+/** Writes a lease on GPU 2 directly to the store, as another program might. */
 async function hold(more: Readonly<Record<string, unknown>> = {}): Promise<void> {
 	const now = Math.floor(Date.now() / 1000);
 	const lease = {
@@ -45,7 +43,7 @@ async function hold(more: Readonly<Record<string, unknown>> = {}): Promise<void>
 	await client.publish('canhazgpu:events', '{}');
 }
 
-test('the reservation of another account can be seen, and neither released nor extended', async () => {
+test('the reservation of another account is shown, and can be neither released nor extended', async () => {
 	const top = startTop(box, {isOrdinary: true});
 	await top.waitFor(isShown(4));
 	await hold();
@@ -69,7 +67,7 @@ test('--readonly shows everything and changes nothing', async () => {
 	for (const key of ['r', 'R', 'x', 'e']) {
 		top.write(key);
 		await top.waitFor(' WARN This monitor is read-only: it was started with --readonly');
-		// Away with it, or the next key could not be told from this one.
+		// Removes the message, because the next key causes the same one.
 		top.write('?');
 		await top.waitFor('[Keys] Words');
 		top.write('q');
@@ -96,7 +94,7 @@ test.each([
 	{columns: 120, rows: 32},
 	{columns: 80, rows: 24},
 	{columns: 60, rows: 15},
-])('a hostile note and name disturb no line at $columns x $rows', async (size) => {
+])('a hostile note and name damage no line at $columns x $rows', async (size) => {
 	const top = startTop(box, {size});
 	await top.waitFor(isShown(4));
 	const faults = watchFrames(top);

@@ -1,6 +1,4 @@
-/**
-Redis goes and comes back under a monitor that stays.
-*/
+/** Outages of Redis while a monitor is running. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
@@ -19,7 +17,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('a monitor without its Redis says so, changes nothing, keeps its place in the line, and is right again afterwards', async () => {
+test('a monitor without its Redis says so, changes nothing, keeps its queue position, and recovers', async () => {
 	expect(await box.run('reserve --gpus 4 --note kept')).toMatchObject({exitCode: 0});
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
@@ -40,7 +38,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its place in t
 	top.write('jx');
 	await top.waitFor('> 1 ');
 	await top.waitFor(/WARN Changes are disabled: Cannot reach Redis at /v);
-	// The age of what is shown goes on.
+	// The age of the values continues.
 	await top.waitFor(/\[STALE [2-9]s\]/v);
 
 	await redis.restart();
@@ -49,7 +47,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its place in t
 		[0, 1, 2, 3].map((gpu) => rowOf(before, gpu).slice(5, 26)),
 	);
 
-	// What is changed from now on is seen as before.
+	// Later changes are seen as before.
 	expect(await box.run('release --gpu-ids 3')).toMatchObject({exitCode: 0});
 	await top.waitFor(' OK reserved GPU 3 for 8h 0m 0s');
 	expect(await box.run('release --gpu-ids 0,2,3')).toMatchObject({exitCode: 0});
@@ -62,7 +60,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its place in t
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('a change in the very moment of its return is seen', async () => {
+test('a change at the moment of the recovery is seen', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.kill();
@@ -76,7 +74,7 @@ test('a change in the very moment of its return is seen', async () => {
 	await top.waitFor('Free 4  Mine 0');
 });
 
-test('a Redis that is emptied is reported, and so is the new pool in it', async () => {
+test('an emptied Redis is reported, and so is the new pool in it', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.restart({settings: ['--appendonly', 'no']});

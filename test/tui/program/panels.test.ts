@@ -1,4 +1,4 @@
-/** The panels of the built monitor on a terminal: what is filtered, sorted and resized is still what is acted on. */
+/** Panels of the built monitor on a terminal: actions apply to the selected GPU despite filters, sorting and resizing. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {isShown, keys, rowOf, startTop, statusOf, watchFrames} from './_program.js';
@@ -13,7 +13,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('what is released is the GPU that was filtered and selected, however the rows are sorted meanwhile', async () => {
+test('x releases the filtered and selected GPU, even if rows are sorted meanwhile', async () => {
 	await box.run('reserve --gpu-ids 1 --duration 3h --note first');
 	await box.run('reserve --gpu-ids 4 --duration 1h --note second');
 	const top = startTop(box);
@@ -24,7 +24,7 @@ test('what is released is the GPU that was filtered and selected, however the ro
 	top.write(keys.enter);
 	await top.waitFor(/filter second/v);
 	await top.waitFor('2:Detail GPU 4');
-	// Both rows are shown again, in an order of their own, which the loads of the GPUs go on changing.
+	// Both rows are shown again, in an order that the changing loads keep changing.
 	top.write(keys.escape);
 	await top.waitFor(isShown(6));
 	top.write('>>>>>');
@@ -47,7 +47,7 @@ test('what is released is the GPU that was filtered and selected, however the ro
 	await box.run('release --gpu-ids 0,1');
 });
 
-test('every panel at every size, resized with a dialog open, and no frame too large', async () => {
+test('every panel fits at every size, also when resized with a dialog open', async () => {
 	const top = startTop(box, {size: {columns: 120, rows: 32}});
 	await top.waitFor(isShown(6));
 	top.write('r');

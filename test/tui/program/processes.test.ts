@@ -1,4 +1,4 @@
-/** The table of processes over processes that are really there. */
+/** The process table with real processes. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdirSync, rmSync} from 'node:fs';
@@ -13,7 +13,7 @@ import {startTop} from './_program.js';
 
 const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 
-/** A box whose second GPU is used by a shell and by the process that it started. */
+/** A box whose second GPU is used by a shell and its child. */
 async function createFamily(): Promise<{box: Box; parent: number; child: number}> {
 	const shell = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; wait; exec sleep 600'], {
 		stdio: ['ignore', 'pipe', 'ignore'],
@@ -48,12 +48,12 @@ async function createFamily(): Promise<{box: Box; parent: number; child: number}
 	return {box, parent, child};
 }
 
-test('a process stands below the one that started it, and K ends the selected one alone', async () => {
+test('a process is listed below its parent, and K ends only the selected one', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);
 	top.write('6');
-	// The larger one comes first in a list.
+	// The larger process comes first in a list.
 	await top.waitFor(new RegExp(String.raw`> 1 +${child} [\s\S]* 1 +${parent} `, 'v'));
 	top.write('t');
 	await top.waitFor(new RegExp(String.raw` 1 +${parent} .*\n.*> 1 +${child} .*└─ sleep 600`, 'v'));

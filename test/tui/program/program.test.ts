@@ -1,6 +1,4 @@
-/**
-The built program on a real terminal: what a user sees and types.
-*/
+/** The built program on a real terminal, as a user sees it. */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
@@ -9,7 +7,7 @@ import {isShown, keys, rowOf, startTop, statusOf} from './_program.js';
 
 const redis = redisOfFile();
 
-/** The pool that a program without any configuration would find: not one for tests to play with. */
+/** The pool that an unconfigured program would find, which tests must not use. */
 async function hasOwnPool(): Promise<boolean> {
 	const client = new Redis({lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null});
 	client.on('error', () => undefined);
@@ -23,7 +21,7 @@ async function hasOwnPool(): Promise<boolean> {
 	}
 }
 
-test('a first run shows simulated GPUs of its own, follows the verbs, and leaves no trace', async (context) => {
+test('a first run shows its own simulated GPUs, follows the commands, and leaves no trace', async (context) => {
 	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
 	const box = createBox();
 	context.onTestFinished(() => {
@@ -58,10 +56,10 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	expect(top.isCursorShown()).toBe(true);
 	expect(top.emulator.modes.bracketedPasteMode).toBe(false);
 	expect(top.screen().slice(0, 2)).toEqual(['before', 'after 0']);
-	// What is typed is echoed and edited by the terminal again.
+	// The terminal echoes and edits input again.
 	expect(top.screen().join('\n')).toMatch(/ icanon [\s\S]* echo /v);
 
-	// A private pool is in nobody's way: what is told is what keeps the shared one from being made.
+	// The private pool is no obstacle: the error names what prevents the shared one.
 	expect(await box.run('admin')).toMatchObject({
 		exitCode: 1,
 		stderr: expect.stringMatching(
@@ -95,7 +93,7 @@ describe.each([
 		top.write(`${keys.tab}2h`);
 		await top.waitFor('--duration 2h');
 		top.write(`${keys.tab}eval, "70B"`);
-		// In the middle of it the window becomes smaller, and larger again.
+		// The window shrinks in the middle of a form, and grows again.
 		top.resize({columns: 70, rows: 18});
 		await top.waitFor((screen) => screen.split('\n', 18)[17]?.includes('Enter Reserve') ?? false);
 		await top.waitFor(/Note +eval, "70B"/v);

@@ -1,4 +1,4 @@
-/** The monitor whose program is updated or removed under it: what it has not loaded yet is not there any more. */
+/** The monitor after its program was updated or removed, so that modules it has not loaded yet are missing. */
 import {cpSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -6,7 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../../_helpers/program/cli.js';
 import {isShown, keys, startTop} from './_program.js';
 
-test('a line, a setting to be kept and other hosts say that the program was replaced, and the monitor goes on', async () => {
+test('commands, saving and other hosts report that the program was replaced, and the monitor continues', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

@@ -1,6 +1,4 @@
-/**
-Several monitors on one box: one of them asks the GPU tool, for all.
-*/
+/** Several monitors on one box, of which one runs the GPU tool for all. */
 import {mkdirSync} from 'node:fs';
 import process from 'node:process';
 import {expect} from 'vitest';
@@ -9,13 +7,13 @@ import {createBox} from '../../_helpers/program/cli.js';
 import {countingTool, scanShown} from '../../_helpers/machine/counting-tool.js';
 import {startTop} from './_program.js';
 
-/** The screen says that GPU 0 has been looked at so often, at least. */
+/** Whether the screen shows at least this scan of GPU 0. */
 const hasSeen =
 	(scans: number) =>
 	(screen: string): boolean =>
 		scanShown(screen) >= scans;
 
-slowTest('three monitors cost one scan an interval; when that one is killed, another scans', async () => {
+slowTest('three monitors cost one scan per interval, and another one scans when the scanner is killed', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	mkdirSync(box.poolDirectory);
 	const {searchPath, scans, forget} = countingTool(box);

@@ -1,4 +1,4 @@
-/** Text that is typed or pasted into the fields of the monitor. */
+/** Typed and pasted text in the fields of the monitor. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {isShown, keys, startTop} from './_program.js';
@@ -7,7 +7,7 @@ const clearField = '\u{15}';
 
 const pasted = (text: string): string => `\u{1B}[200~${text}\u{1B}[201~`;
 
-/** Every printable ASCII character, in parts that fit the narrowest field. A space is in the middle of each part, where the screen shows it. */
+/** Every printable ASCII character, in parts that fit the narrowest field. Each part has its space in the middle, where it is visible. */
 const parts = Array.from({length: 7}, (_, part) =>
 	Array.from({length: 14}, (__, index) => 0x20 + part * 14 + index)
 		.filter((code) => code < 0x7f)
@@ -16,7 +16,7 @@ const parts = Array.from({length: 7}, (_, part) =>
 		.replace(' ', ''),
 ).map((text) => `${text.slice(0, 7)} ${text.slice(7)}`);
 
-test('the parts hold every printable character', () => {
+test('the parts contain every printable character', () => {
 	expect(new Set(parts.join('')).size).toBe(0x7f - 0x20);
 });
 
@@ -27,7 +27,7 @@ test.each([
 	['note of a reservation', `r${keys.tab.repeat(2)}`],
 	['needs of a reservation', `r${keys.tab.repeat(3)}`],
 	['note of a wait', `w${keys.tab.repeat(2)}`],
-])('the %s holds each character as it was typed or pasted', async (_, open) => {
+])('the %s contains each character as typed or pasted', async (_, open) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const top = startTop(box);

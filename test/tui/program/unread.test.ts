@@ -12,14 +12,14 @@ const redis = redisOfFile();
 
 const size = {columns: 240, rows: 60};
 
-/** Bytes that a terminal takes before a program that writes on has to wait. Linux keeps 64 KiB. */
+/** Bytes that a terminal buffers before a writer blocks. Linux buffers 64 KiB. */
 const roomBytes = 60_000;
 
-/** Returns how many bytes the process has written, to whatever file. */
+/** Returns how many bytes the process has written to any file. */
 const writtenBytes = (pid: number): number =>
 	Number(/^wchar: (?<bytes>\d+)$/mv.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))!.groups!['bytes']);
 
-/** Stops reading the terminal, and has whole frames drawn until it takes no more. */
+/** Stops reading the terminal, and draws frames until it accepts no more. */
 async function fill(top: Terminal): Promise<void> {
 	top.pause();
 	const before = writtenBytes(top.pid);
@@ -35,7 +35,7 @@ describe.each([
 	['redis', async () => createRedisBox(redis.port, 8)],
 	['embedded', async () => createEmbeddedBox(8)],
 ] as const)('top on %s, on a terminal that is not read,', (_, create) => {
-	test('takes its turn in the queue and holds up nobody', async () => {
+	test('gets its GPUs in queue order and blocks nobody', async () => {
 		const box = await create();
 		onTestFinished(box.remove);
 		expect(await box.run('reserve --gpus 8')).toMatchObject({exitCode: 0});

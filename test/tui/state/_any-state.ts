@@ -1,4 +1,4 @@
-/** Boxes, people and happenings of every kind, with texts that mean harm. */
+/** Random boxes, people and events, with hostile texts. */
 import fc from 'fast-check';
 import type {Past} from '../../../source/core/operations/history/past.js';
 import type {Report} from '../../../source/core/rules/pool/report.js';
@@ -134,7 +134,7 @@ const box = fc.integer({min: 0, max: 80}).chain((gpuCount) =>
 
 const hostNames = ['far', 'alice@far.example.org', 'other'];
 
-/** Whatever another host says, as its status or instead of one. */
+/** Any answer of another host: a status or something else. */
 const remoteRow = fc.record({
 	gpu_id: fc.oneof(fc.nat(80), fc.anything()),
 	status: fc.oneof(fc.constantFrom('AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR'), fc.anything()),
@@ -318,7 +318,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		nowMs: 3000,
 		observation: {...emptyScan, failure: {message, hint: message}},
 	})),
-	// What a person types has no control characters: the keys hold them back.
+	// Typed text has no control characters, because the keyboard layer removes them.
 	fc.string({unit: 'grapheme', maxLength: 60}).map((text): Action => ({kind: 'typed', text})),
 );
 
@@ -338,7 +338,7 @@ const pastOf = (holders: ReadonlyArray<readonly [user: string, secondsAgo: numbe
 
 const emptyScan: Observation = {provider: 'nvidia', takenAtMs: 0, simulated: true, gpus: [], warnings: []};
 
-/** The monitor over any box, at any size, after anything that may happen. */
+/** The monitor with any box, at any size, after any actions. */
 export const anyState: fc.Arbitrary<State> = fc
 	.record({
 		box,

@@ -1,4 +1,4 @@
-/** The command line of the monitor: typing, Tab, the history, and what becomes of the answer. */
+/** The command line of the monitor: typing, Tab, history and output. */
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {completed} from '../../../source/tui/state/command-line/reduce.js';
@@ -35,7 +35,7 @@ async function open(run: CommandLine['run'], lines: string[] = []): Promise<Sess
 	return session;
 }
 
-test('a line that was wrong stays to be corrected, and goes into the history all the same', async () => {
+test('a wrong line stays for correction, and is added to the history', async () => {
 	const ran: string[] = [];
 	const lines = ['status'];
 	const {press, shows, store} = await open(async (line) => {
@@ -59,7 +59,7 @@ test('a line that was wrong stays to be corrected, and goes into the history all
 	expect(lines).toEqual(['status', ...ran]);
 });
 
-test('Up and Down go through what was typed before, and back to what is being typed', async () => {
+test('Up and Down go through the history, and back to the current input', async () => {
 	const {press, store} = await open(async () => [], ['status', 'queue']);
 	const typed = (): unknown => {
 		const {dialog} = store.getState();
@@ -76,7 +76,7 @@ test('Up and Down go through what was typed before, and back to what is being ty
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('control keys count inside a burst of typing, too', async () => {
+test('control keys work within fast typing', async () => {
 	const ran: string[] = [];
 	const {press} = await open(async (line) => {
 		ran.push(line);
@@ -86,26 +86,26 @@ test('control keys count inside a burst of typing, too', async () => {
 	expect(ran).toEqual(['queue']);
 });
 
-test('Tab goes as far as the candidates agree, and shows them', async () => {
+test('Tab completes the common part of the candidates, and lists them', async () => {
 	const {press, shows, store} = await open(async () => []);
 	await press(':', 'r', keys.tab);
 	await shows(' reserve  release');
 	expect(store.getState().dialog).toMatchObject({field: {value: 're', caret: 2}});
 });
 
-test('a single candidate stands there whole, before whatever follows', () => {
+test('a single candidate is inserted in full, before the following text', () => {
 	const prompt = {...commandPrompt([]), field: {...fieldOf('rel -G 1'), caret: 3}};
 	expect(completed(prompt, {start: 0, candidates: ['release']}).field).toMatchObject({
 		value: 'release  -G 1',
 		caret: 8,
 	});
 	expect(completed(prompt, {start: 0, candidates: []}).field).toBe(prompt.field);
-	// Signs that take two code units agree or differ as a whole.
+	// Characters of two code units match or differ as a whole.
 	expect(completed(prompt, {start: 0, candidates: ['🚀a', '🚀b']}).field.value).toBe('🚀 -G 1');
 	expect(completed(prompt, {start: 0, candidates: ['🚀', '🚁']}).field.value).toBe(' -G 1');
 });
 
-test('more than a line has a panel that scrolls', async () => {
+test('output of several lines opens a panel that scrolls', async () => {
 	const {press, shows, screen, store} = await open(async () =>
 		Array.from({length: 60}, (_, number) => `line ${number} ${'-'.repeat(90)} end`),
 	);
@@ -124,7 +124,7 @@ test('more than a line has a panel that scrolls', async () => {
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('what has to wait gives the keys back, and reports its end later', async () => {
+test('a waiting command returns the keyboard, and reports its result later', async () => {
 	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
 	const {press, shows, store} = await open(async (_, {onWaiting}) => {
 		onWaiting('Waiting for 2 GPUs: position 1 of 1, got 0/2');
@@ -136,11 +136,11 @@ test('what has to wait gives the keys back, and reports its end later', async ()
 	await shows('[Keys] Words');
 	resolve(['Reserved 2 GPU(s): [0 1] for 8h 0m 0s', '', 'To use them here:']);
 	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
-	// It takes nothing away from whatever is open by then.
+	// The open dialog stays.
 	expect(store.getState()).toMatchObject({dialog: {kind: 'help'}, waits: []});
 });
 
-test('z takes back what a line released', async () => {
+test('z undoes a release by a command', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice', {note: 'eval'})}});
 	const run: CommandLine['run'] = async (_, {onReleased}) => {
 		const {gpus} = await box.store.read();

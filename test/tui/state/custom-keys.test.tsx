@@ -1,4 +1,4 @@
-/** Keys that a user chose in the config. */
+/** Keys that a user has configured. */
 import {readFileSync} from 'node:fs';
 import fc from 'fast-check';
 import {afterEach, expect, test} from 'vitest';
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const choose = (keys: Readonly<Record<string, readonly string[]>>) => bindingsWith(new Map(Object.entries(keys)));
 
-test('the topic of the monitor names everything that keys can be chosen for', () => {
+test('the topic of the monitor names every action that can have keys', () => {
 	const text = readFileSync('source/help/monitor.md', 'utf8');
 	const named = new Set(text.matchAll(/`(?<name>[\-a-z]+)`/gv).map(({groups}) => groups!['name']!));
 	expect(
@@ -30,7 +30,7 @@ test('the topic of the monitor names everything that keys can be chosen for', ()
 	).toEqual([]);
 });
 
-test('a chosen key does it, the usual one does not any more, and the help and the footer say so', async () => {
+test('a configured key replaces the default one, also in the help and the footer', async () => {
 	const keys = new Map([
 		['release', ['D']],
 		['search-next', ['F', 'ctrl-n']],
@@ -53,7 +53,7 @@ test('a chosen key does it, the usual one does not any more, and the help and th
 	await session.shows(/f F Ctrl-N N/v);
 });
 
-test('whatever is chosen, a key means one thing in one panel, or the conflict is named', () => {
+test('each key has one meaning in a panel for any configuration, or the conflict is named', () => {
 	const names = actions().keys().toArray();
 	const chosen = fc.dictionary(
 		fc.constantFrom(...names),
@@ -82,14 +82,14 @@ test('whatever is chosen, a key means one thing in one panel, or the conflict is
 					}
 				}
 
-				// Ctrl-C ends it, come what may.
+				// Ctrl-C always quits.
 				expect(intentOf(mode, 'ctrl-c', made)).toBe('quit-now');
 			}
 		}),
 	);
 });
 
-test('what is wrong with a choice is named, and what is possible', () => {
+test('an invalid configuration is named, with what is possible', () => {
 	const problem = (keys: Readonly<Record<string, readonly string[]>>): string => {
 		try {
 			choose(keys);
@@ -103,13 +103,13 @@ test('what is wrong with a choice is named, and what is possible', () => {
 	expect(problem({relase: ['D']})).toBe('top.keys: there is nothing called "relase" to choose keys for');
 	expect(problem({release: ['F13']})).toBe('top.keys: "F13" is no key that release can have');
 	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" is no key that release can have');
-	// Two actions may change their keys with each other.
+	// Two actions can swap their keys.
 	expect(problem({release: ['e'], extend: ['x']})).toBe('');
 	expect(intentOf('table', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
 	expect(bindingsWith(undefined)).toBe(bindings);
 });
 
-test('a config writes keys as a map or as text, and a number is a key', () => {
+test('a config has keys as a map or as text, and a number is a key', () => {
 	expect(checkSetting('top.keys', {release: 'D', 'search-next': ['n', 'F'], 'focus-table': 1})).toEqual({
 		value: new Map([
 			['release', ['D']],

@@ -1,4 +1,4 @@
-/** Five minutes of readings, drawn: bounded, and gaps are gaps. */
+/** Graphs of five minutes of readings: bounded, with gaps for missing readings. */
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {recorded, seriesOf, type UtilizationHistory} from '../../../source/core/live/utilization-history.js';
@@ -15,7 +15,7 @@ const {windowMs} = emptyGraphs(2000);
 const add = (history: UtilizationHistory, takenAtMs: number, more: Partial<GpuReading>): UtilizationHistory =>
 	recorded(history, {gpus: [gpuReading(0, more)]}, {atMs: takenAtMs, keyOf});
 
-/** Every two seconds, from `fromMs` on. */
+/** A reading every two seconds from `fromMs` on. */
 const filled = (
 	from: number,
 	to: number,
@@ -40,7 +40,7 @@ test('ten hours of scans keep five minutes', () => {
 	expect(columnsOf(history, 10 * 3600 * 1000)).toEqual(Array.from({length: 10}, () => 0.5));
 });
 
-test('scans in quick succession take no more room', () => {
+test('frequent scans need no more memory', () => {
 	let history = emptyGraphs(2000);
 	for (let atMs = 0; atMs < 2 * windowMs; atMs += 250) {
 		history = add(history, atMs, {utilizationPercent: 10});
@@ -49,7 +49,7 @@ test('scans in quick succession take no more room', () => {
 	expect(history.samples.length).toBeLessThanOrEqual(320);
 });
 
-test('the same scan twice, or a failed one, adds nothing new', () => {
+test('a repeated or failed scan adds nothing', () => {
 	const history = add(emptyGraphs(2000), 1000, {});
 	expect(add(history, 1000, {})).toBe(history);
 	expect(recorded(history, {gpus: [], failure: {message: 'gone'}}, {atMs: 5000, keyOf})).toBe(history);
@@ -72,7 +72,7 @@ test('a time without readings is a gap, and an unknown reading is not 0', () => 
 	]);
 });
 
-test('columns narrower than the time between two scans are filled where no scan was missed', () => {
+test('columns narrower than the scan interval are filled if no scan was missed', () => {
 	const history = filled(2000, 300_000, (atMs) => (atMs > 150_000 && atMs < 160_000 ? undefined : 25));
 	const series = columnsOf(history, 300_000, 300);
 	expect(series.filter((value) => value === undefined).length).toBeGreaterThan(3);
@@ -80,7 +80,7 @@ test('columns narrower than the time between two scans are filled where no scan 
 	expect(series.slice(0, 140)).toEqual(Array.from({length: 140}, () => 0.25));
 });
 
-test('the picture stands still within a column, and then moves by one', () => {
+test('the graph is unchanged within a column, and then moves by one', () => {
 	const history = filled(2000, 290_000, (atMs) => (atMs > 200_000 ? 90 : 10));
 	expect(columnsOf(history, 271_000)).toEqual(columnsOf(history, 299_000));
 	expect(columnsOf(history, 301_000).slice(0, 9)).toEqual(columnsOf(history, 299_000).slice(1));
@@ -107,12 +107,12 @@ test('a clock that was set back an hour does not stop the history', () => {
 	expect(columnsOf(after, 120_000).at(-1)).toBeCloseTo(0.9);
 });
 
-test('a history follows the GPU and not its index', () => {
+test('the history belongs to the GPU and not to its index', () => {
 	const history = filled(2000, 60_000, () => 70);
 	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
 });
 
-test('sparklines: a trace is seen, what is unknown is blank', () => {
+test('a sparkline shows small values, and blanks for unknown ones', () => {
 	const values = [undefined, 0, 0.01, 0.3, 0.6, 0.99, 1];
 	const drawn = (shown: Values, isAscii: boolean): string =>
 		sparkRuns(shown, isAscii)
@@ -125,7 +125,7 @@ test('sparklines: a trace is seen, what is unknown is blank', () => {
 	expect(sparkRuns([0.2, 0.9], false).map(({tone}) => tone)).toEqual(['load-2', 'load-9']);
 });
 
-test('graphs draw each value as high as it is', () => {
+test('a graph draws each value at its height', () => {
 	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
 	const draw = (style: GraphStyle): readonly string[] =>
 		Array.from({length: 4}, (_, line) => graphRow(values, 3 - line, 4, style).trimEnd());

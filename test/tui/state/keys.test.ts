@@ -29,14 +29,14 @@ const plain = Object.fromEntries(
 	].map((name) => [name, false]),
 ) as unknown as Key;
 
-test('a key means one thing in one mode', () => {
+test('each key has one meaning per mode', () => {
 	for (const mode of [...panelNames, 'filter', 'form', 'confirmation', 'help'] as const) {
 		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
 		expect(used).toEqual([...new Set(used)]);
 	}
 });
 
-test('everything in the footer works in its mode', () => {
+test('every key in the footer works in its mode', () => {
 	for (const {modes, keys, intent} of bindings.filter(({footer}) => footer !== undefined)) {
 		for (const mode of modes) {
 			expect(keys.map((key) => intentOf(mode, key))).toEqual(keys.map(() => intent));
@@ -49,7 +49,7 @@ test('letters that move never change anything', () => {
 	expect(intentOf('table', 'k')).toBe('line-up');
 });
 
-test('keys have names, and a burst of typing is its characters', () => {
+test('keys have names, and fast typing is split into characters', () => {
 	expect(keyNames('4h\r', plain)).toEqual(['4', 'h', 'enter']);
 	expect(keyNames('', {...plain, tab: true, shift: true})).toEqual(['shift-tab']);
 	expect(keyNames('d', {...plain, ctrl: true})).toEqual(['ctrl-d']);

@@ -1,6 +1,4 @@
-/**
-Between the key and the commit the row under the cursor becomes another's. Each verb acts on what was shown, or on nothing.
-*/
+/** A row that gets another holder between the key and the commit. Each verb acts on what was shown, or on nothing. */
 import {afterEach, expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import {endSession, keys, startMonitor, type Session} from '../_harness.js';
@@ -18,7 +16,7 @@ const view = async (box: Box): Promise<unknown> => {
 	return {gpus: gpus.map((record) => (record.kind === 'leased' ? record.lease : record.kind)), queue};
 };
 
-/** Unseen by the monitor: no event announces it. */
+/** Writes without an event, so the monitor does not notice. */
 const writeSilently = async (box: Box, ...writes: readonly Write[]): Promise<void> => {
 	await box.store.commit({expect: [], writes, usage: [], audit: [], event: undefined, grants: false});
 };
@@ -31,7 +29,7 @@ test.each([
 	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
 	['another’s', taken, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile'],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
-])('the reservation is %s by now: %#', async (_, change, open, commit, text) => {
+])('the reservation has become %s: %#', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -43,7 +41,7 @@ test.each([
 	expect(await view(box)).toEqual(before);
 });
 
-test('a GPU that another account was faster to take is refused, and no other is taken instead', async () => {
+test('a GPU that another account took first is refused, and no other is reserved instead', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -55,7 +53,7 @@ test('a GPU that another account was faster to take is refused, and no other is 
 	expect(await view(box)).toEqual(before);
 });
 
-test('a GPU that bears another index by now is not reserved under its old one', async () => {
+test('a GPU whose index has changed is not reserved under its old index', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows(/> 0 +Free/v);
@@ -73,7 +71,7 @@ test('a GPU that bears another index by now is not reserved under its old one', 
 	expect(await view(box)).toEqual(before);
 });
 
-test('a process that ended meanwhile is not adopted, though another has its number', async () => {
+test('a process that has ended is not adopted, even if its pid is reused', async () => {
 	const started = (startTicks: number) => {
 		const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
 		return [{...reading, processes: reading.processes!.map((process) => ({...process, startTicks}))}];
@@ -90,7 +88,7 @@ test('a process that ended meanwhile is not adopted, though another has its numb
 	expect(await view(box)).toMatchObject({gpus: ['free']});
 });
 
-test('the signal goes to the process that was shown, whatever the table shows by now', async () => {
+test('the signal goes to the process that was shown, whatever the table shows now', async () => {
 	const readings = (pid: number) => [
 		{
 			...gpuReading(0),
@@ -119,7 +117,7 @@ test('the signal goes to the process that was shown, whatever the table shows by
 	expect(sent).toEqual([]);
 });
 
-test('the place in the line is the one that was shown, and not who moved up to it', async () => {
+test('x gives up the queue position that was shown, not the one that moved up', async () => {
 	const mine = waiter('alice');
 	const behind = waiter('alice', {id: 'entry-behind'});
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [mine, behind]});
@@ -134,7 +132,7 @@ test('the place in the line is the one that was shown, and not who moved up to i
 	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
 });
 
-test('an undo brings back what was released, though the cursor stands on another GPU', async () => {
+test('an undo restores what was released, although the cursor is on another GPU', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -146,7 +144,7 @@ test('an undo brings back what was released, though the cursor stands on another
 	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual([alice.account, 'bob']);
 });
 
-test('rows that change places while a question is asked take nothing with them', async () => {
+test('rows that move while a question is open do not change its GPUs', async () => {
 	const loads = (...percents: readonly number[]) =>
 		percents.map((percent, index) => busy(index, 'carol', 'train', {gibibytes: 40, percent}));
 	const leases = {

@@ -1,4 +1,4 @@
-/** Whatever the box and the terminal are like, a frame is exactly as large as the terminal and holds no control characters. */
+/** For any box and terminal, a frame is exactly as large as the terminal and contains no control characters. */
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
@@ -14,7 +14,7 @@ const control = /[\p{Bidi_Control}\p{Control}]/v;
 test('a frame has exactly as many lines as the terminal, none wider, and no control characters', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
-			// Ink styles nothing where there is no terminal, so each control character would be one of the data.
+			// Ink writes no styles without a terminal, so each control character would come from the data.
 			const lines = drawnBy(state, <Screen />).split('\n');
 			expect(lines).toHaveLength(state.size.rows);
 			for (const line of lines) {
@@ -26,7 +26,7 @@ test('a frame has exactly as many lines as the terminal, none wider, and no cont
 	);
 });
 
-test('the selection is always a GPU in view', () => {
+test('the selection is always a visible GPU', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
 			const count = state.snapshot!.gpus.length;
@@ -40,7 +40,7 @@ test('the selection is always a GPU in view', () => {
 	);
 });
 
-test('in the table of all hosts the selected line is always one in view', () => {
+test('the selected row in the table of all hosts is always visible', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
 			const shown = after(state, 'focus-hosts');

@@ -26,7 +26,7 @@ test('the selection stays within the pool and in view', async () => {
 	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).table.firstRow).toBe(56);
 });
 
-test('a pool that shrank takes the selection with it', async () => {
+test('the selection moves when the pool shrinks', async () => {
 	const state = after(await stateOf(await createBox(64), size), {kind: 'last-line'});
 	const {snapshot} = await stateOf(await createBox(2), size);
 	expect(selectedGpu(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}))).toBe(1);
@@ -39,7 +39,7 @@ test('a dialog remembers the lease it opened on', async () => {
 	expect(dialog).toMatchObject({targets: [{index: 0, lease: {leaseId: 'lease-alice'}}], leftOut: []});
 });
 
-test('an answer touches only the dialog that asked', async () => {
+test('a result affects only the dialog that sent the request', async () => {
 	const asked = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	const {dialog} = asked;
 	const other = after(asked, {kind: 'close-dialog'}, pressing(reserve));
@@ -50,12 +50,12 @@ test('an answer touches only the dialog that asked', async () => {
 	expect(refused).toMatchObject({dialog: other.dialog, flash: {level: 'error', text: 'No. Wait'}});
 });
 
-test('what was sent cannot be changed any more', async () => {
+test('a sent form cannot be changed', async () => {
 	const busy = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	expect(after(busy, {kind: 'typed', text: '9'}).dialog).toBe(busy.dialog);
 });
 
-test('a success goes after 4 seconds, an error with the next key', async () => {
+test('a success disappears after 4 seconds, and an error with the next key', async () => {
 	const state = await stateWith();
 	const dialog = {kind: 'help'} as const;
 	const success = after(state, {kind: 'done', dialog, flash: {level: 'ok', text: 'done'}});
@@ -66,7 +66,7 @@ test('a success goes after 4 seconds, an error with the next key', async () => {
 	expect(after(failure, {kind: 'key-pressed'}).flash).toBeUndefined();
 });
 
-test('typing replaces what was suggested', async () => {
+test('typing replaces a suggestion', async () => {
 	const open = after(await stateWith(), pressing(reserve));
 	const typed = after(open, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
 	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
@@ -81,19 +81,19 @@ test('typing replaces what was suggested', async () => {
 });
 
 test.each(['-1', '0', '1.5', '2x'])(
-	'a count of %s is refused by name, and no sign or letter is dropped silently',
+	'a count of %s is refused by name, and no character is dropped silently',
 	async (text) => {
 		const open = after(await stateWith(), pressing(reserve));
 		const {dialog} = after(open, {kind: 'typed', text});
 		expect(() => reservationOf(dialog as ReserveForm)).toThrow(`GPUs: "${text}" is not a number of GPUs`);
-		// Up counts from nothing.
+		// Up counts from zero.
 		expect(after(open, {kind: 'typed', text}, {kind: 'increase'}).dialog).toMatchObject({
 			fields: [{field: {value: '1'}}, {}, {}, {}, {}],
 		});
 	},
 );
 
-test('up and down count within the pool, and elsewhere go to the next field', async () => {
+test('Up and Down count within the pool, and elsewhere move to the next field', async () => {
 	const open = after(await stateWith(), pressing(reserve));
 	const many = after(open, ...Array.from({length: 20}, (): Action => ({kind: 'increase'})));
 	const {dialog} = many;
@@ -101,7 +101,7 @@ test('up and down count within the pool, and elsewhere go to the next field', as
 	expect(after(many, {kind: 'focus-next-field'}, {kind: 'decrease'}).dialog).toMatchObject({focused: 2});
 });
 
-test('what any GPUs must have is typed in words, and goes into the request and the equivalent command', async () => {
+test('requirements are typed as words, and appear in the request and the equivalent command', async () => {
 	const typed = (text: string) => async () => {
 		const {dialog} = after(
 			await stateWith(),
@@ -127,7 +127,7 @@ test('what any GPUs must have is typed in words, and goes into the request and t
 	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or one too many');
 });
 
-test('the equivalent command quotes what a shell would read differently, and names another label', async () => {
+test('the equivalent command quotes text for the shell, and names another label', async () => {
 	const open = after(
 		await stateWith(),
 		pressing(reserve),
@@ -143,13 +143,13 @@ test('the equivalent command quotes what a shell would read differently, and nam
 	);
 });
 
-test('root may release what others hold', async () => {
+test('root can release leases of others', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	const state = await stateOf(box, size, {requester: {account: 'root', uid: 0, label: 'root'}});
 	expect(after(state, pressing(release)).dialog).toMatchObject({kind: 'confirmation'});
 });
 
-test('nothing can be changed before the pool was read', async () => {
+test('no change is possible before the pool was read', async () => {
 	const state = {...(await stateWith()), snapshot: undefined, connection: {kind: 'connecting'} as const};
 	const refused = after(state, pressing(reserve));
 	expect(refused.dialog).toBeUndefined();

@@ -7,7 +7,7 @@ import {createBox, lease, sceneTime} from '../_world.js';
 const size = {columns: 80, rows: 24};
 const end = sceneTime + 570;
 
-/** What is flashed when this snapshot follows that one. */
+/** The message when the second snapshot follows the first. */
 async function flashAfter(before: readonly Lease[], now: readonly Lease[]) {
 	const boxOf = async (leases: readonly Lease[]) => createBox(4, {leases: {...leases}});
 	const state = await stateOf(await boxOf(before), size);
@@ -18,7 +18,7 @@ async function flashAfter(before: readonly Lease[], now: readonly Lease[]) {
 const quiet = lease('alice', {expiryTime: end});
 const reminded = lease('alice', {expiryTime: end, remindedOf: end});
 
-test('the holder’s monitor says that a reservation ends soon, and how to keep it', async () => {
+test("the holder's monitor says that a reservation ends soon, and how to extend it", async () => {
 	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toEqual({
 		level: 'warning',
 		text: 'your reservation of GPUs 0,1 ends in 9m',
@@ -26,7 +26,7 @@ test('the holder’s monitor says that a reservation ends soon, and how to keep 
 	});
 });
 
-test('how to keep many GPUs is said in a few words', async () => {
+test('the advice for many GPUs is short', async () => {
 	const many = (one: Lease) => [one, one, one, one];
 	expect(await flashAfter(many(quiet), many(reminded))).toMatchObject({
 		text: 'your reservation of GPUs 0-3 ends in 9m',
@@ -34,13 +34,13 @@ test('how to keep many GPUs is said in a few words', async () => {
 	});
 });
 
-test('once; and again for another end', async () => {
+test('a reminder is shown once per end', async () => {
 	expect(await flashAfter([reminded], [reminded])).toBeUndefined();
 	expect(await flashAfter([reminded], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
 	const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});
 	expect(await flashAfter([reminded], [later])).toMatchObject({level: 'warning'});
 });
 
-test('those of others are not reminded of', async () => {
+test('reservations of others cause no reminder', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
 });

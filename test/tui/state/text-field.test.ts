@@ -22,6 +22,6 @@ test('edits at the caret, by whole code points', () => {
 	expect(edit(field, 'clear-field').value).toBe('');
 });
 
-test('a note is no novel', () => {
+test('a note has a maximum length', () => {
 	expect([...insert(fieldOf('x'.repeat(190)), 'y'.repeat(50)).value]).toHaveLength(200);
 });

@@ -151,16 +151,19 @@ test('a click on a row or a title of any block names the row or the column, and 
 		<MouseContext value={targets}>{table({blocks: 2, width: 35, height: 3, onRow: add, onTitle: add})}</MouseContext>,
 	);
 	const click = (column: number, row: number): boolean => targets.send({kind: 'click', column, row});
-	await vi.waitFor(() => {
-		expect(click(5, 1)).toBe(true);
-	}, {timeout: 20_000});
+	await vi.waitFor(
+		() => {
+			expect(click(5, 1)).toBe(true);
+		},
+		{timeout: 20_000},
+	);
 	expect([click(5, 2), click(22, 1), click(22, 2)]).toEqual([true, true, true]);
 	expect(clicked).toEqual([0, 1, 2, 3]);
 	clicked.length = 0;
 	expect([click(3, 0), click(8, 0), click(22, 0), click(28, 0)]).toEqual([true, true, true, true]);
 	expect(clicked).toEqual(['id', 'owner', 'id', 'owner']);
 	clicked.length = 0;
-	// The clicks are behind the last title, on the line between the blocks, and below the table.
+	// The clicks are after the last title, on the line between the blocks, and below the table.
 	expect([click(15, 0), click(17, 1), click(5, 3)]).toEqual([false, false, false]);
 	expect(clicked).toEqual([]);
 	unmount();
@@ -171,9 +174,12 @@ test('a click below the last row is passed on, and a scrolled table counts from 
 	const onRow = vi.fn<(index: number) => void>();
 	const {unmount} = render(<MouseContext value={targets}>{table({firstRow: 2, height: 5, onRow})}</MouseContext>);
 	const click = (row: number): boolean => targets.send({kind: 'click', column: 5, row});
-	await vi.waitFor(() => {
-		expect(click(2)).toBe(true);
-	}, {timeout: 20_000});
+	await vi.waitFor(
+		() => {
+			expect(click(2)).toBe(true);
+		},
+		{timeout: 20_000},
+	);
 	expect(onRow).toHaveBeenCalledExactlyOnceWith(3);
 	expect(click(3)).toBe(false);
 	expect(onRow).toHaveBeenCalledOnce();

@@ -1,4 +1,4 @@
-/** How many GPUs the form of a reservation offers follows what is needed of them. */
+/** The number of GPUs that the reservation form offers depends on the requirements. */
 import {expect, test} from 'vitest';
 import {changeForm, type FormAction} from '../../../source/tui/state/form.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
@@ -31,26 +31,26 @@ const needing = (form: ReserveForm, needs: string): ReserveForm => {
 
 const hintOf = ({fields}: ReserveForm): string => fields[0]!.hint;
 
-test('on a mixed box as many are offered as one model has, of the model that is typed, or of all with mixed', async () => {
+test('the form on a mixed box offers the GPUs of the most common model, of the typed model, or all with "mixed"', async () => {
 	const form = await formOf([a100, a100, a100, l40s, l40s, l40s, l40s]);
 	expect(hintOf(form)).toBe('1-4 (Up/Down to change)');
 	expect(hintOf(needing(form, 'a100'))).toBe('1-3 (Up/Down to change)');
 	expect(hintOf(needing(form, 'l40s'))).toBe('1-4 (Up/Down to change)');
 	expect(hintOf(needing(form, 'mixed'))).toBe('1-7 (Up/Down to change)');
-	// What makes no sense, or is not there, is refused with words of its own.
+	// Invalid or impossible requirements are refused later with their own messages.
 	expect(hintOf(needing(form, 'b200'))).toBe('1-4 (Up/Down to change)');
 	expect(hintOf(needing(form, '40G 80G'))).toBe('1-4 (Up/Down to change)');
 	const up = Array.from({length: 9}, () => ({kind: 'increase'}) as const);
 	expect(change(needing(form, 'a100'), ...up).fields[0]!.field.value).toBe('3');
 });
 
-test('of a model of which there is one, one is offered', async () => {
+test('the form offers one GPU of a model that exists once', async () => {
 	const form = needing(await formOf([a100, l40s, l40s]), 'a100');
 	expect(hintOf(form)).toBe('1');
 	expect(change(form, {kind: 'increase'}).fields[0]!.field.value).toBe('1');
 });
 
-test('on a box of one model all are offered', async () => {
+test('the form offers all GPUs of a box with one model', async () => {
 	const readings = [0, 1, 2].map((index) => gpuReading(index));
 	const state = await stateOf(await createBox(3, {leases: {}, readings}), {columns: 80, rows: 24});
 	const {dialog} = after(state, pressing(reserve));

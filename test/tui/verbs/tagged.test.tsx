@@ -1,4 +1,4 @@
-/** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and the message. */
+/** The keys `x`, `e` and `z` for all tagged GPUs: the dialog, the commit, and the message. */
 import {afterEach, expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {extend} from '../../../source/tui/verbs/extend.js';
@@ -14,7 +14,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-/** Two reservations and a job of alice's, bob's, what is held for a place in the line, and two that are free. */
+/** Two reservations and a job of alice's, one of bob's, a holding of a waiter, and two free GPUs. */
 const createTaggedBox = async (): Promise<Box> =>
 	createBox(8, {
 		leases: {
@@ -41,7 +41,7 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog at %s names what it is about, and what is left out: %s', async (name, verb) => {
+] as const)('the dialog at %s names the included and the excluded GPUs: %s', async (name, verb) => {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	const box = await createBox(8, {
 		leases: {
@@ -68,7 +68,7 @@ test('a dialog about every GPU of a large box keeps its question on the smallest
 	expect(frameOf(state)).toMatch(/and 60 GPUs more[\s\S]*\$ canhazgpu release --gpu-ids/v);
 });
 
-test('x gives back all tagged ones that are one’s own, in one commit, and z brings them back together', async () => {
+test('x releases all own tagged GPUs in one commit, and z restores them together', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -98,7 +98,7 @@ test('x gives back all tagged ones that are one’s own, in one commit, and z br
 	expect(first).not.toBe('pair');
 });
 
-test('what is no longer what was shown is left, and named', async () => {
+test('a reservation that has changed is skipped and named', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -106,17 +106,17 @@ test('what is no longer what was shown is left, and named', async () => {
 	await session.shows('The job on GPU 2 keeps running; others may get its GPU. No undo.');
 	await box.write({kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})});
 	await session.press('y');
-	// All of it, and not the command, where there is no room for both.
+	// The whole message is shown instead of the command if there is no room for both.
 	await session.shows('WARN released GPUs 1,2, but that reservation of GPU 0 has ended meanwhile  ');
 	await session.hides('$ canhazgpu release');
 	expect((await owners(box)).slice(0, 4)).toEqual(['a later one', '-', '-', 'lease-bob']);
-	// The job's is not to be had back.
+	// The GPU of the job cannot be restored.
 	await session.press('z');
 	await session.shows('OK reserved GPU 1 again');
 	expect((await owners(box))[2]).toBe('-');
 });
 
-test('z brings back what is still free, and names the rest', async () => {
+test('z restores GPUs that are still free, and names the others', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -127,7 +127,7 @@ test('z brings back what is still free, and names the rest', async () => {
 	await session.press('z');
 	await session.shows('WARN reserved GPUs 0,1 again, until the same time as before, but GPU 4 is held by bob');
 	expect((await owners(box))[4]).toBe('faster');
-	// The table shows what is held again, and the tags are still there.
+	// The table shows the restored leases, and the tags are still set.
 	await session.shows('Mine 4');
 	await session.press('x', 'y');
 	await session.shows('OK released GPUs 0,1');
@@ -136,7 +136,7 @@ test('z brings back what is still free, and names the rest', async () => {
 	await session.shows('ERR Not undone: GPU 0,1 is held by bob');
 });
 
-test('e moves the ends of all tagged ones that have one', async () => {
+test('e moves the ends of all tagged reservations that have one', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -158,7 +158,7 @@ test('e moves the ends of all tagged ones that have one', async () => {
 	]);
 });
 
-test('of tagged GPUs that are nobody’s own nothing is asked, and the reasons are shown', async () => {
+test('tagged GPUs without an own reservation cause no question, and the reasons are shown', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');

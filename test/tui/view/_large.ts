@@ -1,4 +1,4 @@
-/** A large box: 64 GPUs of two models, some held, some used, and people who wait. */
+/** A large box: 64 GPUs of two models, some leased, some in use, and a queue. */
 import type {Lease} from '../../../source/core/model/types.js';
 import {busy, createBox, gpuReading, lease, run, sceneTime, waiter, type Box} from '../_world.js';
 

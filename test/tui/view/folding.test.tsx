@@ -1,4 +1,4 @@
-/** Reservations of several GPUs as one row each: when, what such a row says, and what is done to it. */
+/** Reservations of several GPUs as one row each: when rows are folded, what they show, and what keys do. */
 import {afterEach, expect, test} from 'vitest';
 import type {Lease} from '../../../source/core/model/types.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
@@ -29,7 +29,7 @@ const sizeOf = (name: string): Size => {
 const firstCells = (state: State): readonly string[] => visibleRows(state).map((row) => gpuText(row));
 
 for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
-	test(`64 GPUs at ${name}: a row for each reservation, and g unfolds them`, async () => {
+	test(`64 GPUs at ${name} have a row for each reservation, and g unfolds them`, async () => {
 		const state = await stateOf(await createLarge(), sizeOf(name), {}, [eventsArrived, quiet]);
 		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/folded.txt`);
 		expect(visibleRows(state)).toHaveLength(16);
@@ -40,7 +40,7 @@ for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
 	});
 }
 
-/** Eight GPUs: a job on three of them, which do not stand together, a pair, and three that no one else is on. */
+/** Eight GPUs: a job on three that are not adjacent, a pair, and three single ones. */
 const createMixed = async (more: Readonly<Record<number, Lease>> = {}): Promise<Box> =>
 	createBox(8, {
 		leases: {
@@ -63,7 +63,7 @@ const createMixed = async (more: Readonly<Record<number, Lease>> = {}): Promise<
 		],
 	});
 
-test('GPUs that all fit have a row each, until g folds them', async () => {
+test('GPUs that all fit have a row each until g folds them', async () => {
 	for (const name of ['60x15', '80x24', '120x32', '200x50']) {
 		const state = await stateOf(await createMixed(), sizeOf(name));
 		const fits = visibleRows(state).length <= tableRowsOf(state);
@@ -77,7 +77,7 @@ test('GPUs that all fit have a row each, until g folds them', async () => {
 	expect(firstCells(after(folded, 'toggle-fold'))).toHaveLength(8);
 });
 
-test('a folded row has the means of the loads and the hottest temperature; what one GPU does not tell is left out', async () => {
+test('a folded row has mean loads and the highest temperature, without GPUs that report none', async () => {
 	const box = await createMixed();
 	const [row] = visibleRows(after(await stateOf(box, sizeOf('120x32')), 'toggle-fold'));
 	expect(row?.reading).toMatchObject({
@@ -95,7 +95,7 @@ test('a folded row has the means of the loads and the hottest temperature; what 
 	});
 	const [unread] = visibleRows(after(await stateOf(partly, sizeOf('80x24')), 'toggle-fold'));
 	expect(unread?.reading?.utilizationPercent).toBe(80);
-	// What is wrong with one of them is what the row says.
+	// The row shows the fault of one of its GPUs.
 	expect(frameOf(after(await stateOf(partly, sizeOf('80x24')), 'toggle-fold'))).toMatch(
 		/0,1 \(2\) +Mine .*GPU is lost/v,
 	);
@@ -108,7 +108,7 @@ test('a folded row has the means of the loads and the hottest temperature; what 
 	).toBeUndefined();
 });
 
-test('the selection stays on the reservation while it is folded and unfolded, and tags are those of all its GPUs', async () => {
+test('the selection stays on the reservation when folded and unfolded, and tags include all its GPUs', async () => {
 	const start = await stateOf(await createMixed(), sizeOf('120x32'));
 	const onFive = after(start, ...Array.from({length: 5}, () => 'line-down' as const));
 	expect(selectedGpu(onFive)).toBe(5);
@@ -117,7 +117,7 @@ test('the selection stays on the reservation while it is folded and unfolded, an
 	const tagged = after(folded, 'toggle-tag', 'line-down', 'toggle-tag');
 	expect(chosenGpus(tagged)).toEqual([0, 2, 3, 4, 5]);
 	expect(frameOf(tagged)).toMatch(/ \*0,2,5 \(3\)/v);
-	// One of them that is not tagged: then the row tags all of them, and only once all are, none.
+	// The row tags all its GPUs if one of them is not tagged, and removes all tags otherwise.
 	const unfolded = after(tagged, 'toggle-fold', 'first-line', 'toggle-tag');
 	expect(chosenGpus(unfolded)).toEqual([2, 3, 4, 5]);
 	const again = after(unfolded, 'toggle-fold', 'first-line', 'toggle-tag');
@@ -138,7 +138,7 @@ test('rows are sorted by what they show, and a filter counts GPUs', async () => 
 	expect(selectedGpu(found)).toBe(3);
 });
 
-test('without a reservation of several GPUs there is nothing to fold, and a screen reader has each GPU', async () => {
+test('single GPUs are not folded, and a screen reader gets each GPU', async () => {
 	const state = await stateOf(await createBox(4, {leases: {1: lease('bob')}}), sizeOf('80x24'));
 	const pressed = after(state, 'toggle-fold');
 	expect(frameOf(pressed)).toContain('No reservation has several GPUs');
@@ -148,13 +148,13 @@ test('without a reservation of several GPUs there is nothing to fold, and a scre
 	expect(after(linear, 'toggle-fold').flash?.text).toBe('Each GPU has a sentence of its own here');
 });
 
-test('the dialog on a folded row is about all its GPUs', async () => {
+test('the dialog on a folded row includes all its GPUs', async () => {
 	const state = await stateOf(await createMixed(), sizeOf('80x24'), {}, ['toggle-fold', pressing(release)]);
 	expect(frameOf(state)).toContain('Release GPUs 0,2,5 now? y/N');
 	expect(frameOf(state)).toContain('$ canhazgpu release --gpu-ids 0,2,5');
 });
 
-test('x on a folded row gives the whole reservation back in one commit, and z brings it back', async () => {
+test('x on a folded row releases the whole reservation in one commit, and z restores it', async () => {
 	const box = await createMixed({6: lease('alice', {leaseId: 'mine'}), 7: lease('alice', {leaseId: 'mine'})});
 	session = startMonitor(box, {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Mine/v);

@@ -10,11 +10,11 @@ test.each([
 	[{TERM: 'screen.xterm-256color', TMUX: '/tmp/tmux,1,0'}, false],
 	[{STY: ''}, false],
 	[{}, false],
-])('whether %o is GNU screen: %s', (environment, expected) => {
+])('%o is GNU screen: %s', (environment, expected) => {
 	expect(isInGnuScreen(environment)).toBe(expected);
 });
 
-test('GNU screen has no exact colours, whatever the terminal around it has', () => {
+test('GNU screen has no exact colors, whatever the outer terminal supports', () => {
 	const inside = {STY: '12.pts-0.box', COLORTERM: 'truecolor'};
 	expect(colorLevelIn({...inside, TERM: 'screen-256color'}, 3)).toBe(2);
 	expect(colorLevelIn({...inside, TERM: 'screen'}, 3)).toBe(1);

@@ -1,4 +1,4 @@
-/** Presets and columns: what they show, whole screens of them, and what they remember. */
+/** Presets and columns: what they show, as whole screens, and what they remember. */
 import {expect, test} from 'vitest';
 import fc from 'fast-check';
 import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
@@ -22,7 +22,7 @@ const sizeOf = (name: string): Size => {
 	return {columns, rows};
 };
 
-/** The keys that lead to a preset. */
+/** The keys that select a preset. */
 const stepsTo = (preset: PresetName): readonly Step[] =>
 	Array.from({length: presetNames.indexOf(preset)}, () => 'next-preset' as const);
 
@@ -49,7 +49,7 @@ test('64 GPUs fit one screen of 200x50 in the dense preset', async () => {
 	}
 });
 
-test('the selection stays in view in two columns of rows, whatever is pressed', async () => {
+test('the selection stays in view in two columns of rows after any keys', async () => {
 	const state = await stateOf(await createLarge(), {columns: 120, rows: 32}, {}, stepsTo('dense'));
 	const moves = fc.array(
 		fc.constantFrom<Step>('line-down', 'page-down', 'page-up', 'last-line', 'focus-right-column', 'focus-left-column'),
@@ -70,7 +70,7 @@ test('the selection stays in view in two columns of rows, whatever is pressed', 
 	expect(selectedGpu(after(right, 'focus-left-column'))).toBe(0);
 });
 
-test('GPUs of one reservation stand together under a bracket', async () => {
+test('GPUs of one reservation are grouped under a bracket', async () => {
 	const leases = {
 		0: run('carol', {leaseId: 'even'}),
 		1: run('bob', {leaseId: 'odd'}),
@@ -119,7 +119,7 @@ const titlesIn = (state: State): readonly string[] =>
 		.split(/[\s│]+/v)
 		.filter(Boolean);
 
-test('a mixed box has a column of models, at every width; a box of one model has none', async () => {
+test('a mixed box has a model column at every width, and a box with one model has none', async () => {
 	for (const columns of [60, 80, 120, 200]) {
 		const size = {columns, rows: 32};
 		expect(titlesIn(await stateOf(await createLarge({isMixed: true}), size))[1]).toBe(
@@ -136,7 +136,7 @@ test('a mixed box has a column of models, at every width; a box of one model has
 test('columns are hidden, shown and moved in their list, and the table follows', async () => {
 	const state = after(await stateOf(await createScene(), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] OWNER');
-	// The second, STATE, to the right, and then hidden; FAN, the last but three, shown.
+	// Moves the second, STATE, to the right and hides it. Shows FAN, the fourth from the end.
 	const moved = after(state, 'next-column', 'move-column-right');
 	expect(titlesIn(after(moved, 'close-dialog')).slice(0, 3)).toEqual(['GPU', 'OWNER', 'STATE']);
 	const hidden = after(moved, 'toggle-column');
@@ -146,7 +146,7 @@ test('columns are hidden, shown and moved in their list, and the table follows',
 	const fan = after(hidden, ...down, 'toggle-column', 'close-dialog');
 	expect(fan.view.columns?.at(-1)).toBe('fan');
 	expect(titlesIn(fan).at(-1)).toBe('FAN');
-	// The GPU itself stays, and stays first.
+	// The GPU column stays, and stays first.
 	const first = after(state, 'toggle-column', 'move-column-right');
 	expect(listedColumns(first).shown[0]).toBe('gpu');
 	expect(after(state, 'move-column-right').flash?.text).toBe('The column of the GPU stays');
@@ -155,7 +155,7 @@ test('columns are hidden, shown and moved in their list, and the table follows',
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
 });
 
-test('the list of a mixed box has its column of models, which stays when another is hidden', async () => {
+test('the list of a mixed box has its model column, which stays when another is hidden', async () => {
 	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] MODEL');
 	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);

@@ -1,4 +1,4 @@
-/** `S` keeps what is shown; a monitor begins with what was kept. */
+/** `S` saves the view, and a monitor starts with the saved one. */
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {KeptView} from '../../../source/tui/ports.js';
@@ -14,7 +14,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('S keeps the preset and the columns, from a panel and from the list of columns', async () => {
+test('S saves the preset and the columns, from a panel and from the list of columns', async () => {
 	const kept: KeptView[] = [];
 	session = startMonitor(await createScene(), {
 		ports: {
@@ -45,7 +45,7 @@ test('S keeps the preset and the columns, from a panel and from the list of colu
 	]);
 });
 
-test('S keeps that g folded the reservations, and keeps nothing of it once they are shown as they would be by themselves', async () => {
+test('S saves whether reservations are folded, and removes the setting if it is the default', async () => {
 	const kept: KeptView[] = [];
 	session = startMonitor(await createScene(), {
 		ports: {
@@ -65,7 +65,7 @@ test('S keeps that g folded the reservations, and keeps nothing of it once they 
 	expect(kept.map((view) => view.isFolded)).toEqual([true, undefined]);
 });
 
-test('a monitor begins with the reservations folded as they were kept', async () => {
+test('a monitor starts with the saved folding', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	for (const isKept of [true, false]) {
 		expect(isFolded(startingWith(state, {isFolded: isKept}))).toBe(isKept);
@@ -76,7 +76,7 @@ test('a monitor begins with the reservations folded as they were kept', async ()
 	expect(isFolded(startingWith(small, {isFolded: false}))).toBe(false);
 });
 
-test('a monitor begins with what was kept', async () => {
+test('a monitor starts with the saved view', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const begun = startingWith(state, {preset: 'processes', columns: ['gpu', 'owner']});
 	expect([begun.view.preset, begun.view.columns, begun.panels.focus]).toEqual([

@@ -1,4 +1,4 @@
-/** Searching: the selection jumps, and nothing is hidden. */
+/** Search moves the selection and hides nothing. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {modeOf} from '../../../source/tui/state/keys.js';
@@ -14,7 +14,7 @@ const size = {columns: 120, rows: 32};
 
 const searching = (text: string): readonly Step[] => ['open-search', {kind: 'typed', text}, 'keep-search'];
 
-test('the selection jumps from match to match, round and round, both ways', async () => {
+test('n and N move the selection to the next and previous match and wrap around', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.constantFrom('ann', 'bob'), {minLength: 1, maxLength: 12}),
@@ -44,7 +44,7 @@ test('the selection jumps from match to match, round and round, both ways', asyn
 	);
 });
 
-test('it searches the table that has the focus, and the queue', async () => {
+test('a search covers the focused table, and the queue', async () => {
 	const processes = after(await stateOf(await createCrowd(), size), 'focus-processes', ...searching('not holder'));
 	expect([selectedProcess(processes)?.process.pid, visibleProcesses(processes).length]).toEqual([90_100, 8]);
 	const box = await createBox(1, {waiting: ['ann', 'ben', 'cid'].map((name) => waiter(name))});
@@ -53,7 +53,7 @@ test('it searches the table that has the focus, and the queue', async () => {
 	expect(after(queue, 'search-next').flash?.text).toBe('Search cid: 1 of 1');
 });
 
-test('n asks for the words where there are none yet, Esc leaves the search as it was, and the count is shown while typing', async () => {
+test('n opens the search if it is empty, Esc cancels it, and the number of matches is shown while typing', async () => {
 	const start: State = await stateOf(await createScene(), size);
 	const asking = after(start, 'search-next', {kind: 'typed', text: 'carol'});
 	expect(modeOf(asking)).toBe('search');
@@ -61,7 +61,7 @@ test('n asks for the words where there are none yet, Esc leaves the search as it
 	const left = after(asking, 'drop-search');
 	expect([modeOf(left), left.search.text, selectedGpu(left)]).toEqual(['table', '', 0]);
 	const found = after(asking, 'keep-search', 'open-search');
-	// What was searched for stands there, and is replaced by what is typed.
+	// The last search is shown as a suggestion, which typing replaces.
 	expect(frameOf(found)).toMatch(/ Search carol/v);
 	expect(after(found, {kind: 'typed', text: 'x'}).search.prompt?.value).toBe('x');
 	expect(after(found, 'clear-field', 'keep-search').search.text).toBe('');

@@ -1,4 +1,4 @@
-/** The colours of the themes: they can be read on their ground, and told apart by every kind of eyes. */
+/** The colors of the themes: readable on their background, and distinguishable with any color vision. */
 import {expect, test} from 'vitest';
 import {themeNames} from '../../../source/format/monitor-settings.js';
 import {isLight, schemeOf, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
@@ -26,14 +26,14 @@ test.each([
 	['high-contrast-light', 1, 7],
 	['color-blind-dark', 0, 4.5],
 	['color-blind-light', 1, 4.5],
-] as const)('every colour of %s can be read on its ground', (theme, ground, least) => {
+] as const)('every color of %s can be read on its ground', (theme, ground, least) => {
 	for (const [tone, {color, dimColor = false}] of Object.entries(stylesOf(theme))) {
 		const isReadable = color === undefined || tone === 'frame' || contrast(color, ground) >= least;
 		expect([tone, color, isReadable, dimColor]).toEqual([tone, color, true, false]);
 	}
 });
 
-/** Machado, Oliveira, Fernandes (2009): what eyes without one kind of cones see, in linear light. */
+/** Machado, Oliveira, Fernandes (2009): colors as seen without one kind of cones, in linear light. */
 const eyes: Readonly<Record<string, readonly Rgb[]>> = {
 	usual: [
 		[1, 0, 0],
@@ -68,7 +68,7 @@ const seenBy = (color: Rgb, matrix: readonly Rgb[]): Rgb =>
 		),
 	) as unknown as Rgb;
 
-/** CIE Lab, in which distances are as eyes judge them. */
+/** CIE Lab, in which distances match perception. */
 function lab([red, green, blue]: Rgb): Rgb {
 	const bend = (value: number): number => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116);
 	const x = bend((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047);
@@ -81,14 +81,14 @@ const distance = (one: Rgb, other: Rgb): number => Math.hypot(...one.map((value,
 
 const states = ['free', 'mine', 'others', 'warning', 'error'] as const satisfies readonly Tone[];
 
-/** The least distance between two states, for each kind of eyes. */
+/** The least distance between two states, for each kind of color vision. */
 const leastDistances = (theme: Theme): readonly number[] =>
 	Object.values(eyes).map((matrix) => {
 		const seen = states.map((tone) => lab(seenBy(linear(stylesOf(theme)[tone].color!), matrix)));
 		return Math.min(...seen.flatMap((one, index) => seen.slice(index + 1).map((other) => distance(one, other))));
 	});
 
-test('the states are told apart by all kinds of eyes in the themes for them, which the usual colours are not', () => {
+test('themes for color blindness keep the states distinguishable for everybody, unlike the default colors', () => {
 	for (const theme of ['color-blind-dark', 'color-blind-light'] as const) {
 		expect(Math.min(...leastDistances(theme))).toBeGreaterThan(30);
 	}
@@ -96,7 +96,7 @@ test('the states are told apart by all kinds of eyes in the themes for them, whi
 	expect(Math.min(...leastDistances('high-contrast-light'))).toBeLessThan(20);
 });
 
-/** Where a colour stands in the circle of hues, in degrees. Undefined: it is grey. */
+/** The hue of a color in degrees. Undefined for grey. */
 function hueOf(color: string): number | undefined {
 	const [red, green, blue] = [1, 3, 5].map((start) => Number.parseInt(color.slice(start, start + 2), 16)) as [
 		number,
@@ -119,7 +119,7 @@ function hueOf(color: string): number | undefined {
 
 const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
 
-/** Tones of one meaning. Loads share theirs with the states that are as good or as bad. */
+/** Tones that share a meaning. Load tones share those of equally good or bad states. */
 const meanings: ReadonlyArray<readonly Tone[]> = [
 	['free', 'success'],
 	['warning'],
@@ -130,7 +130,7 @@ const meanings: ReadonlyArray<readonly Tone[]> = [
 ];
 
 test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-dark', 'high-contrast-light'] as const)(
-	'a hue has one meaning in %s, and what others hold has none',
+	'each hue has one meaning in %s, and leases of others have no hue',
 	(theme) => {
 		const colorsOf = (tones: readonly Tone[]): readonly string[] => [
 			...new Set(tones.map((tone) => stylesOf(theme)[tone].color!.replace('Bright', ''))),
@@ -150,7 +150,7 @@ test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-da
 	},
 );
 
-test('the theme of the terminal has its colours alone', () => {
+test('the terminal theme uses only colors of the terminal', () => {
 	const theme = themeOf({hasColor: true, isLight: false, hasGradients: true, scheme: 'terminal'});
 	for (const {color} of Object.values(stylesOf(theme))) {
 		expect(color ?? '').not.toContain('#');
@@ -158,7 +158,7 @@ test('the theme of the terminal has its colours alone', () => {
 });
 
 test.each(['light-16', 'high-contrast-dark-16', 'high-contrast-light-16', 'color-blind-dark-16', 'dark'] as const)(
-	'in 16 colours %s asks for no colour that would be rounded, and keeps the states apart',
+	'in 16 colors %s uses only those colors, and keeps the states distinguishable',
 	(theme) => {
 		for (const {color = ''} of Object.values(stylesOf(theme))) {
 			expect(color).not.toContain('#');
@@ -168,7 +168,7 @@ test.each(['light-16', 'high-contrast-dark-16', 'high-contrast-light-16', 'color
 	},
 );
 
-test('where the terminal has 16 colours, each theme is one that is made for them', () => {
+test('every theme has a variant for 16 colors', () => {
 	const themes = (colors?: string) =>
 		themeNames.map((name) =>
 			themeOf({
@@ -191,7 +191,7 @@ test('where the terminal has 16 colours, each theme is one that is made for them
 	]);
 });
 
-test('each name of a theme leads to one, on the ground that it names or that the terminal reports', () => {
+test("each theme name leads to a theme for its background or the terminal's", () => {
 	const themes = (colors?: string) =>
 		themeNames.map((name) =>
 			themeOf({hasColor: true, isLight: isLight(name, colors), hasGradients: true, scheme: schemeOf(name)}),

@@ -1,4 +1,4 @@
-/** Widgets drawn alone, without a monitor around them. */
+/** Draws widgets alone, without a monitor. */
 import type {ReactElement} from 'react';
 import chalk from 'chalk';
 import {render} from 'ink-testing-library';
@@ -6,7 +6,7 @@ import {stylesOf, type Theme} from '../../../source/tui/theme.js';
 import {DrawingContext, type Drawing} from '../../../source/tui/themes/drawing-context.js';
 import {ThemeContext} from '../../../source/tui/themes/theme-context.js';
 
-/** Returns the whole frame of a component, without colours. */
+/** Returns the whole frame of a component, without colors. */
 export function drawn(element: ReactElement, drawing: Partial<Drawing> = {}): string {
 	const {lastFrame, unmount} = render(
 		<DrawingContext value={{isAscii: false, graphs: 'braille', frame: 'boxed', ...drawing}}>{element}</DrawingContext>,
@@ -16,7 +16,7 @@ export function drawn(element: ReactElement, drawing: Partial<Drawing> = {}): st
 	return frame;
 }
 
-/** Returns the whole frame of a component with the escape codes of a theme in 16 colours. */
+/** Returns the whole frame of a component with the escape codes of a theme in 16 colors. */
 export function painted(element: ReactElement, theme: Theme): string {
 	const {level} = chalk;
 	chalk.level = 1;

@@ -7,7 +7,7 @@ test('a hint is a key and its word', () => {
 	expect(drawn(<Hint name="Space" word="Tag" />)).toBe('Space Tag');
 });
 
-test('a hint colours the key only, and is faint as a whole when the key does nothing', () => {
+test('a hint colors the key only, and is faint as a whole when the key does nothing', () => {
 	expect(painted(<Hint name="r" word="Reserve" />, 'dark')).toBe(
 		painted(
 			<Text>

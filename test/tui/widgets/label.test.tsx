@@ -28,7 +28,7 @@ test.each([
 	},
 );
 
-test('the mono theme has no colours', () => {
+test('the mono theme has no colors', () => {
 	expect(painted(<Label tone="error">text</Label>, 'mono')).toBe(painted(<Text bold>text</Text>, 'dark'));
 });
 

@@ -105,7 +105,7 @@ test('each line of a boxed panel is as wide as the panel, whatever its title, en
 	);
 });
 
-test('the border of the focused panel has the colour of the focus', () => {
+test('the border of the focused panel has the color of the focus', () => {
 	const chalk = new Chalk({level: 1});
 	const bottom = (isFocused: boolean): string | undefined =>
 		painted(<Panel title={title} width={16} rows={0} isFocused={isFocused} />, 'dark')

@@ -17,7 +17,7 @@ test('a sparkline without values is empty', () => {
 	expect(drawn(<Sparkline values={[]} />)).toBe('');
 });
 
-test('each value of a sparkline has the colour of its load', () => {
+test('each value of a sparkline has the color of its load', () => {
 	expect(painted(<Sparkline values={[0.1, 0.2, 0.7, 1]} />, 'dark')).toBe(
 		painted(
 			<Text>

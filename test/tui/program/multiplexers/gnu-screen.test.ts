@@ -1,4 +1,4 @@
-/** The monitor inside a real GNU screen, whose own client runs on a terminal of its own. */
+/** The monitor inside a real GNU screen, whose client runs on its own terminal. */
 import {spawnSync} from 'node:child_process';
 import {chmodSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -24,14 +24,14 @@ afterAll(() => {
 	box.remove();
 });
 
-/** A screen of its own, in which the monitor runs under the given TERM. */
+/** Starts a screen session in which the monitor has the given TERM. */
 function startInScreen(term: string, more: Readonly<Record<string, string>> = {}): Terminal {
 	const folder = mkdtempSync(path.join(tmpdir(), 'canhazgpu-screen-'));
 	chmodSync(folder, 0o700);
 	const environment = {
 		...box.environment,
 		TERM: 'xterm-256color',
-		// What the terminal around it can do, and screen cannot.
+		// A capability of the outer terminal that screen lacks.
 		COLORTERM: 'truecolor',
 		LC_ALL: 'C.UTF-8',
 		SHELL: '/bin/sh',
@@ -55,7 +55,7 @@ function startInScreen(term: string, more: Readonly<Record<string, string>> = {}
 
 const mouseMode = (top: Terminal): string => top.emulator.modes.mouseTrackingMode;
 
-/** The colours in which the bars and the numbers of a row are drawn. */
+/** The colors of the bars and numbers in a row. */
 function colorsOf(top: Terminal, row: number): ReadonlySet<number> {
 	const line = top.emulator.buffer.active.getLine(top.emulator.buffer.active.baseY + row)!;
 	const cells = Array.from({length: 120}, (_, column) => line.getCell(column)!);
@@ -63,18 +63,18 @@ function colorsOf(top: Terminal, row: number): ReadonlySet<number> {
 }
 
 test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
-	'keys, a paste, colours and a resize in GNU screen as %s',
+	'keys, a paste, colors and a resize in GNU screen as %s',
 	async (term) => {
 		const top = startInScreen(term);
 		await top.waitFor(/> 0 +Free/v);
 		expect(top.screen().slice(0, 3).join('\n')).toMatch(/╭─ 1:GPUs/v);
-		// Screen would hold Escape back until the next key.
+		// Screen would hold back Escape until the next key.
 		expect(mouseMode(top)).toBe('none');
 		top.write('?');
 		await top.waitFor('[Keys] Words');
 		top.write(keys.escape);
 		await top.waitFor((screen) => !screen.includes('[Keys] Words'));
-		// Pasted words are no keys: q in them would quit, x would ask.
+		// Pasted text is not keys: q would quit, and x would ask.
 		top.write('\u{1B}[200~qx\u{1B}[201~');
 		top.write('r');
 		await top.waitFor('Reserve GPUs');
@@ -85,7 +85,7 @@ test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
 		top.write(keys.enter);
 		await top.waitFor(/0 +Mine/v);
 		await eventually(() => top.screen().some((line) => /> 0 +Mine.*[━╸]─/v.test(line)));
-		// Of the row: Mine, the load and the memory; the terminal around screen shows them.
+		// The colors of Mine, the load and the memory, which the outer terminal shows.
 		expect(colorsOf(top, placeOf(top, '> 0')[1]).size).toBeGreaterThanOrEqual(3);
 		top.write('\u{1B}[B');
 		await top.waitFor(/> 1 +Free/v);
@@ -103,7 +103,7 @@ test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
 	},
 );
 
-test('M takes the mouse in GNU screen, and says what becomes of Escape; top.mouse takes it at once', async () => {
+test('M enables the mouse in GNU screen and explains the delay of Escape, and top.mouse enables it at the start', async () => {
 	const top = startInScreen('screen');
 	await top.waitFor(/> 0 +Free/v);
 	top.write('M');

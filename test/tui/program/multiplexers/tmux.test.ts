@@ -1,4 +1,4 @@
-/** The monitor inside a real tmux, whose own client runs on a terminal of its own: the mouse, pastes and keys go through both. */
+/** The monitor inside a real tmux, whose client runs on its own terminal. The mouse, pastes and keys pass through both. */
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -24,7 +24,7 @@ afterAll(() => {
 
 const size = {columns: 120, rows: 32};
 
-/** A tmux of its own, in which the monitor runs under the given TERM, seen by a client. */
+/** Starts a tmux in which the monitor has the given TERM, with a client. */
 function startInTmux(term: string): Terminal {
 	const folder = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tmux-'));
 	const socket = path.join(folder, 'socket');
@@ -55,7 +55,7 @@ test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 		const top = startInTmux(term);
 		await top.waitFor(/> 0 +Free/v);
 		expect(top.screen().slice(0, 3).join('\n')).toMatch(/╭─ 1:GPUs/v);
-		// Tmux asks its own terminal for the mouse because the monitor does.
+		// Tmux enables the mouse of its own terminal because the monitor does.
 		expect(top.emulator.modes.mouseTrackingMode).not.toBe('none');
 		click(top, '  2   Free');
 		await top.waitFor(/> 2 +Free/v);
@@ -69,7 +69,7 @@ test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 		await top.waitFor(/Esc Back/v);
 		top.write(keys.escape);
 		await top.waitFor((screen) => !screen.includes('Esc Back') && screen.includes('r Reserve'));
-		// Pasted words are no keys: q in them would quit, x would ask.
+		// Pasted text is not keys: q would quit, and x would ask.
 		top.write('\u{1B}[200~qx\u{1B}[201~');
 		top.write('r');
 		await top.waitFor('Reserve GPUs');
@@ -83,13 +83,13 @@ test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 		await top.waitFor('y/N');
 		click(top, 'y/N');
 		await top.waitFor(/OK released/v);
-		// The window changes its size while a dialog is open.
+		// The window is resized while a dialog is open.
 		top.write('?');
 		await top.waitFor('[Keys] Words');
 		top.resize({columns: 80, rows: 24});
 		await top.waitFor((screen) => screen.split('\n').length === 24 && screen.includes('Esc Close'));
 		top.write(keys.escape);
-		// Escape and a letter at once would be a letter with Alt.
+		// Escape followed at once by a letter would be Alt with that letter.
 		await top.waitFor((screen) => !screen.includes('[Keys] Words') && screen.includes(' r Reserve'));
 		top.write('q');
 		await top.waitFor('[exited]');
