@@ -22,7 +22,7 @@ import {fileURLToPath} from 'node:url';
 
 const version = '1.4.5';
 
-/** By platform: the package, and the SHA-512 of its file. */
+/** The package of each platform, and the SHA-512 of its file. */
 const packages = {
 	'linux-x64': [
 		'@oven/bun-linux-x64',
@@ -101,7 +101,7 @@ const texts = ['dist/third-party-licenses.txt', '.config/bun-licenses.txt'].map(
 );
 writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join('\n'));
 
-/** What a release has for this platform: the program, what belongs to it, and the script that puts all of it in its place. */
+/** The files of a release for this platform: the program, its licenses and man pages, and the script that installs them. */
 const {version: own} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const archived = `canhazgpu-${own}-${platform}`;
 const stage = path.join(root, 'dist', archived);

@@ -35,7 +35,7 @@ const licenceNote = '/* Contains packages under the MIT licence: see third-party
 /** An import of a part that is loaded late. */
 const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 
-/** What `source/web/page/late.tsx` puts behind the address, because a browser never asks twice for a module that it could not load. */
+/** The expression that `source/web/page/late.tsx` appends to the address, because a browser never asks twice for a module that it could not load. */
 const attempt = '(globalThis.again??"")';
 
 /** The script in parts: one file with all that the first view needs, one that every page loads after it, and what is loaded when it is wanted. */
@@ -84,12 +84,12 @@ async function bundleScript() {
 		format: 'esm',
 		entryFileNames: 'page.js',
 		chunkFileNames: '[name].js',
-		// The minifier drops what stands there before it.
+		// A banner, because the minifier removes comments that are there before.
 		postBanner: ({moduleIds}) => (moduleIds.some((id) => id.includes('/node_modules/')) ? licenceNote : ''),
 		minify: true,
-		// What tells a minifier that a call may be left out is only weight in what is minified.
+		// Annotations for minifiers are of no use in minified code.
 		comments: {annotation: false},
-		// What several late parts use is one file: they are small.
+		// One file for the code that several late parts share, because it is small.
 		codeSplitting: {
 			groups: [
 				{name: 'page', test: (id) => first.has(id)},

@@ -10,7 +10,7 @@ const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 /** The licences of the packages inside a package that is itself a bundle. meow has this file. */
 const innerLicences = 'build/licenses.md';
 
-/** Of a file in `node_modules/a/node_modules/@b/c`, that folder; undefined for a file of our own. */
+/** Returns the folder of a file's package, such as `node_modules/a/node_modules/@b/c`, or undefined for a file of our own. */
 const packageOf = (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 
 const authorOf = ({author, name}) => (typeof author === 'object' ? author.name : author) ?? `the authors of ${name}`;

@@ -22,7 +22,7 @@ const bundledPage: Plugin = {
 		pageModule.test(id) ? `export default ${JSON.stringify((await bundlePage()).files)};` : undefined,
 };
 
-/** What takes longer than people wait: `--mode long`. */
+/** Tests that take minutes. They run with `--mode long`. */
 const longTests = 'test/long/**/*.test.{ts,tsx}';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -34,7 +34,7 @@ const partlyLongTests = (): readonly string[] =>
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],
 	root,
-	// As in the built program: the development build of React draws the monitor in twice the time. The long tests use it, for its warnings.
+	// The built program uses React's production build, which takes half the time. The long tests use the development build, for its warnings.
 	oxc: {jsx: {development: mode === 'long'}},
 	test: {
 		include: mode === 'long' ? [longTests, ...partlyLongTests()] : ['test/**/*.test.{ts,tsx}'],

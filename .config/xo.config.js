@@ -13,7 +13,7 @@ const config = [
 			'unicorn/no-null': 'off',
 			// A default covers the kinds that a switch does not name.
 			'@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
-			// One step waits for the one before it: that is what the loops here are for.
+			// Loops here wait for each step before the next one.
 			'no-await-in-loop': 'off',
 			// A doc comment says what the signature does not; it need not repeat every parameter.
 			'jsdoc/require-description': 'off',
@@ -51,7 +51,7 @@ const config = [
 	{
 		files: ['source/core/rules/**', 'source/core/model/**'],
 		rules: {
-			// What is decided depends on what was read, the request and the time that is given, and on nothing else.
+			// Decisions depend only on the snapshot, the request and the given time.
 			'no-restricted-globals': [
 				'error',
 				...[

@@ -5,7 +5,7 @@ const margin = { x: 20, top: 52, bottom: 20 };
 export const background = "#10141a";
 export const foreground = "#d5dae1";
 
-/** The colour that is so much of `other`. */
+/** Mixes a colour with a part of `other`. */
 export function mix(color, other, share) {
 	const parts = (hex) => hex.match(/[\da-f]{2}/gv).map((part) => Number.parseInt(part, 16));
 	const [a, b] = [parts(color), parts(other)];
@@ -24,7 +24,7 @@ const round = (number) => String(Math.round(number * 10) / 10);
 const left = (column) => margin.x + column * cell.width;
 const top = (row) => margin.top + row * cell.height;
 
-/** Where a frame's character reaches: to the left, right, top and bottom of its cell. */
+/** The sides of its cell that a frame's character reaches: left, right, top, bottom. */
 const arms = {
 	"─": "lr",
 	"│": "tb",
@@ -43,7 +43,7 @@ const corners = { "╭": "rb", "╮": "lb", "╰": "rt", "╯": "lt" };
 /** How much of the ink is in a block; a full one of pure ink would outshine the words. */
 const blocks = { "█": 0.72, "░": 0.16 };
 
-/** Neighbours that are alike, as {from, to, row, cell}; `keyOf` answers undefined for what is left out. */
+/** Returns runs of equal neighbours as {from, to, row, cell}. Cells for which `keyOf` returns undefined are left out. */
 function runsOf(rows, keyOf) {
 	return rows.flatMap((cells, row) => {
 		const runs = [];
@@ -149,7 +149,7 @@ function roundCorners(rows) {
 
 const firstBraille = 0x28_00;
 const isBraille = (text) => text >= "\u{2800}" && text <= "\u{28FF}";
-/** By bit: the column and the line of each dot in its cell. */
+/** The column and the line of each dot in its cell, by bit. */
 const dots = [
 	[0, 0],
 	[0, 1],

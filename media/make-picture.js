@@ -63,7 +63,7 @@ async function play() {
 	);
 	try {
 		await terminal.waitFor(/> 0 +Reserved/v);
-		// Until the haste is over, and a little more: the last quick scans are followed by those at the usual pace.
+		// Waits until the quick scans of the start are over, and some at the usual pace have followed.
 		await sleep(haste.lasts + 3000);
 		const top = cellsOf(terminal.emulator);
 		terminal.write("r");
