@@ -33,6 +33,8 @@ test('a click selects a row, sorts by a title, focuses a panel, and presses the 
 	await shows('sort OWNERv');
 	await mouse({kind: 'click', ...placeOf(session, '3:Queue')});
 	expect(store.getState().panels.focus).toBe('queue');
+	// The hints of the queue are at other places.
+	await shows('Esc Back');
 	await mouse({kind: 'click', ...placeOf(session, '? Help')});
 	await shows('[Keys] Words');
 });
