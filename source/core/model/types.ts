@@ -110,7 +110,7 @@ export type EndedLease = {
 	/** An {@link EndReason}, or a word of a later version. */
 	readonly reason: string;
 	readonly leaseId?: string;
-	/** The owner's account. Present with `left`. */
+	/** The owner's account. Present with `left`, and if the job died without releasing its GPUs. */
 	readonly account?: string;
 	readonly left?: readonly LeftProcess[];
 };

@@ -59,7 +59,8 @@ function readEnded(fields: Fields): EndedLease | undefined {
 		: {
 				reason,
 				...(leaseId !== undefined && {leaseId}),
-				...(account !== undefined && left.length > 0 && {account, left}),
+				...(account !== undefined && {account}),
+				...(left.length > 0 && {left}),
 			};
 }
 

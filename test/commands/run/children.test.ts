@@ -1,5 +1,5 @@
 /** A command whose child processes outlive it. */
-import {chmodSync} from 'node:fs';
+import {chmodSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {directoryOf, isRoot, mallory, runAs} from '../../_helpers/machine/accounts.js';
@@ -61,6 +61,27 @@ describe.each([
 		endProcess(pid);
 		await eventually(() => !isAlive(pid));
 		expect(JSON.stringify(JSON.parse((await box.run('status --json', tool)).stdout))).not.toContain('left_by_job');
+	});
+
+	test('status shows whose job left a process when run was killed and the command has ended', async () => {
+		const box = await create();
+		const tool = await withUsedGpus(box);
+		const script =
+			'setsid sleep 600 >/dev/null 2>&1 & echo $! >> users; echo $! > pid; until [ -e stop ]; do sleep 0.05; done';
+		const wrapper = start(box, ['run', '--gpu-ids', '0', '--', 'sh', '-c', script], tool);
+		const pid = await pidOf(box);
+		await eventually(async () => {
+			const [record] = (await peek(box)).gpus;
+			return record?.kind === 'leased' && record.lease.job !== undefined;
+		});
+		wrapper.kill('SIGKILL');
+		await wrapper.ended;
+		writeFileSync(path.join(box.home, 'stop'), '');
+		await eventually(async () => (await box.run('status', tool)).stdout.includes('UNRESERVED'));
+		const {stdout} = await box.run('status', tool);
+		expect(stdout).toMatch(
+			new RegExp(String.raw`PID ${pid} \(sleep\), left by job of ${account}, ended \d\d:\d\d`, 'v'),
+		);
 	});
 
 	test('run ignores left processes that do not use its GPUs', async () => {

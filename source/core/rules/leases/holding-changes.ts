@@ -53,6 +53,11 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
+const hasLeft = ({left = []}: Ending): boolean => left.length > 0;
+
+/** Whether processes of the ended job may still use the GPU. */
+const isNotable = (ending: Ending): boolean => hasLeft(ending) || ending.reason === 'holder-died';
+
 const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingChange, {kind: 'end'}>): Write => ({
 	kind: 'free',
 	index,
@@ -60,7 +65,8 @@ const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingCha
 	ended: {
 		reason: ending.reason,
 		leaseId: lease.leaseId,
-		...(ending.left !== undefined && ending.left.length > 0 && {account: ownerOf(lease), left: ending.left}),
+		...(isNotable(ending) && {account: ownerOf(lease)}),
+		...(hasLeft(ending) && {left: ending.left}),
 	},
 });
 

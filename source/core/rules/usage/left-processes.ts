@@ -10,18 +10,23 @@ export type LeftByJob = {
 
 /**
 Returns the processes on a free GPU that its last job left, and their children. A pid can be reused, so the start time
-must match, and a child must have the job's account.
+must match, and a child must have the job's account. A job that died could not name its processes: then all processes of
+its account count that ran before its end.
 @returns Undefined if there are none.
 */
 export function leftByJob(record: GpuRecord, processes: readonly GpuProcess[]): LeftByJob | undefined {
 	const {ended, lastReleased} = record.kind === 'free' ? record : {};
-	const {left, account, leaseId} = ended ?? {};
-	if (left === undefined || account === undefined || lastReleased === undefined) {
+	const {left = [], account, leaseId, reason} = ended ?? {};
+	if (account === undefined || lastReleased === undefined) {
 		return undefined;
 	}
 
 	const startTicksOf = new Map(left.map(({pid, startTicks}) => [pid, startTicks]));
-	const found = processes.filter(({pid, startTicks, parentPid, user}) => {
+	const found = processes.filter(({pid, startTicks, startTime, parentPid, user}) => {
+		if (reason === 'holder-died' && left.length === 0) {
+			return user === account && startTime !== undefined && startTime <= lastReleased;
+		}
+
 		if (startTicks === undefined) {
 			return false;
 		}

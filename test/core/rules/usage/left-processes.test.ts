@@ -44,6 +44,14 @@ test('returns nothing for a record without processes and for a held GPU', () => 
 	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
 });
 
+test('after a job that died, processes of its account that ran before its end belong to it', () => {
+	const died: GpuRecord = {...freed, ended: {reason: 'holder-died', leaseId: 'l', account: 'alice'}};
+	const server: GpuProcess = {pid: 30, user: 'alice', startTime: 8000};
+	expect(leftByJob(died, [server, {...server, user: 'bob'}])?.processes).toEqual([server]);
+	expect(leftByJob(died, [{...server, startTime: 9001}])).toBeUndefined();
+	expect(leftByJob(died, [{pid: 30, user: 'alice'}])).toBeUndefined();
+});
+
 test('only left processes and their later children belong to the job', () => {
 	fc.assert(
 		fc.property(
