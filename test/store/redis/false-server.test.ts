@@ -135,7 +135,10 @@ test.each<[what: string, first: string, rest: string, said: string]>([
 		const before = redis.sentBytes();
 		const {exitCode, stdout, stderr} = await box.run(verb);
 		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
-		expect(stderr).toMatch(new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: ${said}\n`, 'v'));
+		// On a busy machine, the time is over before the limit of an answer is reached.
+		expect(stderr).toMatch(
+			new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: (?:${said}|no answer in time)\n`, 'v'),
+		);
 		expect(redis.sentBytes() - before).toBeLessThan(100_000_000);
 	}
 });
