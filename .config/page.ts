@@ -84,12 +84,12 @@ async function bundleScript() {
 		format: 'esm',
 		entryFileNames: 'page.js',
 		chunkFileNames: '[name].js',
-		// A banner, because the minifier removes comments that are there before.
+		// Added after the minifier, which would remove this comment.
 		postBanner: ({moduleIds}) => (moduleIds.some((id) => id.includes('/node_modules/')) ? licenceNote : ''),
 		minify: true,
 		// Annotations for minifiers are of no use in minified code.
 		comments: {annotation: false},
-		// One file for the code that several late parts share, because it is small.
+		// The code that several late parts share is small, and goes into a single file.
 		codeSplitting: {
 			groups: [
 				{name: 'page', test: (id) => first.has(id)},

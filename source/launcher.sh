@@ -3,7 +3,8 @@
 #
 # Node.js changes what it was started with: it resets ignored signals, raises the limit of open files, and closes inherited files in its children.
 # `run` gives its job what a shell would give it. So this script notes these facts first, in CANHAZGPU_STARTED, which
-# source/host/inherited/inherited.ts reads and removes. The variables here have a prefix, because a shell passes on a new value of an exported one.
+# source/host/inherited/inherited.ts reads and removes. The variables here have a prefix: without it, a variable that the caller has exported would
+# reach the job with a changed value.
 
 if ! command -v node >/dev/null; then
 	echo 'Error: canhazgpu needs Node.js 22.15 or newer, and there is no node in PATH' >&2
@@ -16,7 +17,7 @@ chg_program=$(readlink -f "$0")
 chg_program=${chg_program%/*}/../dist/cli.js
 
 note_start() {
-	# The ignored signals, in hexadecimal. A child process tells them, because bash and busybox ignore SIGQUIT themselves.
+	# The ignored signals, in hexadecimal. Read in a child process (sed), because bash and busybox ignore SIGQUIT in the shell itself.
 	chg_signals=$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status 2>/dev/null)
 
 	# The open files, except those that the shell has opened to read this script.
@@ -37,7 +38,8 @@ note_start() {
 	export CANHAZGPU_STARTED
 }
 
-# Only these commands start a job, or wait for one, and the facts take a few milliseconds to collect.
+# Only these two commands need the facts, which take a few milliseconds to collect. The words may also stand for something else in the line: that does
+# no harm.
 case "$*" in
 	*run* | *reserve*)
 		chg_words=$*

@@ -16,10 +16,13 @@ const oldNode = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin
 	.map((directory) => path.join(directory, 'node'))
 	.find((node) => isTooOld(node));
 
-test.skipIf(oldNode === undefined)(`an old Node prints a message without a stack (an old Node: ${oldNode ?? 'none'})`, () => {
-	const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
-	expect({status, stdout}).toEqual({status: 1, stdout: ''});
-	expect(stderr).toMatch(
-		/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js \(https:\/\/nodejs\.org\), or take .* npm run binary in the source\.\n$/v,
-	);
-});
+test.skipIf(oldNode === undefined)(
+	`an old Node prints a message without a stack (an old Node: ${oldNode ?? 'none'})`,
+	() => {
+		const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
+		expect({status, stdout}).toEqual({status: 1, stdout: ''});
+		expect(stderr).toMatch(
+			/^Error: canhazgpu needs Node\.js 22\.15 or newer, and this is \S+\nInstall a newer Node\.js \(https:\/\/nodejs\.org\), or take .* npm run binary in the source\.\n$/v,
+		);
+	},
+);

@@ -35,7 +35,7 @@ const groupsOf = (text: string, pattern: RegExp, name: string): readonly string[
 const callsIn = (code: string): readonly string[] =>
 	code.split('\n').flatMap((line) => groupsOf(line.replace(/#.*/v, ''), call, 'words'));
 
-/** Placeholders. */
+/** Words that stand for a name in usage lines. */
 const placeholders = /\b(?:VERB|COMMAND|TOPIC|WORD)\b/v;
 
 function callsOf(text: string): readonly string[] {

@@ -60,7 +60,7 @@ const tooMuch = (file: string, problem: string): CanhazgpuError =>
 	});
 
 /**
-`{redis: {port: 1}}` -> `redis.port`, 1. Maps below a known setting are left whole, to be refused as a wrong type.
+Flattens nested maps: `{redis: {port: 1}}` gives `redis.port`, 1. A map where a setting expects a value stays a map, and is refused later as a wrong type.
 
 @yields A path and its value.
 */
@@ -180,7 +180,7 @@ export const environmentName = (path: SettingPath): string =>
 	// eslint-disable-next-line unicorn/prefer-single-replace -- of all settings, a regular expression takes 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
-/** The file of `--config`, or else that of its variable, which a script may leave empty. */
+/** Returns the file named by `--config`, or else by `CANHAZGPU_CONFIG`. An empty variable counts as unset. */
 export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
 	const given = environment['CANHAZGPU_CONFIG'];
 	return typed ?? (given === '' ? undefined : given);

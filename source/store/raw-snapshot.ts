@@ -13,7 +13,7 @@ import {
 	type RawPool,
 } from './records/index.js';
 
-/** A stored value; undefined when there is none, its type when it is not even a string. */
+/** A stored value. Undefined if there is none. `wrongType` is Redis's name of its type if it is not a string. */
 export type RawValue = string | undefined | {readonly wrongType: string};
 
 export type RawSnapshot = {

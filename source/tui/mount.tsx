@@ -139,7 +139,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		onSignal('SIGHUP');
 	};
 
-	// stderr too: SIGHUP comes with a SIGCONT, after which Node reads the size of each terminal.
+	// Stderr too: SIGHUP comes with a SIGCONT, after which Node reads the size of each terminal.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);

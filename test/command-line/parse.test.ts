@@ -128,7 +128,7 @@ describe('an empty value from an unset variable', () => {
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test('overrides the setting of --timeout with no limit', async () => {
+	test('removes the limit that the config file sets for --timeout', async () => {
 		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
 		expect(input.config.get('run.timeout')).toBeUndefined();
 	});

@@ -106,7 +106,7 @@ test('a boolean setting is saved and removed again', async () => {
 	expect((await load()).get('top.fold')).toBeUndefined();
 });
 
-test('a named file is written instead', async () => {
+test('--config names the file that is written', async () => {
 	const named = file('other.yaml');
 	expect(await saveSettings(settings('dense'), named)).toEqual({file: named, isChanged: true});
 	expect(existsSync(file())).toBe(false);

@@ -64,30 +64,34 @@ async function giveBack(box: Box, lease: string): Promise<Ran> {
 	}
 }
 
-test.each(stores)('many reservations on %s can be released at the same time', {timeout: 900_000}, async (name, create) => {
-	const {box, store, holdings} = await openCrowded(create);
-	for (let made = 0; made < people; made += beginningAtOnce) {
-		const batch = Array.from({length: Math.min(beginningAtOnce, people - made)}, async () =>
-			box.run(['reserve', ...share, '--duration', '2h']),
-		);
-		for (const {exitCode, stderr} of await Promise.all(batch)) {
-			expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+test.each(stores)(
+	'many reservations on %s can be released at the same time',
+	{timeout: 900_000},
+	async (name, create) => {
+		const {box, store, holdings} = await openCrowded(create);
+		for (let made = 0; made < people; made += beginningAtOnce) {
+			const batch = Array.from({length: Math.min(beginningAtOnce, people - made)}, async () =>
+				box.run(['reserve', ...share, '--duration', '2h']),
+			);
+			for (const {exitCode, stderr} of await Promise.all(batch)) {
+				expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+			}
 		}
-	}
 
-	const leases = (await holdings()).map(({lease}) => lease.leaseId);
-	expect(new Set(leases).size).toBe(people);
-	const begun = performance.now();
-	const ended = await Promise.all(leases.map(async (lease) => giveBack(box, lease!)));
-	const seconds = (performance.now() - begun) / 1000;
-	console.log(`${people} releases at once on ${name}: ${seconds.toFixed(1)} s`);
-	expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(
-		leases.map(() => ({exitCode: 0, stderr: ''})),
-	);
-	expect(await holdings()).toEqual([]);
-	const recorded = (await store.audit()).filter(({kind}) => kind === 'released').map(({leaseId}) => leaseId);
-	expect(countOf(recorded)).toEqual(once(leases));
-});
+		const leases = (await holdings()).map(({lease}) => lease.leaseId);
+		expect(new Set(leases).size).toBe(people);
+		const begun = performance.now();
+		const ended = await Promise.all(leases.map(async (lease) => giveBack(box, lease!)));
+		const seconds = (performance.now() - begun) / 1000;
+		console.log(`${people} releases at once on ${name}: ${seconds.toFixed(1)} s`);
+		expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(
+			leases.map(() => ({exitCode: 0, stderr: ''})),
+		);
+		expect(await holdings()).toEqual([]);
+		const recorded = (await store.audit()).filter(({kind}) => kind === 'released').map(({leaseId}) => leaseId);
+		expect(countOf(recorded)).toEqual(once(leases));
+	},
+);
 
 test.each(stores)('many jobs on %s can end at the same time', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);

@@ -98,7 +98,8 @@ export const textOf = (state: State, component: ReactElement): string =>
 export const shownRows = (state: State): Readonly<Partial<Record<PanelId, number>>> =>
 	Object.fromEntries(
 		layoutOf(state)
-			.blocks.flat(2)
+			.blocks.flat()
+			.flat()
 			.map(({panel, rows}) => [panel, rows]),
 	);
 

@@ -6,8 +6,8 @@ import type {Settings} from '../../source/tui/state/state.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
 import {release} from '../../source/tui/verbs/release.js';
 import type {VerbRunner} from '../../source/tui/verbs/dispatch.js';
-import {pressing, stateOf, type Step} from './_harness.js';
 import {createMouseTargets} from '../../source/tui/mouse/mouse-context.js';
+import {pressing, stateOf, type Step} from './_harness.js';
 import {createScene} from './_world.js';
 
 const never = (): never => {
@@ -17,14 +17,19 @@ const never = (): never => {
 async function controllerIn(steps: readonly Step[], more: Partial<Settings> = {}) {
 	const store = createStateStore(await stateOf(await createScene(), {columns: 120, rows: 32}, more, steps));
 	let suspensions = 0;
-	const controller = createController(store, {} as unknown as VerbRunner, {
-		quit: never,
-		refresh: never,
-		broken: never,
-		suspend() {
-			suspensions++;
+	const controller = createController(
+		store,
+		{} as unknown as VerbRunner,
+		{
+			quit: never,
+			refresh: never,
+			broken: never,
+			suspend() {
+				suspensions++;
+			},
 		},
-	}, createMouseTargets());
+		createMouseTargets(),
+	);
 	return {store, press: controller.press, suspensions: () => suspensions};
 }
 

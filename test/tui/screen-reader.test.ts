@@ -80,7 +80,7 @@ test('the help is read aloud group by group, page by page', async () => {
 	expect(all).toMatch(/^Mine IN_USE You hold it$/mv);
 });
 
-test('a table from a command is read aloud without its rules', async () => {
+test("the border lines of a command's table are left out for screen readers", async () => {
 	const dialog = outputOf('$ status', [' GPU │ STATUS', '─────┼───────', ' 0   │ FREE']);
 	expect((await said({kind: 'opened', dialog})).slice(0, 3)).toEqual(['$ status:', 'GPU, STATUS', '0, FREE']);
 });

@@ -28,7 +28,7 @@ function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, numbe
 			continue;
 		}
 
-		// Of amd-smi and rocm-smi, one reports each pair only once.
+		// A tool may report each pair only once.
 		for (const [from, to] of [
 			[one!, other!],
 			[other!, one!],

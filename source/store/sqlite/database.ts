@@ -145,7 +145,7 @@ function gateOf(path: string): Gate {
 			return openGate;
 		}
 
-		// Nothing is written to this database. The mode keeps SQLite from making a journal for its first page.
+		// The database stays empty. In this mode, SQLite makes no journal for its first page.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();
@@ -299,7 +299,7 @@ export class Database<Name extends string> {
 		);
 	}
 
-	/** Runs `work` with a connection that only reads until it is told otherwise. */
+	/** Runs `work` with a connection that is read-only at first. */
 	#withReadyConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
 		return this.#withConnection((connection) => {
 			const isReady = this.#form.isReady(connection, this.path);

@@ -15,7 +15,7 @@ import {allProcesses, processTable} from '../state/processes/rows.js';
 import {matchCount} from '../state/search.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {gpuTable} from '../state/gpus/rows.js';
-import {focusedTable, promptOf} from '../state/tables.js';
+import {focusedTable, promptOf} from '../state/table/tables.js';
 import type {TextField} from '../state/text-field.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import type {Tone} from '../themes/tones.js';
@@ -84,18 +84,25 @@ function filterCount(state: State): string {
 		: `${gpuTable.filtered(state).length} of ${gpuCountOf(state)} GPUs`;
 }
 
-type PromptProperties = {readonly label: string; readonly field: TextField; readonly count?: string};
+type PromptProperties = {
+	readonly label: string;
+	readonly field: TextField;
+	readonly count?: string;
+	/** Why the text can match nothing. Replaces the count. */
+	readonly problem?: string;
+};
 
 /** A line being typed, with the number of matching rows at its end. */
-function Prompt({label, field, count = ''}: PromptProperties): ReactElement {
+function Prompt({label, field, count, problem}: PromptProperties): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
+	const end = problem ?? count ?? '';
 	return (
 		<Box height={1} paddingX={1} justifyContent="space-between" flexShrink={0}>
 			<Box gap={label === ':' ? 0 : 1}>
 				<Label tone="key">{label}</Label>
-				<TextInput field={field} width={Math.max(8, columns - count.length - label.length - 4)} />
+				<TextInput field={field} width={Math.max(8, columns - widthOf(end) - label.length - 4)} />
 			</Box>
-			<Label tone="dim">{count}</Label>
+			<Label tone={problem === undefined ? 'dim' : 'warning'}>{end}</Label>
 		</Box>
 	);
 }
@@ -152,14 +159,17 @@ export function MessageLine(): ReactElement {
 	const count = useMonitor((state) =>
 		state.search.prompt === undefined ? promptOf(state) && filterCount(state) : counted(matchCount(state), 'row'),
 	);
+	const problem = useMonitor((state) =>
+		focusedTable(state).problemIn((state.search.prompt ?? promptOf(state)?.field)?.value ?? ''),
+	);
 	const dialog = useMonitor((state) => state.dialog);
 	const message = useMonitor(messageOf);
 	if (search !== undefined) {
-		return <Prompt label="Search" field={search} count={count} />;
+		return <Prompt label="Search" field={search} count={count} problem={problem} />;
 	}
 
 	if (filter !== undefined) {
-		return <Prompt label="Filter" field={filter.field} count={count} />;
+		return <Prompt label="Filter" field={filter.field} count={count} problem={problem} />;
 	}
 
 	if (dialog?.kind === 'command') {

@@ -10,7 +10,7 @@ import {HostsHeader} from '../panels/hosts/hosts-header.js';
 import {MessageLine} from '../panels/message.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {gpuTable, visibleRows} from '../state/gpus/rows.js';
-import {promptOf} from '../state/tables.js';
+import {promptOf} from '../state/table/tables.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 import {GpuSentence, sentence} from './gpu-sentences.js';

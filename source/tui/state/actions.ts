@@ -2,7 +2,7 @@
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {SeenHost} from './hosts/state.js';
-import type {tableIntents} from './tables.js';
+import type {tableIntents} from './table/tables.js';
 import type {SearchIntent} from './search.js';
 import type {ViewIntent} from './view/reduce.js';
 import type {Answer} from './answers.js';

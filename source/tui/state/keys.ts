@@ -2,7 +2,7 @@
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
-import {promptOf} from './tables.js';
+import {promptOf} from './table/tables.js';
 
 /** The focused panel, the text field or the dialog that handles keys. */
 export const modes = [

@@ -2,7 +2,7 @@
 import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
 import {type State, withFlash} from './state.js';
-import {tables} from './tables.js';
+import {tables} from './table/tables.js';
 
 /** Something of a panel. */
 export type Pointed =

@@ -5,7 +5,7 @@ import {panelIntents} from './panels/reduce.js';
 import {openProcess, processTable} from './processes/rows.js';
 import {searchIntents} from './search.js';
 import {viewIntents} from './view/reduce.js';
-import {changeFilter, settledTables, tableIntents} from './tables.js';
+import {changeFilter, settledTables, tableIntents} from './table/tables.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
 import {toggleMouse, afterPointer, isPointerAction} from './mouse.js';

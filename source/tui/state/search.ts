@@ -1,7 +1,7 @@
 /** Search: moves the selection to the next row that contains the words, and wraps around. */
 import {sanitize} from '../../format/text/text.js';
 import {withFlash, type State, type SearchState} from './state.js';
-import {focusedTable} from './tables.js';
+import {focusedTable} from './table/tables.js';
 import {presetField} from './text-field.js';
 
 const withSearch = (state: State, search: Partial<SearchState>): State => ({

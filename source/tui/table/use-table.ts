@@ -3,7 +3,7 @@ import {rangeText} from '../panels/shared/panel-frame.js';
 import type {TableName} from '../state/panels/state.js';
 import {firstRowIn} from '../state/table/reduce.js';
 import type {Table} from '../state/table/table.js';
-import {tables} from '../state/tables.js';
+import {tables} from '../state/table/tables.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 
 type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;

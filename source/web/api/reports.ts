@@ -19,7 +19,7 @@ export type ReportQuestion = {
 	readonly host?: string;
 	readonly days: number;
 	readonly by: string;
-	/** Seconds since the epoch. Replaces `days`, for this host alone. */
+	/** Seconds since the epoch. Replaces `days`. Refused with `host`. */
 	readonly from?: number;
 	readonly to?: number;
 };

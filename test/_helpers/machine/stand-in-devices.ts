@@ -195,7 +195,7 @@ export function makeNvidiaDevices(
 	return hasOwnNumbers ? finish(gpus, common, ownNumbers(gpus)) : finish(gpus, common);
 }
 
-/** One number for the nodes of a GPU, and one for each of its instances, which have two nodes each. */
+/** Device numbers: a GPU has a number for its nodes, and another for the two nodes of each instance. */
 function ownNumbers(gpus: readonly StandInGpu[]): (node: string) => string {
 	const groups = gpus.flatMap(({nodes}) => [
 		nodes.slice(0, 3),

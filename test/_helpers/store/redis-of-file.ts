@@ -1,7 +1,7 @@
 import {afterAll, beforeAll} from 'vitest';
 import {startRedis, type RedisServer} from './redis-server.js';
 
-/** One redis-server for all tests of a file. Starts before the first test and stops after the last. */
+/** Starts a redis-server before the first test of a file, and stops it after the last. */
 export function redisOfFile(options?: Parameters<typeof startRedis>[0]): RedisServer {
 	let server: RedisServer | undefined;
 	beforeAll(async () => {

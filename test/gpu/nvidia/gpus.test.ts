@@ -188,7 +188,7 @@ test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])('
 	expect(parseGpuTable(text, '')).toBeUndefined();
 });
 
-test('a header alone is a table of no GPUs', () => {
+test('an answer with only a header has no GPUs', () => {
 	expect(parse('gpus/none.csv').gpus).toEqual([]);
 });
 

@@ -117,31 +117,28 @@ test('Ctrl-Z does not stop the job there, ~ and Ctrl-Z stop ssh here, and fg con
 	await shell.close();
 });
 
-test.each(['of its own', 'shared'])(
-	'the end of a connection, %s, ends the waiter and the job there',
-	async (kind) => {
-		if (kind === 'shared') {
-			// A shared connection stays open when one of its sessions ends.
-			const client = path.join(here.home, 'ssh/client.conf');
-			const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
-			writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));
-			onTestFinished(() => {
-				spawnSync(path.join(servers.directory, 'ssh'), ['-O', 'exit', 'far']);
-			});
-			await here.run('run --on far -- true', environment);
-		}
+test.each(['of its own', 'shared'])('the end of a connection, %s, ends the waiter and the job there', async (kind) => {
+	if (kind === 'shared') {
+		// A shared connection stays open when one of its sessions ends.
+		const client = path.join(here.home, 'ssh/client.conf');
+		const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
+		writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));
+		onTestFinished(() => {
+			spawnSync(path.join(servers.directory, 'ssh'), ['-O', 'exit', 'far']);
+		});
+		await here.run('run --on far -- true', environment);
+	}
 
-		await boxes.far.run('reserve -g 3 -d 1h');
-		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
-		await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);
-		const waiter = start(here, 'run --on far -g 2 -- true', environment);
-		await eventually(async () => (await peek(boxes.far)).queue.length === 1, 20_000);
-		for (const {pid} of [job, waiter]) {
-			process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
-		}
+	await boxes.far.run('reserve -g 3 -d 1h');
+	const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
+	await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);
+	const waiter = start(here, 'run --on far -g 2 -- true', environment);
+	await eventually(async () => (await peek(boxes.far)).queue.length === 1, 20_000);
+	for (const {pid} of [job, waiter]) {
+		process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
+	}
 
-		await Promise.all([job.ended, waiter.ended]);
-		await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0, 30_000);
-		await boxes.far.run('release');
-	},
-);
+	await Promise.all([job.ended, waiter.ended]);
+	await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0, 30_000);
+	await boxes.far.run('release');
+});

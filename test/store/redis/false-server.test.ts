@@ -135,7 +135,7 @@ test.each<[what: string, first: string, rest: string, said: string]>([
 		const before = redis.sentBytes();
 		const {exitCode, stdout, stderr} = await box.run(verb);
 		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
-		// On a busy machine, the time is over before the limit of an answer is reached.
+		// A busy machine reaches the time limit before the size limit.
 		expect(stderr).toMatch(
 			new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: (?:${said}|no answer in time)\n`, 'v'),
 		);

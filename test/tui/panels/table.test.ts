@@ -134,6 +134,22 @@ test('a filter keeps rows that contain all of its words', async () => {
 	expect(matching('nobody at all')).toEqual([]);
 });
 
+test('a filter compares columns, and the foot of the screen says why one cannot match', async () => {
+	const state = await stateOf(await createScene(), size);
+	const filtering = (text: string) => after(state, 'open-filter', typed(text));
+	expect(order(filtering('user:carol'))).toEqual([4, 5]);
+	expect(order(filtering('!user:carol'))).toEqual([0, 1, 2, 3, 6, 7]);
+	expect(order(filtering('state:free'))).toEqual([1, 2]);
+	expect(order(filtering('mem>20g user:carol'))).toEqual([4, 5]);
+	expect(order(filtering('temp>75'))).toEqual([4, 5]);
+	// The reading of the broken GPU is unknown.
+	expect(order(filtering('!temp>75'))).toEqual([0, 1, 2, 3, 6]);
+	expect(frameOf(filtering('temp>hot'))).toMatch(/Filter temp>hot.* temp: "hot" is not a number$/mv);
+	const long = frameOf(filtering(`temp>${'x'.repeat(200)}`)).split('\n');
+	expect(Math.max(...long.map((line) => line.length))).toBeLessThanOrEqual(size.columns);
+	expect(long).toHaveLength(size.rows);
+});
+
 test('canceling a filter restores everything', async () => {
 	const state = after(await stateOf(await createScene(), size), 'line-down');
 	const typing = after(state, 'open-filter', typed('carol'));

@@ -98,10 +98,7 @@ test('a cell that repeats the one above is faint, except in the selected row', (
 
 test('a cell with values that may be out of date stays faint in the selected row', () => {
 	const old: ReadonlyArray<DataColumn<Job>> = [{...columns[1]!, emphasisOf: () => 'old'}];
-	const row = painted(
-		table({columns: old, rows: jobs.slice(0, 1), hasHead: false, height: 1, selected: 0}),
-		'dark',
-	);
+	const row = painted(table({columns: old, rows: jobs.slice(0, 1), hasHead: false, height: 1, selected: 0}), 'dark');
 	const expected = (
 		<Box>
 			<Text inverse>{'> '}</Text>

@@ -199,7 +199,7 @@ test('after any steps and row changes, the selected row exists and is in view', 
 					expect(index).toBeLessThan(table.firstRow + height);
 				}
 
-				// Nothing is left to settle, and a state that needs no change stays the same object.
+				// A settled state stays the same object.
 				expect(settled(after).table).toBe(table);
 			}
 		}),

@@ -2,7 +2,15 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {SortValue} from '../../../source/tui/state/table/order.js';
-import {matchesTerm, type Matchable} from '../../../source/tui/state/table/terms.js';
+import {matcherOf, type Matchable} from '../../../source/tui/state/table/terms.js';
+
+const columns = new Set(['gpu', 'state', 'owner', 'held', 'ends', 'utilization', 'memory', 'temperature', 'power']);
+
+/** Whether a row matches a term. A wrong term matches nothing. */
+function matchesTerm(term: string, row: Matchable): boolean {
+	const matcher = matcherOf([term], columns);
+	return typeof matcher !== 'string' && matcher(row);
+}
 
 const rowWith = (
 	values: Readonly<Record<string, SortValue>>,
@@ -10,8 +18,7 @@ const rowWith = (
 ): Matchable => ({
 	text,
 	valueOf: (column) => values[column],
-	columns: new Set(['gpu', 'state', 'owner', 'held', 'ends', 'utilization', 'memory', 'temperature', 'power']),
-	isOf: (account) => account === 'bob',
+	wordsOf: (column) => ({state: 'held', owner: values['owner'] === undefined ? '' : 'ada bob'})[column],
 });
 
 const row = rowWith({
@@ -46,10 +53,14 @@ test.each([
 	['mem>20g', false],
 	['mem>=20gib', true],
 	['memory=20480', true],
+	['mem>20480', false],
+	['held>1h30m', true],
 	['ends<1h', true],
 	['held>2h', false],
 	['held>=120m', true],
 	['temp>hot', false],
+	['mem>50%', false],
+	['user>3', false],
 	['!python', false],
 	['!trainer', true],
 	['!user:eve', true],
@@ -57,6 +68,31 @@ test.each([
 	['!', false],
 ])('the term %s matches: %s', (term, matches) => {
 	expect(matchesTerm(term, row)).toBe(matches);
+});
+
+test('the state is compared with the state alone', () => {
+	expect(matchesTerm('state:free', rowWith({state: 5}, 'gpu2 held ada set free'))).toBe(false);
+});
+
+test('a GPU that nobody holds matches !user, and no condition on its end', () => {
+	const free = rowWith({gpu: 1, state: 0});
+	expect(matchesTerm('!user:ada', free)).toBe(true);
+	expect(matchesTerm('user:ada', free)).toBe(false);
+	expect(matchesTerm('ends<1h', free)).toBe(false);
+	expect(matchesTerm('!ends<1h', free)).toBe(true);
+});
+
+test.each([
+	['temp>60 python !mem<20gib ends<1h', undefined],
+	['temp>hot', 'temp: "hot" is not a number'],
+	['python mem>lots', 'mem: "lots" is not a memory size'],
+	['mem>20', 'mem: "20" has no unit'],
+	['!ends<soon', 'ends: "soon" is not a duration'],
+	['power>1w', 'power: "1w" is not a number'],
+	['user:ada state:free nope>3', undefined],
+])('the problem in %s is: %s', (text, problem) => {
+	const matcher = matcherOf(text.split(' '), columns);
+	expect(typeof matcher === 'string' ? matcher : undefined).toBe(problem);
 });
 
 test('an unknown reading matches neither a comparison nor its negation', () => {

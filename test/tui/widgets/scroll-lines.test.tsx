@@ -15,9 +15,12 @@ test('a list scrolled too far shows its last lines and reports where they begin'
 	const onBeyond = vi.fn<(first: number) => void>();
 	const {lastFrame, unmount} = render(<ScrollLines lines={content} rows={3} scroll={9} onBeyond={onBeyond} />);
 	expect(lastFrame()).toBe(lines('two', 'three', 'four'));
-	await vi.waitFor(() => {
-		expect(onBeyond).toHaveBeenCalledExactlyOnceWith(1);
-	}, {timeout: 20_000});
+	await vi.waitFor(
+		() => {
+			expect(onBeyond).toHaveBeenCalledExactlyOnceWith(1);
+		},
+		{timeout: 20_000},
+	);
 	unmount();
 });
 

@@ -50,7 +50,7 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 /** The visible GPUs, with the numbers that they have outside of the job. */
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
-/** @returns The same GPUs, where none is hidden. */
+/** Creates a function that gives GPUs the numbers that they have outside of the job. If no GPU is hidden, they stay the same. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
 	/** The devices that a process can open stay the same while it runs. Cached for the visible GPUs. */
 	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;

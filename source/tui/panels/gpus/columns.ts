@@ -84,7 +84,7 @@ const growth: ReadonlyArray<GrowthRound<GpuColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 20, note: 44, process: 80},
 ];
 
-/** What the columns depend on, besides the width. None of it changes when users come and go, so columns do not jump. */
+/** Facts besides the width that decide the columns. Users who come and go change none of them, so columns do not jump. */
 export type GpuColumnNeeds = {
 	/** The wanted columns, in their order. */
 	readonly chosen?: readonly GpuColumnName[];

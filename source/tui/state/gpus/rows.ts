@@ -90,6 +90,12 @@ export const gpuTable = tableOf<TableRow, SortKey>({
 		temperature: ({reading}) => reading?.temperatureCelsius,
 		power: ({reading}) => reading?.powerWatts,
 	}),
+	wordsOf: (row, {settings, observation}) => ({
+		state: stateName(row, settings.requester, observation !== undefined),
+		owner: usersOf(row)
+			.map((user) => sanitize(user))
+			.join(' '),
+	}),
 	tieOf,
 	group: (rows, state) => (hasFolds(state) ? folded(rows) : rows),
 	partsOf: (state) => [hasFolds(state)],

@@ -69,6 +69,10 @@ export const hostTable = tableOf<HostLine, HostSortKey>({
 		temperature: ofGpu(({temperature}) => temperature),
 		model: ofGpu(({gpu_model: model}) => model),
 	}),
+	wordsOf: (line) =>
+		line.kind === 'gpu'
+			? {state: states[line.state].short, owner: [...holdersOf(line.gpu), ...accountsOf(line.gpu)].join(' ')}
+			: {},
 	tieOf: () => (a, b) => Number(a.kind === 'note') - Number(b.kind === 'note'),
 });
 

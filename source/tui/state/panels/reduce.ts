@@ -2,7 +2,7 @@
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {selectOwnEntry} from '../queue/rows.js';
-import {focusedTable, isTableName, tables} from '../tables.js';
+import {focusedTable, isTableName, tables} from '../table/tables.js';
 import {
 	rangeWord,
 	panelNames,

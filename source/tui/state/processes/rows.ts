@@ -59,6 +59,7 @@ export const processTable = tableOf<ProcessRow, ProcessSortKey>({
 	noUser: 'The user of this process is unknown: select another to filter by',
 	sortKeys: processSortKeys,
 	valuesOf: () => values,
+	wordsOf: ({right}) => ({right: processRightText[right].short}),
 	tieOf: () => (a, b) => (a.process.pid === b.process.pid ? a.row.index - b.row.index : a.process.pid - b.process.pid),
 	nest: (rows, {panels}) =>
 		panels.isTree

@@ -12,7 +12,7 @@ import {
 import {membersIn, selectedIndexIn, tagsOf, type Keyed} from './rows.js';
 import {isFiltered, noFilter, type Filter, type TableState} from './state.js';
 
-/** What the reducer knows about the rows of a table. */
+/** The rows of a table, as the reducer needs them. */
 export type TableView<Row, Key extends string> = {
 	/** The rows that are shown, in order. */
 	readonly rows: readonly Row[];

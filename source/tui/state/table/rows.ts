@@ -1,7 +1,7 @@
 /** The rows of a table: which of them are shown, in which order, and which one is selected. */
 import {inOrder, type SortBy, type SortValue} from './order.js';
 import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
-import {matchesTerm} from './terms.js';
+import {matcherOf} from './terms.js';
 
 /** Describes the rows of a table. `Context` is what the texts and values of a row depend on besides the row. */
 export type RowRules<Row, Key extends string, Context> = {
@@ -17,6 +17,8 @@ export type RowRules<Row, Key extends string, Context> = {
 	readonly isOf: (row: Row, account: string) => boolean;
 	readonly isMine: (row: Row, context: Context) => boolean;
 	readonly valuesOf: (context: Context, rows: readonly Row[]) => Readonly<Record<Key, (row: Row) => SortValue>>;
+	/** Returns the texts of columns whose sort values are not their texts. Empty if there is known to be none. */
+	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<Key, string>>>;
 	/** Returns the order of rows that are equal in all sorted columns. By default they keep their natural order. */
 	readonly tieOf?: (rows: readonly Row[], sort: SortBy<Key>) => (a: Row, b: Row) => number;
 };
@@ -29,33 +31,32 @@ export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[
 export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
 	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
 
-/** Returns a function that tells whether a row, or a row that it stands for, matches all of these terms. */
-export function matcherOf<Row, Key extends string, Context>(
+/** Returns a function that tells whether a row, or a row that it stands for, matches the terms of a filter or search. */
+export function rowMatcher<Row, Key extends string, Context>(
 	rows: readonly Row[],
-	terms: readonly string[],
-	rules: Pick<RowRules<Row, Key, Context>, 'keysOf' | 'membersOf' | 'textOf' | 'isOf' | 'valuesOf'>,
+	text: string,
+	rules: Pick<RowRules<Row, Key, Context>, 'keysOf' | 'membersOf' | 'textOf' | 'valuesOf' | 'wordsOf'>,
 	context: Context,
 ): (row: Row) => boolean {
-	if (terms.length === 0) {
-		return () => true;
-	}
-
 	const values = new Map(
 		Object.entries<(row: Row) => SortValue>(rules.valuesOf(context, rows)).map(([key, valueOf]) => [
 			key.toLowerCase(),
 			valueOf,
 		]),
 	);
-	const columns = new Set(values.keys());
+	const matches = matcherOf(termsIn(text), new Set(values.keys()));
+	if (typeof matches === 'string') {
+		return () => false;
+	}
+
 	return (row) =>
 		membersIn(rules, row).some((member) => {
-			const matchable = {
+			const words = rules.wordsOf?.(member, context);
+			return matches({
 				text: rules.textOf(member, context).toLowerCase(),
-				valueOf: (column: string) => values.get(column)?.(member),
-				columns,
-				isOf: (account: string) => rules.isOf(member, account),
-			};
-			return terms.every((term) => matchesTerm(term, matchable));
+				valueOf: (column) => values.get(column)?.(member),
+				wordsOf: (column) => words?.[column as Key]?.toLowerCase(),
+			});
 		});
 }
 
@@ -67,7 +68,7 @@ export function filteredRows<Row, Key extends string, Context>(
 	context: Context,
 ): readonly Row[] {
 	const {user, isMine, text} = filter;
-	const matches = matcherOf(rows, termsIn(text), rules, context);
+	const matches = rowMatcher(rows, text, rules, context);
 	return isFiltered(filter)
 		? rows.filter(
 				(row) =>

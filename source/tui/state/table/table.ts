@@ -14,8 +14,9 @@ import {
 	type TableIntent,
 	type TableView,
 } from './reduce.js';
-import {filteredRows, matcherOf, selectedIndexIn, sortedRows, tagsOf, type RowRules} from './rows.js';
+import {filteredRows, rowMatcher, selectedIndexIn, sortedRows, tagsOf, type RowRules} from './rows.js';
 import {termsIn, type TableState} from './state.js';
+import {matcherOf} from './terms.js';
 
 export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
 	TableView<Row, Key>['rules'] & {
@@ -56,6 +57,8 @@ export type Table<Row = unknown> = {
 	readonly tagged: (state: State) => readonly Row[];
 	/** Whether each shown row matches all terms of this text. */
 	readonly matches: (state: State, text: string) => readonly boolean[];
+	/** Returns why a filter or search can match nothing. */
+	readonly problemIn: (text: string) => string | undefined;
 	/** Whether the view follows the selected row. */
 	readonly isFollowed: (state: State) => boolean;
 	readonly change: (state: State, action: TableIntent | TableAction) => State;
@@ -67,6 +70,7 @@ export type Table<Row = unknown> = {
 
 export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): Table<Row> {
 	const {name, noun, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
+	const columns = new Set(rules.sortKeys.map((key) => key.toLowerCase()));
 	const stateOf = (state: State): TableState<Key> => state[name] as TableState<Key>;
 	const withTable = (state: State, table: TableState<Key>): State =>
 		table === stateOf(state) ? state : {...state, [name]: table};
@@ -136,7 +140,11 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 			return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
 		},
 		matches(state, text) {
-			return shown(state).map(matcherOf(shown(state), termsIn(text), rules, state));
+			return shown(state).map(rowMatcher(shown(state), text, rules, state));
+		},
+		problemIn(text) {
+			const matcher = matcherOf(termsIn(text), columns);
+			return typeof matcher === 'string' ? matcher : undefined;
 		},
 		isFollowed,
 		change(state, action) {

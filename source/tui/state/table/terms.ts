@@ -6,9 +6,12 @@ The terms of a filter or a search, separated by spaces:
 - `temp>60`, `mem>=20G`, `ends<1h`: a column is compared with a number
 - `!term`: the row does not match the term
 */
+import {parseDuration} from '../../../core/rules/leases/durations.js';
+import {shareMiBOf} from '../../../core/rules/request/memory-size.js';
+import {CanhazgpuError, messageOf, quoted} from '../../../errors.js';
 import type {SortValue} from './order.js';
 
-/** Other names of columns. The values are names of sort columns; the first one that the table has is meant. */
+/** Other names of columns. The first column that the table has is meant. All names are in lower case here. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
 	user: ['owner', 'user'],
 	util: ['utilization', 'load'],
@@ -18,77 +21,95 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 	cmd: ['command'],
 };
 
-/** Sizes are in MiB and durations in seconds, like the values of the columns. */
-const units: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-	memory: {m: 1, g: 1024, t: 1024 ** 2},
-	hostmemory: {m: 1, g: 1024, t: 1024 ** 2},
-	held: {s: 1, m: 60, h: 3600, d: 86_400},
-	ends: {s: 1, m: 60, h: 3600, d: 86_400},
-};
+/** Columns that are empty for a GPU that nobody holds. An absent value is known there, unlike an absent reading. */
+const emptyIfFree: ReadonlySet<string> = new Set(['held', 'ends']);
 
-const conditionPattern = /^(?<field>[a-z]+)(?<operator>[<>]=?|[:=])(?<operand>[^=].*)$/v;
-const numberPattern = /^(?<digits>\d+(?:\.\d+)?)(?<unit>[a-z]{0,3}|%)$/v;
+function plainNumber(text: string, name: string): number {
+	if (!/^\d+(?:\.\d+)?%?$/v.test(text)) {
+		throw new CanhazgpuError('usage', `${name}: ${quoted(text)} is not a number`);
+	}
+
+	return Number(text.replace('%', ''));
+}
+
+/** Parsers of columns whose values have a unit: MiB or seconds. */
+const parsers: Readonly<Record<string, (text: string, name: string) => number>> = {
+	memory: shareMiBOf,
+	hostmemory: shareMiBOf,
+	held: parseDuration,
+	ends: parseDuration,
+};
 
 const comparisons: Readonly<Record<string, (value: number, operand: number) => boolean>> = {
 	'<': (value, operand) => value < operand,
 	'<=': (value, operand) => value <= operand,
 	'>': (value, operand) => value > operand,
 	'>=': (value, operand) => value >= operand,
-	':': (value, operand) => value === operand,
-	'=': (value, operand) => value === operand,
 };
 
-/** Returns a number in the unit of its column, or undefined if it is not a number. `g`, `gb` and `gib` are the same. */
-function numberIn(column: string, text: string): number | undefined {
-	const {digits, unit = ''} = numberPattern.exec(text)?.groups ?? {};
-	const factor = unit === '' || unit === '%' ? 1 : units[column]?.[unit[0]!];
-	return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
+/** The text of a row, and its values by column. Names of columns are in lower case. */
+export type Matchable = {
+	/** The searchable text, in lower case. */
+	readonly text: string;
+	readonly valueOf: (column: string) => SortValue;
+	/** The text of a column whose sort value is not its text, in lower case. Empty if there is known to be none. */
+	readonly wordsOf: (column: string) => string | undefined;
+};
+
+/** Whether a row matches. Undefined if the reading that the term asks for is unknown. */
+type Test = (row: Matchable) => boolean | undefined;
+
+function comparisonWith(column: string, test: (value: number | string) => boolean): Test {
+	return ({valueOf, wordsOf}) => {
+		const value = wordsOf(column) ?? valueOf(column);
+		return value === undefined ? (emptyIfFree.has(column) ? false : undefined) : test(value);
+	};
 }
 
-/** The text of a row, and its values by the names of the columns. */
-export type Matchable = {
-	/** In lower case. */
-	readonly text: string;
-	/** The value of a column, by its name in lower case. */
-	readonly valueOf: (column: string) => SortValue;
-	readonly columns: ReadonlySet<string>;
-	readonly isOf: (account: string) => boolean;
-};
-
-/** Returns whether a row matches a term without `!`. Undefined if the reading that it asks for is unknown. */
-function matchesPlain(term: string, {text, valueOf, columns, isOf}: Matchable): boolean | undefined {
-	const {field = '', operator = '', operand = ''} = conditionPattern.exec(term)?.groups ?? {};
+/** @throws CanhazgpuError `usage` if a column is compared with something else than a number. */
+function testOf(term: string, columns: ReadonlySet<string>): Test {
+	const {
+		field = '',
+		operator = '',
+		operand = '',
+	} = /^(?<field>[a-z]+)(?<operator>[<>]=?|[:=])(?<operand>[^=].*)$/v.exec(term)?.groups ?? {};
 	const column = (aliases[field] ?? [field]).find((name) => columns.has(name));
 	if (column === undefined) {
-		return text.includes(term);
+		return ({text}) => text.includes(term);
 	}
 
-	const isEquality = operator === ':' || operator === '=';
-	// The value of a state is its place in an order, so its name is looked for in the text.
-	if (isEquality && column === 'state') {
-		return text.includes(operand);
+	const compare = comparisons[operator];
+	if (compare === undefined) {
+		return comparisonWith(column, (value) =>
+			typeof value === 'string' ? value.toLowerCase().includes(operand) : value === Number(operand),
+		);
 	}
 
-	if (isEquality && (column === 'owner' || column === 'user') && isOf(operand)) {
-		return true;
-	}
-
-	const value = valueOf(column);
-	if (value === undefined) {
-		return undefined;
-	}
-
-	if (typeof value === 'string') {
-		return isEquality && value.toLowerCase().includes(operand);
-	}
-
-	const number = numberIn(column, operand);
-	return number !== undefined && comparisons[operator]!(value, number);
+	const number = (parsers[column] ?? plainNumber)(operand, field);
+	return comparisonWith(column, (value) => typeof value === 'number' && compare(value, number));
 }
 
-/** Whether a row matches a term in lower case. An unknown reading matches neither a condition nor its negation. */
-export function matchesTerm(term: string, row: Matchable): boolean {
-	const isNegated = term.startsWith('!') && term.length > 1;
-	const matched = matchesPlain(isNegated ? term.slice(1) : term, row);
-	return matched !== undefined && matched !== isNegated;
+/**
+Returns a function that tells whether a row matches all terms, or the reason why no row can. An unknown reading matches neither a condition nor its
+negation.
+
+@param terms - In lower case.
+*/
+export function matcherOf(
+	terms: readonly string[],
+	columns: ReadonlySet<string>,
+): ((row: Matchable) => boolean) | string {
+	try {
+		const tests = terms.map((term) => {
+			const isNegated = term.startsWith('!') && term.length > 1;
+			return {isNegated, test: testOf(isNegated ? term.slice(1) : term, columns)};
+		});
+		return (row) =>
+			tests.every(({isNegated, test}) => {
+				const matched = test(row);
+				return matched !== undefined && matched !== isNegated;
+			});
+	} catch (error) {
+		return messageOf(error);
+	}
 }

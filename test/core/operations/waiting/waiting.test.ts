@@ -32,7 +32,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.entries.size).toBe(0);
 	});
 
-	test('keeps what it gets until the rest comes, and its time starts then', async () => {
+	test('a waiting request keeps the GPUs it has until it gets the rest, and its time starts then', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0, 1]);
 		const waiter = start(world, wants({count: 2}));
@@ -79,7 +79,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('is served when a reservation expires, without any event', async () => {
+	test('a waiting request is served when a reservation expires, without an event', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0], 1);
 		const waiter = start(world, wants());
@@ -144,7 +144,7 @@ describe('a request that may wait', () => {
 		await waiter.answer;
 	});
 
-	test('fails at once and never joins the queue if it is impossible', async () => {
+	test('an impossible request fails at once and never joins the queue', async () => {
 		const world = await createLiveWorld(2);
 		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
 		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});

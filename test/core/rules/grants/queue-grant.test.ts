@@ -112,7 +112,7 @@ test('a partial holding has no expiry or time limit until the grant is complete'
 	expect(written(grant)).toEqual([
 		{...heldFor('first'), type: 'run', startTime: now, lastHeartbeat: now, expiryTime: undefined, endsBy: undefined},
 	]);
-	// Nothing known prevents serving the entry.
+	// The entry could be served, as far as is known.
 	expect(grant.plan.writes.find(({kind}) => kind === 'entry')).toMatchObject({
 		entry: {allocatedGpus: [0], unavailable: undefined},
 	});

@@ -1,15 +1,15 @@
 /** All tables of the monitor, by the panel that shows them. */
-import {layoutOf, tableRowsOf} from '../layout.js';
-import {gpuTable} from './gpus/rows.js';
-import {hostTable} from './hosts/rows.js';
-import {processTable} from './processes/rows.js';
-import {queueTable} from './queue/rows.js';
-import type {TableName} from './panels/state.js';
-import type {State} from './state.js';
-import {tableChanges, type TableIntent} from './table/reduce.js';
-import {withTyped, type TableState} from './table/state.js';
-import type {Table} from './table/table.js';
-import type {FieldChange} from './text-field.js';
+import {layoutOf, tableRowsOf} from '../../layout.js';
+import {gpuTable} from '../gpus/rows.js';
+import {hostTable} from '../hosts/rows.js';
+import {processTable} from '../processes/rows.js';
+import {queueTable} from '../queue/rows.js';
+import type {TableName} from '../panels/state.js';
+import type {State} from '../state.js';
+import type {FieldChange} from '../text-field.js';
+import {tableChanges, type TableIntent} from './reduce.js';
+import {withTyped, type TableState} from './state.js';
+import type {Table} from './table.js';
 
 export const tables = {
 	table: gpuTable,
