@@ -143,7 +143,6 @@ export const panelIntents = {
 	'page-down': (state) => moveBy(state, pageOf(state)),
 	'first-line': (state) => moveBy(state, -farthest),
 	'last-line': (state) => moveBy(state, farthest),
-	'sort-memory': (state) => focusedTable(state).change(state, {kind: 'sort-by', title: 'memory'}),
 	'toggle-tree': toggleTree,
 	'look-back': (state) => changeRange(state, 1),
 	'look-forward': (state) => changeRange(state, -1),

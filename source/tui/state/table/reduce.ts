@@ -98,6 +98,11 @@ export const tableChanges = {
 	},
 	'sort-next': sorting((keys, sort) => sortedByNext(keys, sort, 1)),
 	'sort-previous': sorting((keys, sort) => sortedByNext(keys, sort, -1)),
+	/** Sorts by memory, largest first. */
+	'sort-memory': sorting((keys, sort) => {
+		const memory = keys.find((key) => key === 'memory');
+		return memory === undefined ? sort : sortedBy(sort, memory);
+	}),
 	'invert-sort': sorting((_, sort) => withInverted(sort)),
 	'second-sort-next': sorting((keys, sort) => withNextSecond(keys, sort, 1)),
 	'second-sort-previous': sorting((keys, sort) => withNextSecond(keys, sort, -1)),
