@@ -21,7 +21,8 @@ describe.each([
 			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: points}), async (verb, at) => {
 				kills += (await sweep.kill(verb, at)) ? 1 : 0;
 			}),
-			{numRuns: 3, endOnFailure: true},
+			// Drawn points can all lie behind the end of their commands. The first point is always reached.
+			{numRuns: 3, endOnFailure: true, examples: [[killedVerbs[0]!, 1]]},
 		);
 		expect(kills).toBeGreaterThan(0);
 	});
