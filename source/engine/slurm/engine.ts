@@ -1,4 +1,4 @@
-/** Slurm behind the verbs: it places, starts, supervises and ends, and nothing is kept here. */
+/** Slurm behind the commands: it places, starts, supervises and ends, and nothing is kept here. */
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';

@@ -24,7 +24,7 @@ const stalestMs = 1000;
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most verbs. */
+/** Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most commands. */
 export const startEarly = (run: RunTool, calls: readonly ToolCall[], monotonicMs: () => number): EarlyRuns => {
 	const pending = new Map(
 		calls.map(({command, args}) => {

@@ -70,7 +70,7 @@ Follows the status of another host until `signal` is aborted. No password is ask
 
 @param onStatus - Called with each status.
 @returns `unsupported` where that version knows no such flag.
-@throws CanhazgpuError `failed` in words, when the connection or the verb there ends, or what it says is no status.
+@throws CanhazgpuError `failed` in words, when the connection or the command there ends, or what it says is no status.
 */
 export async function followRemoteStatus(
 	host: string,

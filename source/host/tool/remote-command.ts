@@ -1,4 +1,4 @@
-/** A verb of this program on another box, typed there by ssh in the user's place. */
+/** A command of this program on another box, typed there by ssh in the user's place. */
 import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../inherited/exact-text.js';

@@ -187,7 +187,7 @@ test('wrong input and an unreachable Redis are reported at once', async () => {
 	expect(await box.run('events now')).toMatchObject({exitCode: 2});
 	await server.kill();
 	const began = performance.now();
-	const answers = await Promise.all(['events', 'events --follow'].map(async (verb) => box.run(verb)));
+	const answers = await Promise.all(['events', 'events --follow'].map(async (command) => box.run(command)));
 	for (const answer of answers) {
 		expect(answer).toMatchObject({exitCode: 4, stdout: '', stderr: expect.stringMatching(/^Error: .+/v) as string});
 	}

@@ -26,13 +26,13 @@ test('status wraps no line on a narrow terminal, and drops no column in a pipe o
 
 test.each(['status', 'status --summary', 'queue', 'report'])(
 	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
-	async (verb) => {
+	async (command) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
 		await box.run(['reserve', '--note', 'a note that is longer than sixty columns have room for, in any case']);
 		await box.run('reserve -g 2 --wait 1s');
 		const widest = async (columns: string): Promise<number> => {
-			const {stdout, exitCode} = await box.run(verb, {COLUMNS: columns});
+			const {stdout, exitCode} = await box.run(command, {COLUMNS: columns});
 			expect(exitCode).toBe(0);
 			// `report` ends with a sentence.
 			return Math.max(...stdout.split('\n').map((line) => (/[│┼]/v.test(line) ? line.length : 0)));
@@ -42,7 +42,7 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 		// A duration may have gained a digit.
 		expect(Math.abs((await widest('0')) - whole)).toBeLessThan(3);
 		expect(await widest('60')).toBeLessThanOrEqual(Math.min(60, whole + 2));
-		expect(verb === 'status' ? whole : 61).toBeGreaterThan(60);
+		expect(command === 'status' ? whole : 61).toBeGreaterThan(60);
 	},
 );
 

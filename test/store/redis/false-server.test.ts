@@ -79,13 +79,13 @@ test.each([
 	'*1\r\n$-1\r\n',
 	`*13\r\n${':1\r\n'.repeat(13)}`,
 	'SSH-2.0-OpenSSH\r\n',
-])('%j: the verbs end with exit code 4 and no stack', async (given) => {
+])('%j: the commands end with exit code 4 and no stack', async (given) => {
 	const redis = await startFakeRedis(() => given);
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
-	for (const verb of ['status', 'release', 'reserve --nonblock']) {
-		const {exitCode, stdout, stderr} = await box.run(verb);
-		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
+	for (const command of ['status', 'release', 'reserve --nonblock']) {
+		const {exitCode, stdout, stderr} = await box.run(command);
+		expect({command, exitCode, stdout}).toEqual({command, exitCode: 4, stdout: ''});
 		expect(stderr).toMatch(
 			/^Error: (?:Cannot reach )?Redis at 127\.0\.0\.1:\d+(?: gives an answer that makes no sense|: what answers there is not Redis)\n/v,
 		);
@@ -131,10 +131,10 @@ test.each<[what: string, first: string, rest: string, said: string]>([
 	const redis = await startFlood(first, rest);
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
-	for (const verb of ['status', 'reserve --nonblock']) {
+	for (const command of ['status', 'reserve --nonblock']) {
 		const before = redis.sentBytes();
-		const {exitCode, stdout, stderr} = await box.run(verb);
-		expect({verb, exitCode, stdout}).toEqual({verb, exitCode: 4, stdout: ''});
+		const {exitCode, stdout, stderr} = await box.run(command);
+		expect({command, exitCode, stdout}).toEqual({command, exitCode: 4, stdout: ''});
 		// A busy machine reaches the time limit before the size limit.
 		expect(stderr).toMatch(
 			new RegExp(`^Error: Cannot reach Redis at 127\\.0\\.0\\.1:\\d+: (?:${said}|no answer in time)\n`, 'v'),
