@@ -3,6 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {account, createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -17,10 +18,12 @@ const still = (table: string): string =>
 		.replaceAll(/ +/gv, ' ')
 		.replaceAll(/─+/gv, '─');
 
-describe.each([
-	['redis', async () => createRedisBox(redis.port, 4)],
-	['embedded', async () => createEmbeddedBox(4)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => createRedisBox(redis.port, 4)],
+		['embedded', async () => createEmbeddedBox(4)],
+	]),
+)('on %s', (_, create) => {
 	let box: Box;
 
 	beforeAll(async () => {

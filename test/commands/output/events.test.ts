@@ -6,7 +6,7 @@ import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from 
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile({isDurable: true});
 
@@ -39,10 +39,12 @@ function follow(box: Box, ...flags: readonly string[]): Follower {
 	return {child, output: () => output, errors: () => errors};
 }
 
-describe.each([
-	['redis', async () => createRedisBox(redis.port, 2)],
-	['embedded', async () => createEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => createRedisBox(redis.port, 2)],
+		['embedded', async () => createEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
 	let box: Box;
 	beforeAll(async () => {
 		box = await create();

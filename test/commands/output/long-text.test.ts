@@ -9,6 +9,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {understand} from '../../../source/main.js';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -139,7 +140,7 @@ test.each(commandNames)('%s repeats at most a hundred characters of its input', 
 	expect(refused).toBeGreaterThan(10);
 });
 
-test("another program's long note is shown cut and stored unchanged", async () => {
+slowTest("another program's long note is shown cut and stored unchanged", async () => {
 	onTestFinished(async () => {
 		await client.flushall();
 	});

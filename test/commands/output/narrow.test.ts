@@ -2,6 +2,7 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 test('status wraps no line on a narrow terminal, and drops no column in a pipe of unknown width', async () => {
 	const box = await createEmbeddedBox(2);
@@ -24,7 +25,7 @@ test('status wraps no line on a narrow terminal, and drops no column in a pipe o
 	expect(stdout).toContain('│ a note that is longer than the terminal has room for\n');
 });
 
-test.each(['status', 'status --summary', 'queue', 'report'])(
+test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
 	async (command) => {
 		const box = await createEmbeddedBox(2);
@@ -46,7 +47,7 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 	},
 );
 
-test.each(['status', 'help slurm', 'run --help'])(
+test.each(firstCase(['status', 'help slurm', 'run --help']))(
 	'%s is as wide as COLUMNS, or as the terminal if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);

@@ -17,7 +17,7 @@ const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind)
 
 const database = (box: Box): string => path.join(box.poolDirectory, 'pool.sqlite');
 
-test('a database of a later version is refused by every command and left unchanged', async () => {
+slowTest('a database of a later version is refused by every command and left unchanged', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const file = new DatabaseSync(database(box));
@@ -37,7 +37,7 @@ test('a database of a later version is refused by every command and left unchang
 	expect(await kindsIn(box)).toEqual(['leased', 'free']);
 });
 
-test('a damaged database is reported by every command and never overwritten', async () => {
+slowTest('a damaged database is reported by every command and never overwritten', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const whole = readFileSync(database(box));
