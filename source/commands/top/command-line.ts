@@ -1,5 +1,6 @@
 /** Runs commands typed into the monitor, on the pool that the monitor shows. */
 import {CanhazgpuError} from '../../errors.js';
+import {intervalText} from '../../format/text/durations.js';
 import {createPaint} from '../../format/text/paint.js';
 import {shellCommand, shellWords} from '../../format/text/shell.js';
 import type {App, OpenWorld} from '../../app/contract.js';
@@ -185,7 +186,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 					[hostWord]: ['all', ...hosts.names],
 					// Options of the monitor, which handles these lines itself.
 					theme: themeNames,
-					interval: usualScanIntervals.map((seconds) => `${seconds}s`),
+					interval: usualScanIntervals.map((seconds) => intervalText(seconds * 1000)),
 				},
 				find: grammar.find,
 				globals: {},

@@ -11,6 +11,8 @@ import {Label} from '../widgets/label.js';
 import {DialogBox, DialogGap} from './dialog-box.js';
 
 const width = 66;
+/** Cells of the mark of the selected row. */
+const margin = 2;
 const labelWidth = 10;
 /** Cells of the longest theme name with its arrows. */
 const valueWidth = 25;
@@ -44,7 +46,7 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 	const hasArrows = isSelected && count > 1;
 	return (
 		<Box ref={ref} flexShrink={0}>
-			<Box width={2} flexShrink={0}>
+			<Box width={margin} flexShrink={0}>
 				<Label tone="key">{isSelected ? '>' : ' '}</Label>
 			</Box>
 			<Box width={labelWidth} flexShrink={0}>
@@ -62,7 +64,7 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 
 /** The selected value in words, and its number among the choices. */
 const Meaning = ({meaning, position, count}: OptionLine): ReactElement => (
-	<Box gap={2} justifyContent="space-between" flexShrink={0}>
+	<Box paddingLeft={margin} gap={2} justifyContent="space-between" flexShrink={0}>
 		<Label>{meaning}</Label>
 		<Box flexShrink={0}>
 			<Label tone="dim">{count > 1 ? `${position} of ${count}` : ''}</Label>
@@ -81,7 +83,9 @@ export function OptionsDialog({selected}: Options): ReactElement {
 			<DialogGap />
 			{line === undefined ? undefined : <Meaning {...line} />}
 			<DialogGap />
-			<Hint name="S" word="keeps them in your config, for the next monitor" />
+			<Box paddingLeft={margin} flexShrink={0}>
+				<Hint name="S" word="keeps them in your config, for the next monitor" />
+			</Box>
 		</DialogBox>
 	);
 }

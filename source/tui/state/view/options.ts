@@ -47,7 +47,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		choices: () => themeNames,
 		text: (theme) => theme,
 		meaning: (theme, {settings}) =>
-			settings.hasColor ? themeMeanings[theme] : 'This monitor has no colors, so all themes look the same',
+			settings.hasColor ? themeMeanings[theme] : 'no effect: this monitor has no colors',
 	},
 	scanIntervalMs: {
 		label: 'Interval',
@@ -62,7 +62,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		text: (characters) => characters,
 		meaning: (characters, {settings}) =>
 			settings.isAscii
-				? 'This monitor draws its graphs in ASCII'
+				? 'no effect: this monitor draws in ASCII'
 				: characters === 'braille'
 					? 'fine lines of braille dots'
 					: 'for terminal fonts without braille',

@@ -35,7 +35,7 @@ function parseTheme(text: string): Partial<OptionValues> {
 const longestIntervalSeconds = 3600;
 
 function parseInterval(text: string): Partial<OptionValues> {
-	const hint = `Write ${leastScanIntervalSeconds}s to 1h, such as 1s, 5s or 1m.`;
+	const hint = `Write ${leastScanIntervalSeconds}s to 1h, such as 5s.`;
 	if (/^\d+(?:\.\d+)?$/v.test(text) && Number(text) > 0) {
 		throw new CanhazgpuError('usage', `interval: ${quoted(text)} has no unit`, {hint: `Did you mean ${text}s?`});
 	}
