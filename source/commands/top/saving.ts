@@ -1,10 +1,9 @@
 /** Saves settings of the monitor in the user's config file. */
 import type {Config} from '../../config/config.js';
 import type {SavedSettings} from '../../config/save.js';
-import type {SettingPath} from '../../config/schema.js';
+import {settings, type SettingPath} from '../../config/schema.js';
 import {intervalText} from '../../format/text/durations.js';
 import type {OptionValues, SaveOptions, SaveView} from '../../tui/ports.js';
-import {isInGnuScreen} from '../../tui/terminal.js';
 import {namingReplaced} from './replaced.js';
 
 async function save(values: SavedSettings, configFile: string | undefined) {
@@ -25,38 +24,33 @@ export const viewSaver =
 			configFile,
 		);
 
-type Setting<Value> = {
-	readonly path: SettingPath;
-	/** The value in a file. Defaults to the option itself. */
-	readonly written?: (value: Value) => unknown;
-	/** The option of a monitor without this setting. */
-	readonly usual: unknown;
-};
+const paths = {
+	theme: 'top.theme',
+	scanIntervalMs: 'top.interval',
+	graphs: 'top.graphs',
+	isMouseOn: 'top.mouse',
+	preset: 'top.preset',
+	columns: 'top.columns',
+} as const satisfies Readonly<Record<keyof OptionValues, SettingPath>>;
 
-const settingsOf = (environment: NodeJS.ProcessEnv): {readonly [Name in keyof OptionValues]: Setting<OptionValues[Name]>} => ({
-	theme: {path: 'top.theme', usual: 'auto'},
-	scanIntervalMs: {path: 'top.interval', written: intervalText, usual: 2000},
-	graphs: {path: 'top.graphs', usual: 'braille'},
-	isMouseOn: {path: 'top.mouse', usual: !isInGnuScreen(environment)},
-	preset: {path: 'top.preset', usual: 'default'},
-	columns: {path: 'top.columns', usual: undefined},
-});
+/** Returns the value of an option in a file. */
+const writtenValue = (options: Partial<OptionValues>, name: keyof OptionValues): unknown =>
+	name === 'scanIntervalMs' ? intervalText(options.scanIntervalMs!) : options[name];
 
 /** A default value removes the setting from the file, unless the configuration has the setting: then it can come from another file. */
 export const optionsSaver =
-	(
-		configFile: string | undefined,
-		{isGiven}: Pick<Config, 'isGiven'>,
-		environment: NodeJS.ProcessEnv,
-	): SaveOptions =>
+	(configFile: string | undefined, {isGiven}: Pick<Config, 'isGiven'>, environment: NodeJS.ProcessEnv): SaveOptions =>
 	async (options) => {
-		const settings = settingsOf(environment);
-		const entryOf = <Name extends keyof OptionValues>(name: Name): readonly [SettingPath, unknown] => {
-			const {path, written = (value) => value, usual} = settings[name];
-			const value = options[name] as OptionValues[Name];
-			return [path, value === usual && (value === undefined || !isGiven(path)) ? undefined : written(value)];
-		};
-
+		const {isInGnuScreen} = await namingReplaced(async () => import('../../tui/terminal.js'));
+		const isUsual = (path: SettingPath, value: unknown): boolean =>
+			value === (path === 'top.mouse' ? !isInGnuScreen(environment) : settings[path].fallback);
 		const names = Object.keys(options) as ReadonlyArray<keyof OptionValues>;
-		return save(new Map(names.map((name) => entryOf(name))), configFile);
+		const values: SavedSettings = new Map(
+			names.map((name) => {
+				const path = paths[name];
+				const value = writtenValue(options, name);
+				return [path, isUsual(path, value) && !isGiven(path) ? undefined : value];
+			}),
+		);
+		return save(values, configFile);
 	};

@@ -6,8 +6,8 @@ import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
 import {modes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
 import {panelNames} from '../state/panels/state.js';
-import {dialogKeys, formKeys} from './dialog-keys.js';
 import type {Intent} from '../state/actions.js';
+import {formKeys, otherDialogKeys} from './dialog-keys.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 
@@ -188,7 +188,7 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['choice'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
 
 	...keysOf(verbs.options),
-	...dialogKeys,
+	...otherDialogKeys,
 ];
 
 /** All default keys. */

@@ -31,7 +31,7 @@ export const formKeys: readonly DialogKey[] = [
 ];
 
 /** Keys of the `:` line and of dialogs that show something. */
-export const dialogKeys: readonly DialogKey[] = [
+export const otherDialogKeys: readonly DialogKey[] = [
 	{modes: ['command'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Run']},
 	{modes: ['command'], keys: ['tab'], intent: 'complete', footer: ['Tab', 'Complete']},
 	{modes: ['command'], keys: ['up'], intent: 'history-before', footer: ['Up', 'History']},

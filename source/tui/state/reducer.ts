@@ -28,7 +28,14 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	...commandLineIntents,
 };
 
-const intents = {...dialogIntents, ...tableIntents, ...panelIntents, ...viewIntents, ...optionIntents, ...searchIntents};
+const intents = {
+	...dialogIntents,
+	...tableIntents,
+	...panelIntents,
+	...viewIntents,
+	...optionIntents,
+	...searchIntents,
+};
 
 const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
 	Object.hasOwn(intents, action.kind);

@@ -36,13 +36,11 @@ const longestIntervalSeconds = 3600;
 
 function parseInterval(text: string): Partial<OptionValues> {
 	const hint = `Write ${leastScanIntervalSeconds}s to 1h, such as 5s.`;
-	if (/^\d+(?:\.\d+)?$/v.test(text) && Number(text) > 0) {
-		throw new CanhazgpuError('usage', `interval: ${quoted(text)} has no unit`, {hint: `Did you mean ${text}s?`});
-	}
-
+	const isPlainNumber = /^\d+(?:\.\d+)?$/v.test(text);
 	let seconds = 0;
 	try {
-		seconds = /^0+[smhd]?$/v.test(text) ? 0 : parseDuration(text, 'interval');
+		// Zero is refused below, with the shortest interval.
+		seconds = isPlainNumber ? Number(text) : /^0+[dhms]$/v.test(text) ? 0 : parseDuration(text, 'interval');
 	} catch (error) {
 		throw error instanceof CanhazgpuError ? new CanhazgpuError('usage', error.message, {hint, cause: error}) : error;
 	}
@@ -50,6 +48,10 @@ function parseInterval(text: string): Partial<OptionValues> {
 	if (seconds < leastScanIntervalSeconds || seconds > longestIntervalSeconds) {
 		const bound = seconds < leastScanIntervalSeconds ? `at least ${leastScanIntervalSeconds}s` : 'at most 1h';
 		throw new CanhazgpuError('usage', `interval must be ${bound}, not ${quoted(text)}`, {hint});
+	}
+
+	if (isPlainNumber) {
+		throw new CanhazgpuError('usage', `interval: ${quoted(text)} has no unit`, {hint: `Did you mean ${text}s?`});
 	}
 
 	return {scanIntervalMs: Math.round(seconds * 1000)};
