@@ -26,13 +26,13 @@ type Option<Value> = {
 };
 
 const themeMeanings: Readonly<Record<ThemeName, string>> = {
-	auto: 'suits the background that the terminal reports',
+	auto: 'follows the background of the terminal',
 	dark: 'for a dark background',
 	light: 'for a light background',
 	'high-contrast': 'strong contrast',
 	'high-contrast-light': 'strong contrast, for a light background',
 	'color-blind': 'tells states apart without red and green',
-	'color-blind-light': 'without red and green, for a light background',
+	'color-blind-light': 'no red and green, for a light background',
 	terminal: 'the 16 colors of the terminal',
 };
 
@@ -72,7 +72,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		choices: () => [true, false],
 		text: (isOn) => (isOn ? 'on' : 'off'),
 		meaning: (isOn) =>
-			isOn ? 'clicks and the wheel work here; Shift selects text' : 'the terminal has the mouse, to select text',
+			isOn ? 'clicks and wheel work; Shift selects text' : 'the terminal has the mouse, to select text',
 		isOffered: ({settings}) => settings.hasMouse === true,
 	},
 	preset: {
