@@ -97,7 +97,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		const worldHost = simulated?.host ?? host;
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
 		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
-		const watching: GpuProvider[] = [];
+		const watching = new Set<GpuProvider>();
 		const deviceRoot = provider === 'fake' ? scenario?.devices : '/';
 		return {
 			store,
@@ -107,7 +107,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			memoryThresholdMiB,
 			async watchGpus(intervalMs) {
 				const {createSharedGpus} = await import('../core/live/shared-scanner.js');
-				const watched = createSharedGpus({
+				const shared = createSharedGpus({
 					store,
 					host: worldHost,
 					clock,
@@ -116,7 +116,14 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 					intervalMs,
 					createScanner: await watchingProvider(provider, worldContext, intervalMs),
 				});
-				watching.push(watched);
+				const watched: GpuProvider = {
+					...shared,
+					async close() {
+						watching.delete(watched);
+						await shared.close?.();
+					},
+				};
+				watching.add(watched);
 				return watched;
 			},
 			async findDeviceHolders(gpu, pids) {

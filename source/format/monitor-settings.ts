@@ -32,6 +32,12 @@ export const presetNames = ['default', 'dense', 'processes', 'queue'] as const;
 
 export type PresetName = (typeof presetNames)[number];
 
+/** The shortest interval between two scans, in seconds. */
+export const leastScanIntervalSeconds = 0.5;
+
+/** Scan intervals to choose from, in seconds. */
+export const usualScanIntervals = [0.5, 1, 2, 5, 10, 30, 60] as const;
+
 /** Characters of graphs, unless the monitor is limited to ASCII. */
 export const graphCharacters = ['braille', 'blocks'] as const;
 

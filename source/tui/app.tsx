@@ -1,10 +1,11 @@
 /** The monitor: its providers, its live data, its keys and its screen. */
-import {useEffect, useMemo, type ReactElement} from 'react';
+import {useCallback, useEffect, useMemo, type ReactElement} from 'react';
 import {useInput, usePaste, useStdout, useWindowSize} from 'ink';
 import type {Watched} from '../core/live/scan-loop.js';
 import type {World} from '../core/model/ports.js';
 import {createController} from './controller.js';
 import {useReport, usePast} from './live/use-read-again.js';
+import {useScanning} from './live/use-scanning.js';
 import {useHosts, useLiveView, useOutputPage, useTick} from './live/use-live-updates.js';
 import {useSuspend} from './live/use-suspend.js';
 import {KeyContext} from './keys/key-context.js';
@@ -15,6 +16,7 @@ import {Screen} from './screens/screen.js';
 import type {StateStore} from './state/store.js';
 import {StoreContext, useDispatch, useMonitor} from './state/use-monitor.js';
 import type {TerminalModes} from './terminal.js';
+import type {EffectContext} from './commands/command.js';
 import {createCommandRunner} from './commands/dispatch.js';
 import type {Waits} from './commands/shared/waiting.js';
 
@@ -35,8 +37,10 @@ type Properties = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Feeds the state from the store, the GPUs and the other hosts. Returns a function that reads and scans at once. */
-function useLiveData({world, watched, ports, scanIntervalMs, broken}: Properties): () => void {
+/** Feeds the state from the store, the GPUs and the other hosts. */
+function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'changeInterval'> {
+	const {world, ports, broken} = properties;
+	const {watched, scanIntervalMs, changeInterval} = useScanning(properties);
 	const dispatch = useDispatch();
 	const isReadonly = useMonitor(({settings}) => settings.isReadonly);
 	const hasNoPool = useMonitor(({settings}) => settings.hasNoPool === true);
@@ -46,12 +50,10 @@ function useLiveData({world, watched, ports, scanIntervalMs, broken}: Properties
 	usePast(world, broken);
 	useOutputPage();
 	useHosts(world, ports);
-	return useMemo(
-		() => () => {
-			view.current?.refresh();
-		},
-		[view],
-	);
+	const refresh = useCallback(() => {
+		view.current?.refresh();
+	}, [view]);
+	return {refresh, changeInterval};
 }
 
 /** Copies the terminal size into the state. */
@@ -65,7 +67,7 @@ function useTerminalSize(): void {
 
 function Monitor(properties: Properties): ReactElement {
 	const {world, store, ports, waits, mouse, modes, quit, broken} = properties;
-	const refresh = useLiveData(properties);
+	const {refresh, changeInterval} = useLiveData(properties);
 	useTerminalSize();
 	const {suspend, lendTerminal} = useSuspend(modes);
 	const {stdout} = useStdout();
@@ -75,9 +77,19 @@ function Monitor(properties: Properties): ReactElement {
 			stdout.write(text);
 		};
 
-		const runner = createCommandRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
+		const runner = createCommandRunner({
+			world,
+			store,
+			ports,
+			waits,
+			refresh,
+			changeInterval,
+			quit,
+			lendTerminal,
+			writeTerminal,
+		});
 		return createController(store, runner, {quit, suspend, refresh, broken}, targets);
-	}, [world, store, ports, waits, refresh, suspend, lendTerminal, quit, broken, stdout, targets]);
+	}, [world, store, ports, waits, refresh, changeInterval, suspend, lendTerminal, quit, broken, stdout, targets]);
 	const isMouseOn = useMonitor((state) => state.isMouseOn === true);
 	useEffect(() => {
 		modes.setMouse(isMouseOn);

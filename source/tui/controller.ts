@@ -8,8 +8,9 @@ import {warning} from './commands/command.js';
 import type {MouseEvent} from './mouse/input.js';
 import type {MouseTargets} from './mouse/mouse-context.js';
 import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js';
-import {intentOf, texts, type Binding, type Intended} from './keys/bindings.js';
+import {intentOf, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
+import {texts} from './keys/dialog-keys.js';
 import {isPanelMode, modeOf, type Mode} from './state/keys.js';
 import {panelNames, type PanelName} from './state/panels/state.js';
 

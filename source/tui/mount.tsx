@@ -11,7 +11,7 @@ import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
 import {colorLevelIn, isInGnuScreen, type ColorLevel, createTerminalModes} from './terminal.js';
-import {isLight, schemeOf} from './theme.js';
+import {withTheme} from './theme.js';
 import {createMouseInput, mayHaveMouse, type MouseInput} from './mouse/input.js';
 import type {MonitorPorts, MonitorOptions} from './ports.js';
 import {createWaits} from './commands/shared/waiting.js';
@@ -66,9 +66,10 @@ const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 
 type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
-/** Settings that stay the same while the monitor runs: options and abilities of the terminal. */
+/** Settings at the start: options and abilities of the terminal. */
 const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: TerminalSettings): Settings => ({
 	...terminal,
+	...withTheme({terminalColors: process.env['COLORFGBG']}, options.theme),
 	requester: options.requester,
 	hostname: options.hostname,
 	poolLabel: options.poolLabel,
@@ -85,8 +86,6 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	// Chalk maps exact colors to the nearest of 256.
 	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
-	isLight: isLight(options.theme, process.env['COLORFGBG']),
-	scheme: schemeOf(options.theme),
 	keys: options.keys,
 	// In GNU screen the mouse would delay the Escape key.
 	isMouseWanted: options.isMouseOn ?? !isInGnuScreen(process.env),

@@ -134,10 +134,30 @@ Saves the view.
 
 @throws CanhazgpuError if the config cannot be written.
 */
-export type SaveView = (view: KeptView) => Promise<{readonly file: string; readonly isChanged: boolean}>;
+export type SaveView = (view: KeptView) => Promise<Saved>;
+
+export type Saved = {readonly file: string; readonly isChanged: boolean};
+
+/** Options that can change while the monitor runs. */
+export type OptionValues = Pick<KeptView, 'preset' | 'columns'> & {
+	readonly theme: ThemeName;
+	readonly scanIntervalMs: number;
+	readonly graphs: GraphCharacters;
+	readonly isMouseOn: boolean;
+};
+
+/**
+Saves options. Options that are left out stay as they are.
+
+@throws CanhazgpuError if the config cannot be written.
+*/
+export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 
 export type MonitorPorts = {
 	readonly saveView?: SaveView;
+	readonly saveOptions?: SaveOptions;
+	/** Returns a provider that scans the GPUs at this interval. It can be the same provider for every interval. */
+	readonly watchGpus?: (intervalMs: number) => Promise<GpuProvider>;
 	readonly hosts?: HostsPort;
 	readonly sendSignal?: SendSignal;
 	readonly inspectProcesses?: InspectProcesses;

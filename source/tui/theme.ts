@@ -61,6 +61,10 @@ export type Appearance = {
 	/** Whether the terminal has only 16 colors. */
 	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
+	/** The theme setting, from which `isLight` and `scheme` follow. Defaults to `auto`. */
+	readonly theme?: ThemeName;
+	/** COLORFGBG of the terminal. */
+	readonly terminalColors?: string;
 };
 
 export function themeOf({
@@ -112,3 +116,14 @@ export function isLight(theme: ThemeName = 'auto', colors = ''): boolean {
 	const ground = /;(?<number>\d+)$/v.exec(colors)?.groups?.['number'];
 	return ground !== undefined && (ground === '7' || Number(ground) > 8);
 }
+
+/** Returns the appearance with another theme on the same terminal. */
+export const withTheme = <Old extends Pick<Appearance, 'terminalColors'>>(
+	appearance: Old,
+	theme: ThemeName | undefined,
+): Old & Pick<Appearance, 'theme' | 'isLight' | 'scheme'> => ({
+	...appearance,
+	theme,
+	isLight: isLight(theme, appearance.terminalColors),
+	scheme: schemeOf(theme),
+});

@@ -1,8 +1,10 @@
 /** Runs commands typed into the monitor, on the pool that the monitor shows. */
 import {CanhazgpuError} from '../../errors.js';
+import {intervalText} from '../../format/text/durations.js';
 import {createPaint} from '../../format/text/paint.js';
 import {shellCommand, shellWords} from '../../format/text/shell.js';
 import type {App, OpenWorld} from '../../app/contract.js';
+import {themeNames, usualScanIntervals} from '../../format/monitor-settings.js';
 import type {CommandLine, LineOptions} from '../../tui/ports.js';
 import type {Grammar, Input} from '../../command-line/command.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
@@ -180,7 +182,12 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		const completed = await namingReplaced(async () =>
 			completeWords(before, line.slice(start), {
 				commands: grammar.commands.filter((name) => Object.hasOwn(manners, name)),
-				names: {[hostWord]: ['all', ...hosts.names]},
+				names: {
+					[hostWord]: ['all', ...hosts.names],
+					// Options of the monitor, which handles these lines itself.
+					theme: themeNames,
+					interval: usualScanIntervals.map((seconds) => intervalText(seconds * 1000)),
+				},
 				find: grammar.find,
 				globals: {},
 				isDescribed: false,

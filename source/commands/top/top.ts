@@ -2,35 +2,21 @@ import process from 'node:process';
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../errors.js';
 import {namedFile} from '../../config/config.js';
-import type {SavedSettings} from '../../config/save.js';
-import type {SettingPath} from '../../config/schema.js';
-import type {SaveView} from '../../tui/ports.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
+import {leastScanIntervalSeconds} from '../../format/monitor-settings.js';
 import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 import {createHostsPort} from './hosts-port.js';
 import {createHostOutputs} from './hosts.js';
 import {createCommandLine} from './command-line.js';
+import {optionsSaver, viewSaver} from './saving.js';
 import {namingReplaced} from './replaced.js';
 
 async function loadMonitor() {
 	const {prepareMonitor} = await import('../../tui/index.js');
 	return prepareMonitor();
 }
-
-/** A default value removes the setting from the file. */
-const viewSaver =
-	(configFile: string | undefined): SaveView =>
-	async ({preset, columns, isFolded}) => {
-		const {saveSettings} = await namingReplaced(async () => import('../../config/save.js'));
-		const values: SavedSettings = new Map<SettingPath, unknown>([
-			['top.preset', preset === 'default' ? undefined : preset],
-			['top.columns', columns],
-			['top.fold', isFolded],
-		]);
-		return saveSettings(values, configFile);
-	};
 
 /** Returns undefined if this host has no pool but others can be shown. Without others, creates a private pool. */
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
@@ -78,8 +64,10 @@ export const top: Command = {
 	},
 	async run(app, input) {
 		const scanIntervalSeconds = input.config.get('top.interval')!;
-		if (scanIntervalSeconds < 0.5) {
-			throw new CanhazgpuError('usage', '--interval must be 0.5s or more', {hint: 'Each scan costs the machine time.'});
+		if (scanIntervalSeconds < leastScanIntervalSeconds) {
+			throw new CanhazgpuError('usage', `--interval must be ${leastScanIntervalSeconds}s or more`, {
+				hint: 'Each scan costs the machine time.',
+			});
 		}
 
 		if (input.has('once') || !app.isTerminal) {
@@ -97,6 +85,7 @@ export const top: Command = {
 		}
 
 		const isReadonly = input.has('readonly');
+		const configFile = namedFile(input.text('config'), app.environment);
 		const loading = loadMonitor();
 		// The failure is reported where the promise is awaited.
 		loading.catch(() => undefined);
@@ -133,7 +122,9 @@ export const top: Command = {
 					hosts: hostsPort,
 					sendSignal: (world.simulatedProcesses ?? app).sendSignal,
 					inspectProcesses: (world.simulatedProcesses ?? app).inspectProcesses,
-					saveView: viewSaver(namedFile(input.text('config'), app.environment)),
+					saveView: viewSaver(configFile),
+					saveOptions: optionsSaver(configFile, input.config, app.environment),
+					watchGpus: opened && (async (intervalMs) => namingReplaced(async () => opened.watchGpus(intervalMs))),
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({

@@ -60,6 +60,10 @@ export function typedDuration(seconds: number): string {
 	return text;
 }
 
+/** Returns the shortest form of a scan interval that a user could type: `0.5s`, `2s`, `1m30s`. */
+export const intervalText = (milliseconds: number): string =>
+	milliseconds % 1000 === 0 ? typedDuration(milliseconds / 1000) : `${Number((milliseconds / 1000).toFixed(3))}s`;
+
 /** Returns RFC 3339 in UTC, with milliseconds only if necessary. */
 export const timestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 

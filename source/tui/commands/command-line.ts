@@ -11,6 +11,7 @@ import {
 	type CommandPrompt,
 	type Output,
 } from '../state/command-line/state.js';
+import {isOptionLine, runOptionLine} from './shared/options.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
 /** Lines that people type out of habit. */
@@ -41,6 +42,10 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	if (/^hosts? all$/v.test(line)) {
 		context.store.dispatch({kind: 'focus-hosts'});
 		return {kind: 'put-away'};
+	}
+
+	if (isOptionLine(line)) {
+		return runOptionLine(context, line);
 	}
 
 	if (openLiveOutput(context, commandLine, line)) {

@@ -22,6 +22,8 @@ export type EffectContext = {
 	readonly quit: () => void;
 	/** Lends the terminal until `work` settles, then redraws everything. */
 	readonly lendTerminal: (work: () => Promise<void>) => Promise<void>;
+	/** Scans the GPUs at another interval from now on. Rejects with a CanhazgpuError if that is not possible. */
+	readonly changeInterval: (intervalMs: number) => Promise<void>;
 	/** Writes to the terminal directly, next to the frames. */
 	readonly writeTerminal: (text: string) => void;
 	/** Scans these GPUs and inspects their processes, and the given ones. Undefined while another such scan runs, or if a dialog opened meanwhile. */

@@ -1,6 +1,7 @@
 /** The registry of all commands of the monitor, in the order of the help and the footer. */
 import {command} from './command-line.js';
 import {adopt} from './adopt.js';
+import {applyChosenOptions} from './apply-options.js';
 import {copy} from './copying/copy.js';
 import {copyCommand} from './copying/copy-command.js';
 import {extend} from './extend.js';
@@ -9,6 +10,7 @@ import {openHost} from './hosts/open.js';
 import {releaseOverHosts} from './hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
 import {identify} from './identify.js';
+import {keepOptions} from './keep-options.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
 import {quit} from './quit.js';
@@ -31,6 +33,8 @@ export const commands = {
 	aside: [command, undo, copy, copyCommand, identify, past],
 	/** Listed with the keys that choose the view. */
 	view: [saveView],
+	/** Keys of the options dialog. */
+	options: [applyChosenOptions, keepOptions],
 	/** Listed last. */
 	end: [quit],
 } as const satisfies Readonly<Record<string, readonly MonitorCommand[]>>;

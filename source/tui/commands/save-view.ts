@@ -1,7 +1,7 @@
 /** `S`: saves the preset, the columns and the folding in the user's config. */
-import {sanitize} from '../../format/text/text.js';
 import {panelNames} from '../state/panels/state.js';
-import {defineCommand, succeeded} from './command.js';
+import {noConfig, savedOutcome} from './shared/saving.js';
+import {defineCommand} from './command.js';
 
 const foldText = (isFolded: boolean | undefined): string =>
 	isFolded === undefined ? '' : isFolded ? ', folded' : ', unfolded';
@@ -17,14 +17,12 @@ export const saveView = defineCommand({
 	async perform({store, ports}) {
 		const {preset, columns, isFolded} = store.getState().view;
 		if (ports.saveView === undefined) {
-			return {kind: 'refused', complaint: {message: 'This monitor has no config to keep them in'}};
+			return noConfig;
 		}
 
-		const {file, isChanged} = await ports.saveView({preset, columns, isFolded});
-		return succeeded(
-			isChanged
-				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldText(isFolded)}`
-				: `${sanitize(file)} needs no change: the next monitor begins so`,
+		return savedOutcome(
+			await ports.saveView({preset, columns, isFolded}),
+			`preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldText(isFolded)}`,
 		);
 	},
 });

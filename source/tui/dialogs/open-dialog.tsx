@@ -5,6 +5,7 @@ import {commandOf} from '../commands/index.js';
 import {ColumnsDialog} from './columns.js';
 import {CommandContext} from './command-text.js';
 import {HelpDialog} from './help.js';
+import {OptionsDialog} from './options.js';
 import {OutputDialog} from './output.js';
 import {ProcessDialog} from './process.js';
 
@@ -28,6 +29,10 @@ export function OpenDialog(): ReactElement | undefined {
 
 		case 'columns': {
 			return <ColumnsDialog {...dialog} />;
+		}
+
+		case 'options': {
+			return <OptionsDialog {...dialog} />;
 		}
 
 		case 'process': {

@@ -7,6 +7,7 @@ import type {MonitorCommand} from '../commands/command.js';
 import {modes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
 import {panelNames} from '../state/panels/state.js';
 import type {Intent} from '../state/actions.js';
+import {formKeys, otherDialogKeys} from './dialog-keys.js';
 
 type DialogChange = NonNullable<MonitorCommand['dialogKeys']>[number]['change'];
 
@@ -50,6 +51,7 @@ const help = {
 	zoom: ['Panels', 'this panel alone'],
 	report: ['Panels', 'regroup the report'],
 	days: ['Panels', 'days of the report'],
+	options: ['Monitor', 'options, themes'],
 } as const satisfies Readonly<Record<string, KeyHint['help']>>;
 
 /** Keys of the panels. */
@@ -120,6 +122,8 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['hosts'], keys: ['I'], intent: 'invert-sort', name: 'invert-hosts'},
 	{modes: ['hosts'], keys: ['escape'], intent: 'clear-marks', name: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
 	...keysOf(commands.aside),
+	{modes: panelNames, keys: ['O'], intent: 'open-options', help: help.options},
+	{modes: panelNames, keys: ['T'], intent: 'open-themes', help: help.options},
 	{modes: panelNames, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
 	{modes: panelNames, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
 	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: help.filters},
@@ -172,32 +176,10 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['filter'], keys: ['down'], intent: 'line-down'},
 ];
 
-const forms: readonly Mode[] = ['form', 'refusal'];
-
-const outputs: readonly Mode[] = ['output', 'list'];
-
-/** Modes in which characters are text. */
-export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'command'];
-
 /** Keys of dialogs and text fields. */
 export const dialogBindings: readonly Binding[] = [
 	{modes, keys: ['ctrl-c'], intent: 'quit-now'},
-
-	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
-	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'OK']},
-	{modes: ['refusal'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Again']},
-	{modes: forms, keys: ['tab'], intent: 'focus-next-field', footer: ['Tab', 'Next field']},
-	{modes: forms, keys: ['shift-tab'], intent: 'focus-previous-field'},
-	{modes: forms, keys: ['up'], intent: 'increase'},
-	{modes: forms, keys: ['down'], intent: 'decrease'},
-	{modes: texts, keys: ['backspace'], intent: 'delete-before'},
-	{modes: texts, keys: ['delete'], intent: 'delete-after'},
-	{modes: texts, keys: ['ctrl-u'], intent: 'clear-field'},
-	{modes: texts, keys: ['left'], intent: 'caret-left'},
-	{modes: texts, keys: ['right'], intent: 'caret-right'},
-	{modes: texts, keys: ['home', 'ctrl-a'], intent: 'caret-start'},
-	{modes: texts, keys: ['end', 'ctrl-e'], intent: 'caret-end'},
-	{modes: forms, keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
+	...formKeys,
 
 	{modes: ['confirmation'], keys: ['y'], intent: 'submit', footer: ['y', 'Yes']},
 	{modes: ['confirmation'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
@@ -206,42 +188,8 @@ export const dialogBindings: readonly Binding[] = [
 	...choiceKeys,
 	{modes: ['choice'], keys: ['n', 'N', 'escape'], intent: 'close-dialog', footer: ['any other key', 'No']},
 
-	{modes: ['command'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Run']},
-	{modes: ['command'], keys: ['tab'], intent: 'complete', footer: ['Tab', 'Complete']},
-	{modes: ['command'], keys: ['up'], intent: 'history-before', footer: ['Up', 'History']},
-	{modes: ['command'], keys: ['down'], intent: 'history-after'},
-	{modes: ['command'], keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
-
-	{modes: ['list'], keys: ['enter'], intent: 'open-line', footer: ['Enter', 'Open']},
-	{modes: outputs, keys: ['escape', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
-	{modes: ['output'], keys: ['enter'], intent: 'close-dialog'},
-	{modes: ['output'], keys: ['up', 'k'], intent: 'output-up', footer: ['arrows', 'Scroll']},
-	{modes: ['list'], keys: ['up', 'k'], intent: 'output-up', footer: ['Up Down', 'Choose']},
-	{modes: outputs, keys: ['down', 'j'], intent: 'output-down'},
-	{modes: outputs, keys: ['pageup'], intent: 'output-page-up'},
-	{modes: outputs, keys: ['pagedown', ' '], intent: 'output-page-down'},
-	{modes: outputs, keys: ['home'], intent: 'output-first'},
-	{modes: outputs, keys: ['end'], intent: 'output-last'},
-	{modes: outputs, keys: ['left'], intent: 'output-left'},
-	{modes: outputs, keys: ['right'], intent: 'output-right'},
-
-	{modes: ['help'], keys: [' ', 'pagedown', 'down', 'j', 'right'], intent: 'help-next', footer: ['Space', 'Next page']},
-	{modes: ['help'], keys: ['pageup', 'up', 'k', 'left'], intent: 'help-previous'},
-	{modes: ['help'], keys: ['escape', 'enter', '?', 'h', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
-
-	{modes: ['process'], keys: ['up', 'k'], intent: 'previous-process', footer: ['Up Down', 'Other process']},
-	{modes: ['process'], keys: ['down', 'j'], intent: 'next-process'},
-	{modes: ['process'], keys: ['escape', 'enter', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
-
-	{modes: ['columns'], keys: [' ', 'enter'], intent: 'toggle-column', footer: ['Space', 'Show or hide']},
-	{modes: ['columns'], keys: ['left', '<'], intent: 'move-column-left', footer: ['Left Right', 'Move']},
-	{modes: ['columns'], keys: ['right', '>'], intent: 'move-column-right'},
-	{modes: ['columns'], keys: ['up', 'k'], intent: 'previous-column', footer: ['Up Down', 'Choose', 2]},
-	{modes: ['columns'], keys: ['down', 'j'], intent: 'next-column'},
-	{modes: ['columns'], keys: ['u'], intent: 'usual-columns', footer: ['u', 'Usual']},
-	{modes: ['columns'], keys: ['escape', 'C', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
-
-	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},
+	...keysOf(commands.options),
+	...otherDialogKeys,
 ];
 
 /** All default keys. */

@@ -2,6 +2,7 @@ import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {OpenDialog} from '../dialogs/open-dialog.js';
 import {isTooSmall, layoutOf} from '../layout.js';
+import {shownAppearance} from '../state/view/options.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {DrawingContext, type Drawing} from '../themes/drawing-context.js';
 import {ThemeContext} from '../themes/theme-context.js';
@@ -37,15 +38,16 @@ function FullScreen(): ReactElement {
 
 /** The full screen, or lines of text for a screen reader. */
 export function Screen(): ReactElement {
-	const settings = useSettings();
-	const {isLinear, isAscii, graphs = 'braille'} = settings;
+	const {isLinear} = useSettings();
+	const appearance = useMonitor(shownAppearance);
+	const {isAscii, graphs = 'braille'} = appearance;
 	const {frame} = useMonitor(layoutOf);
 	const drawing = useMemo(
 		(): Drawing => ({isAscii, graphs, frame: isLinear ? 'plain' : frame}),
 		[isAscii, graphs, isLinear, frame],
 	);
 	return (
-		<ThemeContext value={stylesOf(themeOf(settings))}>
+		<ThemeContext value={stylesOf(themeOf(appearance))}>
 			<DrawingContext value={drawing}>{isLinear ? <LinearScreen /> : <FullScreen />}</DrawingContext>
 		</ThemeContext>
 	);

@@ -4,6 +4,7 @@ import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {SeenHost} from './hosts/state.js';
 import type {tableIntents} from './table/tables.js';
 import type {SearchIntent} from './search.js';
+import type {OptionIntent} from './view/options.js';
 import type {ViewIntent} from './view/reduce.js';
 import type {Answer} from './answers.js';
 import type {FormAction, FormIntent} from './form.js';
@@ -45,7 +46,7 @@ export type DialogIntent =
 	| CommandLineIntent;
 
 /** Intents for the reducer, which has a handler of the same name for each. */
-type StateIntent = DialogIntent | keyof typeof tableIntents | PanelIntent | ViewIntent | SearchIntent;
+type StateIntent = DialogIntent | keyof typeof tableIntents | PanelIntent | ViewIntent | OptionIntent | SearchIntent;
 
 /** Intents for the controller, which act outside the state. */
 export type OutwardIntent =

@@ -1,10 +1,11 @@
 /** Applies the answers to requests to the state. */
 import {undoMs, type Released} from '../../core/operations/undo.js';
-import type {Completion, LiveOutput, LiveOutputPage} from '../ports.js';
+import type {Completion, LiveOutput, LiveOutputPage, OptionValues} from '../ports.js';
 import {completed} from './command-line/reduce.js';
 import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
+import {withOptions} from './view/options.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
 /** The answer to a dialog. It names its dialog, so that a late answer cannot change another. */
@@ -28,6 +29,7 @@ export type Answer =
 	/** An update of a live output. */
 	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
+	| {readonly kind: 'options-applied'; readonly values: OptionValues}
 	| {readonly kind: 'undo-began'};
 
 /** A success disappears by itself. An error stays until a key is pressed. */
@@ -93,6 +95,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 		state.dialog?.kind === 'command' && state.dialog === dialog
 			? {...state, dialog: completed(state.dialog, completion)}
 			: state,
+	'options-applied': (state, {values}) => withOptions(state, values),
 	'undo-began': (state) => ({...state, undo: undefined}),
 	'wait-went-on': afterWaitingUpdate,
 	'wait-ended': afterWaitingUpdate,

@@ -1,7 +1,7 @@
 /** State of open dialogs. Targets are captured when a dialog opens: a lease, never a line of the table. */
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
-import type {ColumnsDialog} from './view/state.js';
+import type {ColumnsDialog, OptionsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
@@ -46,11 +46,11 @@ export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 /** A process when the dialog opened. Newer values are shown while the process runs. */
 export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow};
 
-export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | {readonly kind: 'help'};
+export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | OptionsDialog | {readonly kind: 'help'};
 
 /** Narrows to dialogs that ask for an action. */
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
-	dialog !== undefined && !['help', 'output', 'process', 'columns'].includes(dialog.kind);
+	dialog !== undefined && !['help', 'output', 'process', 'columns', 'options'].includes(dialog.kind);
 
 export type NewField = Omit<FormField, 'field'> & {readonly preset?: string};
 

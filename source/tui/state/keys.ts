@@ -24,6 +24,7 @@ export const modes = [
 	'process',
 	/** The column chooser. */
 	'columns',
+	'options',
 	/** The screen is too small to show the effect of a key. */
 	'small',
 ] as const;

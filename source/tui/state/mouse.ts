@@ -3,6 +3,7 @@ import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
 import {type State, withFlash} from './state.js';
 import {tables} from './table/tables.js';
+import {offeredOptions} from './view/options.js';
 
 /** Something of a panel. */
 export type Pointed =
@@ -16,7 +17,7 @@ export type PointerAction =
 	| {readonly kind: 'pointed'; readonly at: Pointed}
 	/** The wheel, over a panel; below zero it goes up. */
 	| {readonly kind: 'wheeled'; readonly panel: PanelName; readonly lines: number}
-	/** A field of the form that is open. */
+	/** A field of the open form, or a row of the options. */
 	| {readonly kind: 'field-pointed'; readonly field: number};
 
 function point(state: State, at: Pointed): State {
@@ -35,6 +36,10 @@ const wheel = (state: State, panel: PanelName, lines: number): State =>
 
 function pointAtField(state: State, field: number): State {
 	const {dialog} = state;
+	if (dialog?.kind === 'options') {
+		return {...state, dialog: {...dialog, selected: offeredOptions(state)[field] ?? dialog.selected}};
+	}
+
 	return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[field] !== undefined
 		? {...state, dialog: {...dialog, focused: field}}
 		: state;

@@ -4,6 +4,7 @@ import type {DialogIntent, Action} from './actions.js';
 import {panelIntents} from './panels/reduce.js';
 import {openProcess, processTable} from './processes/rows.js';
 import {searchIntents} from './search.js';
+import {optionIntents} from './view/options.js';
 import {viewIntents} from './view/reduce.js';
 import {changeFilter, settledTables, tableIntents} from './table/tables.js';
 import {afterAnswer, isAnswer} from './answers.js';
@@ -27,7 +28,14 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	...commandLineIntents,
 };
 
-const intents = {...dialogIntents, ...tableIntents, ...panelIntents, ...viewIntents, ...searchIntents};
+const intents = {
+	...dialogIntents,
+	...tableIntents,
+	...panelIntents,
+	...viewIntents,
+	...optionIntents,
+	...searchIntents,
+};
 
 const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
 	Object.hasOwn(intents, action.kind);

@@ -20,7 +20,7 @@ import type {TextField} from './text-field.js';
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
 
-/** Settings that do not change while the monitor runs. */
+/** Settings of the monitor. The options dialog changes the appearance and the scan interval, and the rest stays the same. */
 export type Settings = Appearance &
 	Pick<
 		MonitorOptions,
@@ -129,6 +129,9 @@ const graphWindowMs = 5 * 60 * 1000;
 export const emptyGraphs = (scanIntervalMs: number): UtilizationHistory =>
 	emptyHistory({windowMs: graphWindowMs, stepMs: 1000, coverMs: Math.max(scanIntervalMs, 1000) * 2.5});
 
+/** Returns the step of the graphs of processes. */
+export const processStepMs = (scanIntervalMs: number): number => Math.max(scanIntervalMs, 1000);
+
 export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
 	settings,
 	size,
@@ -144,7 +147,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	search: {text: ''},
 	view: {preset: 'default', remembered: {}},
 	history: emptyGraphs(settings.scanIntervalMs),
-	processHistory: emptyProcessHistory(Math.max(settings.scanIntervalMs, 1000)),
+	processHistory: emptyProcessHistory(processStepMs(settings.scanIntervalMs)),
 	events: {entries: [], errors: []},
 	waits: [],
 	isMouseOn: settings.hasMouse === true && settings.isMouseWanted !== false,

@@ -266,6 +266,8 @@ test.each([
 	['host ', 5, ['box', 'gpu-box-2', 'gpu-box-3']],
 	['host gpu-', 5, ['gpu-box-2', 'gpu-box-3']],
 	['host gpu-box-2 ', 15, []],
+	['theme high', 6, ['high-contrast', 'high-contrast-light']],
+	['interval ', 9, ['0.5s', '2s', '1m']],
 	['run -', 4, []],
 ])('completion after %j', async (typed, start, candidates) => {
 	const line = await open();

@@ -30,7 +30,7 @@ const plain = Object.fromEntries(
 ) as unknown as Key;
 
 test('each key has one meaning per mode', () => {
-	for (const mode of [...panelNames, 'filter', 'form', 'confirmation', 'help'] as const) {
+	for (const mode of [...panelNames, 'filter', 'form', 'confirmation', 'help', 'columns', 'options'] as const) {
 		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
 		expect(used).toEqual([...new Set(used)]);
 	}

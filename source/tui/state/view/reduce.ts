@@ -8,11 +8,11 @@ import type {PanelName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
 import {listedColumns, type Remembered, type ViewState} from './state.js';
 
-const descriptions: Readonly<Record<PresetName, string>> = {
-	default: 'Preset default: GPUs, queue, detail and events',
-	dense: 'Preset dense: as many GPUs as fit',
-	processes: 'Preset processes: GPUs, and the processes of all of them',
-	queue: 'Preset queue: GPUs, and who waits for whom',
+export const presetMeanings: Readonly<Record<PresetName, string>> = {
+	default: 'GPUs, queue, detail and events',
+	dense: 'as many GPUs as fit',
+	processes: 'GPUs, and the processes of all of them',
+	queue: 'GPUs, and who waits for whom',
 };
 
 /** The panel that a preset focuses. */
@@ -27,7 +27,7 @@ const focusOf: Readonly<Record<PresetName, PanelName>> = {
 const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', isInverted: false}};
 
 /** Switches the preset, and restores its order and filter. */
-function withPreset(state: State, preset: PresetName): State {
+export function withPreset(state: State, preset: PresetName): State {
 	const {table, processes, view, panels} = state;
 	const left: Remembered = {
 		table: {sort: table.sort, filter: table.filter},
@@ -62,7 +62,7 @@ function nextPreset(state: State): State {
 
 	const index = presetNames.indexOf(state.view.preset);
 	const preset = presetNames[(index + 1) % presetNames.length]!;
-	return withFlash(withPreset(state, preset), 'ok', `${descriptions[preset]}. S keeps it`);
+	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S keeps it`);
 }
 
 /** Toggles between one row for each reservation and one for each GPU. */

@@ -8,7 +8,7 @@ import {
 import type {SortKey} from '../gpus/state.js';
 import type {ProcessSortKey} from '../processes/state.js';
 import type {TableState} from '../table/state.js';
-import type {KeptView} from '../../ports.js';
+import type {KeptView, OptionValues} from '../../ports.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
@@ -26,6 +26,15 @@ export type ViewState = Pick<KeptView, 'preset'> &
 
 /** The column chooser. Visible columns come first. */
 export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number};
+
+export type OptionName = keyof OptionValues;
+
+/** The options dialog. Its values take effect with Enter. Until then the screen previews the theme and the graphs. */
+export type OptionsDialog = {
+	readonly kind: 'options';
+	readonly selected: OptionName;
+	readonly values: OptionValues;
+};
 
 type Viewed = {readonly view: ViewState; readonly observation?: Observation};
 

@@ -1,0 +1,15 @@
+/** Messages about settings that are saved in the user's config. */
+import {sanitize} from '../../../format/text/text.js';
+import type {Saved} from '../../ports.js';
+import {succeeded, type Outcome} from '../command.js';
+
+export const noConfig: Outcome = {
+	kind: 'refused',
+	complaint: {message: 'This monitor has no config to keep them in'},
+};
+
+/** @param what - The saved settings, such as `preset dense`. */
+export const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
+	succeeded(
+		isChanged ? `Kept in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: the next monitor begins so`,
+	);

@@ -1,0 +1,91 @@
+/** The options dialog. The screen around it previews the theme and the graphs. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {usePressKey} from '../keys/key-context.js';
+import {useMouse} from '../mouse/mouse-context.js';
+import {useDispatch, useMonitor} from '../state/use-monitor.js';
+import {optionLines, type OptionLine} from '../state/view/options.js';
+import type {OptionsDialog as Options} from '../state/view/state.js';
+import {Hint} from '../widgets/hint.js';
+import {Label} from '../widgets/label.js';
+import {DialogBox, DialogGap} from './dialog-box.js';
+
+const width = 66;
+/** Cells of the mark of the selected row. */
+const margin = 2;
+const labelWidth = 10;
+/** Cells of the longest theme name with its arrows. */
+const valueWidth = 25;
+
+/** A clickable arrow beside a value. */
+function Arrow({sign, name}: {readonly sign: string; readonly name: string}): ReactElement {
+	const press = usePressKey();
+	const ref = useMouse({
+		onClick() {
+			press(name);
+			return true;
+		},
+	});
+	return (
+		<Box ref={ref} flexShrink={0}>
+			<Label tone="key">{sign}</Label>
+		</Box>
+	);
+}
+
+type RowProperties = OptionLine & {readonly index: number; readonly isSelected: boolean};
+
+function OptionRow({label, value, present, count, index, isSelected}: RowProperties): ReactElement {
+	const dispatch = useDispatch();
+	const ref = useMouse({
+		onClick() {
+			dispatch({kind: 'field-pointed', field: index});
+			return true;
+		},
+	});
+	const hasArrows = isSelected && count > 1;
+	return (
+		<Box ref={ref} flexShrink={0}>
+			<Box width={margin} flexShrink={0}>
+				<Label tone="key">{isSelected ? '>' : ' '}</Label>
+			</Box>
+			<Box width={labelWidth} flexShrink={0}>
+				<Label tone={isSelected ? 'strong' : 'plain'}>{label}</Label>
+			</Box>
+			<Box width={valueWidth} flexShrink={0}>
+				{hasArrows ? <Arrow sign="< " name="left" /> : <Label>{'  '}</Label>}
+				<Label tone={isSelected ? 'strong' : 'plain'}>{value}</Label>
+				{hasArrows ? <Arrow sign=" >" name="right" /> : undefined}
+			</Box>
+			<Label tone="dim">{present === undefined ? '' : `now ${present}`}</Label>
+		</Box>
+	);
+}
+
+/** The selected value in words, and its number among the choices. */
+const Meaning = ({meaning, position, count}: OptionLine): ReactElement => (
+	<Box paddingLeft={margin} gap={2} justifyContent="space-between" flexShrink={0}>
+		<Label>{meaning}</Label>
+		<Box flexShrink={0}>
+			<Label tone="dim">{count > 1 ? `${position} of ${count}` : ''}</Label>
+		</Box>
+	</Box>
+);
+
+export function OptionsDialog({selected}: Options): ReactElement {
+	const lines = useMonitor(optionLines);
+	const line = lines.find(({name}) => name === selected);
+	return (
+		<DialogBox title="Options" width={width}>
+			{lines.map((each, index) => (
+				<OptionRow key={each.name} {...each} index={index} isSelected={each.name === selected} />
+			))}
+			<DialogGap />
+			{line === undefined ? undefined : <Meaning {...line} />}
+			<DialogGap />
+			<Box paddingLeft={margin} flexShrink={0}>
+				<Hint name="S" word="keeps them in your config, for the next monitor" />
+			</Box>
+		</DialogBox>
+	);
+}
