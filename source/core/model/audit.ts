@@ -43,17 +43,16 @@ export type AuditBefore = {
 };
 
 export type AuditRecord = {
-	/** Store time of the event. For something that nobody did, such as an expiry: when it was noticed. */
+	/** Store time of the event. An automatic event, such as an expiry, has the time at which it was noticed. */
 	readonly time: number;
 	readonly kind: AuditKind;
-	/** OS account that did it. For an expiry or another automatic event: the owner's account. */
+	/** OS account of the actor. An automatic event, such as an expiry, has the owner's account. */
 	readonly account?: string;
 	readonly label?: string;
-	/** OS account of the owner, if somebody else did it. */
+	/** OS account of the owner, if somebody else acted. */
 	readonly owner?: string;
 	readonly host?: string;
 	readonly gpus: readonly number[];
-	/** The MIG instances concerned. Absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
 	/** How many GPUs were requested, for a refusal. How many the pool has, for `pool`. */
 	readonly count?: number;
@@ -73,11 +72,11 @@ export type AuditRecord = {
 	readonly until?: number;
 	readonly reason?: string;
 	readonly note?: string;
-	/** The interface through which it was done. Absent for a terminal. */
+	/** The interface that was used. Absent for a terminal. */
 	readonly via?: 'web';
 };
 
-/** A record of the audit log. The id is its position. */
+/** `id` is the position in the log. */
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {

@@ -1,4 +1,3 @@
-/** Compares reserved and used GPU time over the last hours. */
 import {loadHours, type World} from '../../model/ports.js';
 import {hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 import {collectHeldUse, type HeldUse, type HeldUseOptions} from '../../rules/pool/held-use.js';
@@ -22,7 +21,7 @@ export type HeldUseReport = {
 };
 
 /**
-@param hours - Time range, at most {@link mostHeldUseHours}.
+Compares reserved and used GPU time over the last hours, at most {@link mostHeldUseHours}.
 @param nameOf - Returns the key of a GPU in the load history.
 @throws CanhazgpuError if the store fails.
 */

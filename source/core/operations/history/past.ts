@@ -1,4 +1,3 @@
-/** Reads the past of the pool for graphs: the load of the GPUs, and their leases. */
 import type {MinuteLoads} from '../../model/observation.js';
 import type {Store} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';

@@ -1,5 +1,3 @@
-/** Decides which store holds the pool. The caller gathers the facts. */
-
 import type {PoolRecord} from '../../model/types.js';
 
 export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
@@ -30,7 +28,7 @@ const byRecord = (record: PoolRecord): StoreChoice =>
 /**
 Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted
 twice.
-@param probe - Asks the configured Redis. Called on demand.
+@param probe - Asks the configured Redis, on demand.
 */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;

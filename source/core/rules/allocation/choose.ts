@@ -29,7 +29,6 @@ type Order = (gpu: Candidate) => readonly number[];
 /** Never used GPUs first, then those released longest ago, then by index. */
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
-/** The user's most recent GPUs first. */
 const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
 	-lastUsedByRequester,
 	lastReleased,
@@ -165,8 +164,8 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 	});
 
 /**
-Returns the best set of free GPUs, in the order of the strategy: among all sets for up to 16 free GPUs, otherwise among
-sets grown step by step. Returns all GPUs if there are not more.
+Returns the best set of free GPUs, in the order of the strategy. With more than 16 free GPUs, a set is grown step by
+step. Returns all GPUs if there are not more.
 */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
@@ -231,10 +230,7 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 	};
 }
 
-/**
-Chooses the missing GPUs of one group that can be completed: the group that takes least from others, then the best by
-the strategy. Undefined if no group can be completed.
-*/
+/** Chooses the missing GPUs of one group: the one that takes least from others, then the best by strategy. Undefined if no group can be completed. */
 export function chooseGpus(
 	snapshot: Snapshot,
 	groups: readonly CandidateGroup[],

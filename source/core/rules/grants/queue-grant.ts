@@ -104,8 +104,8 @@ type Circumstances = {
 };
 
 /**
-Chooses GPUs that complete a group. An entry with a single group also takes what is free. With several groups, partial
-holdings could be in the wrong group.
+Chooses GPUs that complete a group. An entry with a single group also takes any free GPU of that group. With several
+groups, partial holdings could be in the wrong group.
 */
 function chooseForGpus(
 	snapshot: Snapshot,

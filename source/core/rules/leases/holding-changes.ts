@@ -6,9 +6,7 @@ import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {ownerOf} from './ownership.js';
 
-/**
-Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time.
-*/
+/** Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
 	return {

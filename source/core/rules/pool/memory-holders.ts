@@ -6,7 +6,7 @@ import {memoryOf} from '../usage/share-usage.js';
 export type MemoryHolder = DeviceHolder & {
 	readonly isListed: boolean;
 	readonly memoryUsedMiB: number | undefined;
-	/** Whether it only reads devices, as a monitoring service does, and holds no memory. */
+	/** Whether the process only reads device state, as a monitoring service does, and holds no memory. */
 	readonly isObserver: boolean;
 };
 
@@ -121,10 +121,7 @@ function adviceFor(
 	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
 }
 
-/**
-@param seen - Processes that have the GPU's devices open, or that the tool lists.
-@param thresholdMiB - Memory that the driver may use.
-*/
+/** `seen`: processes that have the GPU's devices open, or that the tool lists. `thresholdMiB`: memory that the driver may use. */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));
 	const listedMiB = reading.processes === undefined ? undefined : memoryOf(reading.processes);

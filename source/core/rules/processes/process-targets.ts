@@ -1,6 +1,6 @@
 /**
-Decides which processes a user may signal. Shown scans can come from other accounts, so this process must see the
-process on the GPU itself, and the kernel must confirm its identity.
+Decides which processes a user may signal. Scans can come from other accounts, so this process must see the process on
+the GPU itself, and the kernel must confirm its identity.
 */
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 

@@ -1,7 +1,4 @@
-/**
-The queue is first come, first served: a GPU that an earlier entry could use is not free for later ones. {@link
-claimsOf} implements this rule.
-*/
+/** The queue is first come, first served: a GPU that an earlier entry could use is not free for later ones. See {@link claimsOf}. */
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import {ownerOf} from '../leases/ownership.js';
@@ -86,7 +83,6 @@ type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'forc
 	readonly waitSeconds: number | undefined;
 };
 
-/** Returns a queue entry for this process. */
 export const entryFor = (
 	{id, requester, wanted, eligible, tenure, note, force, waitSeconds}: EntryOptions,
 	host: Host,
@@ -114,7 +110,7 @@ export const entryFor = (
 });
 
 /**
-Plans to join the queue. The plan expects nothing: the commit gives the position.
+Plans to join the queue. The commit determines the position, so nothing is expected.
 @param at - Store time of an earlier joining, whose position is taken again.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
@@ -126,7 +122,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 
 /**
 Plans to leave the queue and to release what is held.
-@param context - Who removes the entry.
+@param context - Identifies who removes the entry.
 @param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
 */
 export function planLeave(
@@ -176,9 +172,7 @@ const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): 
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
-/**
-Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants.
-*/
+/** Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants. */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: EntryRecord,
@@ -213,10 +207,7 @@ export function planEntryNote(
 	};
 }
 
-/**
-Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first
-few entries at once, and the others later.
-*/
+/** Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first few entries at once. */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
 	const position = queue.findIndex((record) => record.id === id);
 	return queue

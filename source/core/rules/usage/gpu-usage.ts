@@ -77,8 +77,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// Without memory readings (unified memory) and without reported processes, as in a container, a load of zero is
-		// the only sign of an idle GPU.
+		// A load of zero is the only sign of an idle GPU if memory (unified) and processes (in a container) are unknown.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -122,8 +121,7 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 }
 
 /**
-Returns the processes of other accounts on a held GPU. Omits processes that may be the holder's, with an unknown user or
-of root in a container, and desktops.
+Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may be the holder's.
 @param shared - See {@link sharedContainers}.
 */
 export const squattersOf = (
@@ -145,14 +143,10 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 		),
 	);
 
-/** Returns the known accounts of these processes, sorted. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
 
-/**
-Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on
-none.
-*/
+/** Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on none. */
 export function processesOnInstance(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,
