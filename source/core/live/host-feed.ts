@@ -4,8 +4,7 @@ import type {Clock} from '../model/ports.js';
 
 type HostFeedOptions<Value> = {
 	/**
-	Opens a connection and calls `onValue` with each status from the host. Rejects with a CanhazgpuError when the
-	connection ends.
+	Opens a connection and calls `onValue` with each status from the host. Rejects with a CanhazgpuError when the connection ends.
 	@returns `unsupported` if the host does not know the command.
 	*/
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;

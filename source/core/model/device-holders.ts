@@ -2,8 +2,7 @@
 import type {GpuProcess} from './observation.js';
 
 /**
-`stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends the process. `leaderless`: only the
-first thread has ended.
+`stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends the process. `leaderless`: only the first thread has ended.
 `zombie`: ended, but not yet reaped. `absent`: not visible from here.
 */
 export type HolderState = 'running' | 'stopped' | 'waiting' | 'leaderless' | 'zombie' | 'absent';

@@ -94,9 +94,8 @@ export type UsageHistory = AsyncIterable<UsageRecord> & {
 };
 
 /**
-The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may
-still happen: read and check its change), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the
-pool's keys are invalid).
+The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may still happen: read and check
+its change), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid).
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';

@@ -134,8 +134,7 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 
 /**
 Grants GPUs now, or returns what is in the way.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long,
-`busy`, `store-unreachable`, ...
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long, `busy`, `store-unreachable`, ...
 */
 export async function acquireNow(
 	world: World,

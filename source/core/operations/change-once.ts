@@ -1,7 +1,6 @@
 /**
-Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the
-change, and the store executes at most one of them. Also makes changes that need no answer, by planning after each read
-until nothing is left to change.
+Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the change, and the store executes
+at most one of them. Also makes changes that need no answer, by planning after each read until nothing is left to change.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError, hasCode} from '../../errors.js';
@@ -245,8 +244,7 @@ class OneChange<Result> {
 /**
 Makes one change atomically.
 @returns The result of the executed attempt.
-@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change
-may have been made.
+@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change may have been made.
 */
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,

@@ -1,7 +1,6 @@
 /**
-The interface of an external engine that grants the GPUs, such as Slurm. With an engine, operations ask the engine
-instead of committing to the store. A read-only store and a GPU provider in the same world show the engine's queue and
-GPUs.
+The interface of an external engine that grants the GPUs, such as Slurm. With an engine, operations ask the engine instead of committing to the
+store. A read-only store and a GPU provider in the same world show the engine's queue and GPUs.
 */
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';

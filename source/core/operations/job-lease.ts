@@ -338,8 +338,7 @@ async function planHeartbeat(
 }
 
 /**
-Checks that the lease still exists, sends a heartbeat if due, and takes back GPUs that were lost by mistake. Can be
-called often.
+Checks that the lease still exists, sends a heartbeat if due, and takes back GPUs that were lost by mistake. Can be called often.
 @throws CanhazgpuError `store-unreachable`, `no-pool`, ... The lease then lasts another quarter of an hour.
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {

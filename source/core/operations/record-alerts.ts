@@ -12,9 +12,8 @@ import type {EngineWorld} from './engine.js';
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Creates a recorder that writes the findings of scans to the audit log, each once, because the store keeps the active
-alerts. Ignores errors of the store, because the next scan tries again. Sends nothing if nothing changed or if a commit
-is still under way.
+Creates a recorder that writes the findings of scans to the audit log, each once, because the store keeps the active alerts. Ignores errors of the
+store, because the next scan tries again. Sends nothing if nothing changed or if a commit is still under way.
 */
 export function createAlertRecorder({
 	store,

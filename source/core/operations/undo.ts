@@ -110,11 +110,9 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 }
 
 /**
-Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored
-completely or not at all, and the history keeps the release. Processes that now run on the GPUs count as those of the
-reservation.
-@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`,
-`store-unreachable`, ...
+Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored completely or not at all, and the
+history keeps the release. Processes that now run on the GPUs count as those of the reservation.
+@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`, `store-unreachable`, ...
 */
 export async function undoRelease(
 	world: EngineWorld,

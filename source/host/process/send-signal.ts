@@ -4,12 +4,12 @@ import {ownUid} from '../accounts/users.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
 
-/** `gone` includes a pid that another process has now. */
+/** `gone`: the process has ended. Another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
 /**
-Sends a signal to a process of this account, and to no other: neither to one that merely bears its pid by now, nor, as root, to
-somebody else's. A process whose start time is not known is left alone.
+Sends a signal to a process of this account only: never to another process with the same pid, and as root never to
+another account's. Ignores a process with an unknown start time.
 */
 export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
 	const {pid, startTicks} = identity;
@@ -17,7 +17,7 @@ export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGIN
 		return 'unknown';
 	}
 
-	// The owner is read first: were the process to end in between, its start time would show that.
+	// The owner is read first. If the process ended in between, its start time would show that.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

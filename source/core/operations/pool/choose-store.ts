@@ -26,8 +26,7 @@ const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
 /**
-Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted
-twice.
+Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted twice.
 @param probe - Asks the configured Redis, on demand.
 */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {

@@ -108,8 +108,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Closes this machine's pool because it moved to another store. Programs that use the old store learn the new location at
-their next read.
+Closes this machine's pool because it moved to another store. Programs that use the old store learn the new location at their next read.
 @returns How many leases ended.
 @throws CanhazgpuError As `requirePool` does.
 */

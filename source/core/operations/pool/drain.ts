@@ -48,8 +48,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 /**
 Takes GPUs out of service, or changes the reason.
 @returns The GPUs, sorted, and those that a holder keeps.
-@throws CanhazgpuError `impossible` for an unknown id, `usage` for a long reason, `pool-garbage` if the record cannot be
-replaced.
+@throws CanhazgpuError `impossible` for an unknown id, `usage` for a long reason, `pool-garbage` if the record cannot be replaced.
 */
 export const drain = async (
 	world: EngineWorld,

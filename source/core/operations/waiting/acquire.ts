@@ -27,10 +27,7 @@ function checkNotBlind({isPartial}: Observation): void {
 	}
 }
 
-/**
-Grants GPUs now or after a wait in the queue. Refuses only requests that do not wait. Throws `impossible` if the pool
-can never serve the request.
-*/
+/** Grants GPUs now or after a wait in the queue. Refuses only requests that do not wait. Throws `impossible` if no wait can help. */
 export async function acquire(
 	world: EngineWorld,
 	request: AcquireRequest,

@@ -322,8 +322,7 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody
-a claim.
+Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody a claim.
 @param current - The stored value.
 @param possible - The part of `current` in this pool. See groupsOf in queue/eligible.ts.
 */

@@ -10,8 +10,7 @@ export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): S
 
 /**
 Removes the eligible GPUs that the policy does not share.
-@throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be
-read.
+@throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be read.
 */
 export function withinSharePolicy(
 	wanted: Wanted,

@@ -100,8 +100,7 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /**
-Returns a host that serves a waiting request at once: enough free GPUs and an empty queue. A move to any other host
-would waste the position.
+Returns a host that serves a waiting request at once: enough free GPUs and an empty queue. A move to any other host would waste the position.
 @param current - The host on which the request waits, without holding GPUs.
 */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {

@@ -142,9 +142,8 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
-Returns whether another boot with this machine id has ended. A clone has the same id and another boot, but its
-heartbeats continue after this machine's start. Host name and addresses can change, and only root can read the product
-id.
+Returns whether another boot with this machine id has ended. A clone has the same id and another boot, but its heartbeats continue after this
+machine's start. Host name and addresses can change, and only root can read the product id.
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;

@@ -27,8 +27,7 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 }
 
 /**
-Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an
-`80GB` GPU 79.6 GiB.
+Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an `80GB` GPU 79.6 GiB.
 @returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);

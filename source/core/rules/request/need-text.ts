@@ -81,8 +81,7 @@ function sortWords(text: string): Words {
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
 /**
-Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile and strategy, separated by blanks or
-commas.
+Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile and strategy, separated by blanks or commas.
 @throws CanhazgpuError `usage` for unknown or conflicting words.
 */
 export function parseNeeds(text: string): Needed {

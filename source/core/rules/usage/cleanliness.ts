@@ -34,8 +34,7 @@ type Scan = {
 };
 
 /**
-Returns each GPU's least memory in use since boot without holder or process. Empty without the policy, so that switching
-it on again measures again.
+Returns each GPU's least memory in use since boot without holder or process. Empty without the policy, so that switching it on again measures again.
 @returns Undefined if nothing changed.
 */
 export function nextBaselines(
