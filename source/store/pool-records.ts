@@ -60,7 +60,7 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** Who reads a record: `machine` for everybody, `user` for this account. */
+/** The readers of a record. `machine`: everybody. `user`: this account. */
 type Readers = 'machine' | 'user';
 
 /** Commands that recreate an unusable record. Without --force, which would end all reservations in the pool of that record. */

@@ -3,8 +3,8 @@ import type {RunTool} from '../tool/tool.js';
 const timeoutMs = 10_000;
 
 /**
-The newest version of CUDA that the driver supports, such as `12.4`, as `nvidia-smi -q` heads its answer: `CUDA Version : 12.4`. Undefined where
-nothing says so.
+Returns the newest CUDA version that the driver supports, such as `12.4`, from the line `CUDA Version : 12.4` of `nvidia-smi -q`. Undefined if
+unknown.
 */
 export async function readSupportedCuda(run: RunTool): Promise<string | undefined> {
 	const {stdout} = await run('nvidia-smi', ['-q', '-d', 'COMPUTE'], {timeoutMs});

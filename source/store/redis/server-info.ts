@@ -27,7 +27,7 @@ export class Uptime {
 		return this.#run;
 	}
 
-	/** Without permission, the connection's age is the minimum uptime. */
+	/** The connection's age is the minimum uptime if this account has no permission. */
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;

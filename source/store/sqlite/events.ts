@@ -12,7 +12,7 @@ const keptCount = 32;
 /** A longer event is stored as "something happened". */
 const longestEvent = 4096;
 
-/** Their row in the pool's table of values. */
+/** The row of the events in the pool's table of values. */
 const rowName = 'events';
 
 /** The most events in the file: as many as happen in a fifth of a second. */

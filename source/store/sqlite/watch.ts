@@ -12,7 +12,7 @@ type Watched = {
 	readonly mark: () => string;
 	/**
 	Finds out what changed, and calls {@link Watch.publish}. Called at the first subscription, when the mark has changed, and when the file is back,
-	after which listeners are told to read everything anyway.
+	after which listeners read everything anyway.
 	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
