@@ -41,9 +41,7 @@ const metricPaths = {
 	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
 } as const satisfies Partial<Record<keyof GpuReading, ValuePath>>;
 
-/**
-The largest memory, in MiB, of a GPU of unknown kind that shares the machine's memory. The firmware reserves 512 MiB or a few GiB for such a GPU.
-*/
+/** The largest memory, in MiB, of a GPU of unknown kind that shares the machine's memory. The firmware reserves 512 MiB or a few GiB for it. */
 const largestCarveOutMiB = 4096;
 
 /** Whether the GPU is part of a processor. Most of its used memory is then the machine's memory, which AMD calls GTT. */

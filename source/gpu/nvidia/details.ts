@@ -28,7 +28,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
 };
 
-/** One answer has the sizes of the instances, the other their profiles and UUIDs. */
+/** Joins the answer with the sizes of the instances and the one with their profiles and UUIDs. */
 const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {

@@ -1,7 +1,4 @@
-/**
-Reads NVIDIA GPUs continuously: by long-running processes of nvidia-smi or the driver's library, and an occasional query of facts that rarely
-change.
-*/
+/** Reads NVIDIA GPUs continuously: by long-running processes of nvidia-smi or the driver's library, and a rare query of other facts. */
 import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';

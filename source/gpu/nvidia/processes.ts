@@ -8,7 +8,7 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/** By UUID of the whole GPU, also for MIG. */
+	/** The processes by UUID of the whole GPU, also for MIG. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
 	/** GPUs whose processes are hidden, with the tool's word for it. */
 	readonly hidden: ReadonlyMap<string, string>;

@@ -43,7 +43,7 @@ type OfGpu = Span & {readonly gpu: number};
 /** A simulated user of a demonstration, with repeated requests. */
 export type Person = {
 	readonly user: string;
-	/** The number of GPUs. Default: 1. */
+	/** The number of GPUs, if there are no `ids`. */
 	readonly gpus?: number;
 	readonly ids?: readonly number[];
 	/** MiB of a share on each GPU. Absent: whole GPUs. */

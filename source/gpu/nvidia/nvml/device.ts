@@ -133,7 +133,7 @@ const readRepairs = (
 	};
 };
 
-/** Returns a failed GPU, of which nothing else is known. */
+/** Returns a failed GPU without other facts. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};

@@ -1,7 +1,4 @@
-/**
-The only place that loads foreign code into this process: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this
-file.
-*/
+/** The only place that loads foreign code: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
 import koffi from 'koffi';
 
 /** `handle`: an opaque 64-bit value. `memory`: read or written by the function. */

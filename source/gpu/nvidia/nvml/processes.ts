@@ -75,7 +75,7 @@ const readRow = (entry: DataView): ProcessRow => {
 	};
 };
 
-/** Returns CPU shares since the last scan, by pid. Unknown on some GPUs, and for accounts without permission. */
+/** Returns the utilization of the GPU since the last scan, by pid. Unknown on some GPUs, and for accounts without permission. */
 export const readUtilization = (
 	calls: Calls,
 	handle: bigint,

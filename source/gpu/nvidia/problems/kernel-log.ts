@@ -54,13 +54,10 @@ type Xid = {
 };
 
 /*
-[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
-[ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
-kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
-[  412.101200] NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
-[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
-               NVRM: (PCI ID: 10de:26b5) installed in this system has
-               NVRM: fallen off the bus and is not responding to commands.
+[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus. [ 5107.644336] NVRM: Xid (PCI:0000:03:00
+GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008 kernel: [ 269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus. [ 412.101200]
+NVRM: GPU 0000:29:00.0: GPU has fallen off the bus. [ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0 NVRM: (PCI ID: 10de:26b5) installed in this
+system has NVRM: fallen off the bus and is not responding to commands.
 */
 const xidForm =
 	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
@@ -72,7 +69,7 @@ const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
 
 const longestLine = 2000;
 
-/** Starts a new list, because a loaded driver resets every GPU. The open modules continue the line differently. */
+/** The first line of a loaded driver, which resets every GPU. The open modules and others continue the line differently. */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
 /** Parses `dmesg` or `journalctl -k`, since the driver was last loaded. Ignores other lines. */
@@ -137,9 +134,7 @@ const recoveryChanged = 154;
 /** A memory error contained to one program. The line says whether the GPU needs a reset. */
 const containedError = 94;
 
-/**
-Returns the logged problems of each GPU, by PCI address. Ignores entries older than `longestAgoSeconds`, because the log does not record repairs.
-*/
+/** Returns the logged problems of each GPU, by PCI address. Ignores entries older than `longestAgoSeconds`, because the log records no repairs. */
 export const judgeXids = (
 	xids: readonly Xid[],
 	nowSeconds: number,
