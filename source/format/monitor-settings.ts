@@ -32,7 +32,6 @@ export const presetNames = ['default', 'dense', 'processes', 'queue'] as const;
 
 export type PresetName = (typeof presetNames)[number];
 
-/** Characters of graphs, unless the monitor is limited to ASCII. */
 export const graphCharacters = ['braille', 'blocks'] as const;
 
 export type GraphCharacters = (typeof graphCharacters)[number];

@@ -1,6 +1,6 @@
 /**
-Reads the Markdown of the help topics with `marked`, and keeps what a terminal and a man page can show: headings, paragraphs, lists, code and
-tables, with code, bold and links within a line.
+Reads the Markdown of the help topics with `marked`. Keeps what a terminal and a man page can show: headings, paragraphs, lists, code and tables,
+with code, bold and links within a line.
 */
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 

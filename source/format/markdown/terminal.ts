@@ -1,4 +1,3 @@
-/** Formats Markdown for a terminal. */
 import type {Paint} from '../text/paint.js';
 import {widthOf} from '../text/width.js';
 import {parseMarkdown, targetText, type Block, type Inline, type Span} from './parse.js';
@@ -36,7 +35,6 @@ function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string
 	}
 }
 
-/** Appends the target to each link. */
 const withTargets = (inline: Inline): Inline =>
 	inline.flatMap((span, index) => {
 		const words =
