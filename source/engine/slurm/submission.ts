@@ -105,7 +105,7 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// Without this option, srun never reports a shortage, and a command can exit with that code itself.
+	// Only with this option does srun report a shortage. Otherwise a command can exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
 	// A gate delays srun by some milliseconds.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;

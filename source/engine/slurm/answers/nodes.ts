@@ -51,7 +51,7 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 type Partition = {
 	/** `up` if jobs start, `down`, `drained`, `inactive`, ... */
 	readonly state: string;
-	/** Whether jobs share cores without a request for that. */
+	/** Whether jobs share cores by default. */
 	readonly sharesCores: boolean;
 };
 
