@@ -1,4 +1,3 @@
-/** Components that load with their style when first shown. */
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
@@ -29,8 +28,7 @@ export async function loadStyle(name: string): Promise<void> {
 }
 
 /**
-Creates a component that loads the real one when it is shown, and retries after a failure.
-
+Creates a component that loads the real one when shown, and retries after a failure.
 @param load - Imports a module whose default export is the component.
 @param styleName - The additional style of the component.
 */
