@@ -4,5 +4,4 @@ export const libraryVerb = '--nvml-scans';
 /** The argument with which the scripts of `completion` ask for candidates. */
 export const completionVerb = '--complete';
 
-/** The default number of simulated GPUs. */
 export const simulatedCount = 8;
