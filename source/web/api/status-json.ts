@@ -48,7 +48,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	// Without the vendor, as other hosts send it.
+	// Omits the vendor, as other hosts do.
 	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,

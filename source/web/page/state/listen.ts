@@ -1,5 +1,5 @@
 /**
-One stream for all tabs of a browser, which allows only six connections. The tab that holds a lock has the stream and forwards each message. Hidden
+Shares one stream among all tabs of a browser, which allows only six connections. The tab that holds a lock has the stream and forwards each message. Hidden
 tabs release the lock.
 */
 import type {HostsJson} from '../../api/hosts.js';
