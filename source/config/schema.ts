@@ -1,7 +1,4 @@
-/**
-All settings, with types, bounds and defaults. A setting's path is its position in a config file (`redis.port`) and, in capitals, its environment
-variable (`CANHAZGPU_REDIS_PORT`).
-*/
+/** All settings. `redis.port` is the position in a config file, and `CANHAZGPU_REDIS_PORT` the environment variable. */
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';

@@ -13,10 +13,7 @@ export type ReadingWord = {
 	readonly word: string;
 };
 
-/**
-Readings that every working GPU supports or reports as missing. An error in one of them means that the GPU does not work. Fan and power sensors fail
-on healthy GPUs.
-*/
+/** Readings that every working GPU supports or reports as missing, so an error means a broken GPU. Fan and power sensors fail on healthy ones. */
 const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'uuid',
 	'memoryUsedMiB',

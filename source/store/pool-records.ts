@@ -1,7 +1,4 @@
-/**
-Small files that say where a pool is: `pool.json` for everybody on the machine, written by `admin`, and `found.json` for one user, written by the
-user's commands. They contain no secrets.
-*/
+/** Files with the location of a pool, without secrets: `admin` writes `pool.json` for everybody, and commands `found.json` for one user. */
 import {
 	closeSync,
 	constants,

@@ -89,11 +89,7 @@ type FindOptions = {
 	readonly away: (reason: string) => void;
 };
 
-/**
-Returns the stored lease after a wait, and retries while the store is away. This process keeps the lease alive.
-@returns Undefined if the signal is aborted first.
-@throws CanhazgpuError `failed` if the lease is gone.
-*/
+/** Retries while the store is away, and keeps the lease alive. Undefined if the signal is aborted. Throws `failed` if the lease is gone. */
 export async function awaitJobLease(
 	world: World,
 	leaseId: string,

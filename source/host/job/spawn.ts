@@ -185,10 +185,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/**
-Node closes most descriptors in children. A job gets those that the caller had opened. If these are unknown, it gets
-those named in an argument, which the `<(...)` of some shells needs.
-*/
+/** Node closes most descriptors in children. A job gets the caller's or, if unknown, those in arguments, for the `<(...)` of shells. */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

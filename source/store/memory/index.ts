@@ -1,7 +1,4 @@
-/**
-The reference store, in the simplest form, for tests and demonstrations. Keeps stored strings, so that everything passes through the codec as in
-other stores.
-*/
+/** The simplest store, as a reference, for tests and demonstrations. Keeps strings, so that everything passes through the codec. */
 import {
 	type Store,
 	type StoreListener,

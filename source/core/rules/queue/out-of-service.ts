@@ -127,11 +127,7 @@ function outagesOn(
 	});
 }
 
-/**
-Returns the outages by the records and a scan. After a failed scan there are none, and nothing is granted.
-@param snapshot - With notes on how long GPUs are in use.
-@param observation - No newer than the snapshot.
-*/
+/** Returns the outages by the records and a scan no newer than them. After a failed scan there are none, and nothing is granted. */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,

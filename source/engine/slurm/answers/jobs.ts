@@ -1,7 +1,4 @@
-/**
-Reads `squeue --json`: all jobs of the controller, including recently ended ones. Supports Slurm 21.08 to 24.11. Numbers became objects in 23.02,
-and states became lists in 23.11.
-*/
+/** Reads `squeue --json` of Slurm 21.08 to 24.11. Numbers became objects in 23.02, states lists in 23.11. Includes recently ended jobs. */
 import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
@@ -200,10 +197,7 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	);
 }
 
-/**
-Parses the answer. If Slurm cannot reach its controller, it exits with 0 and lists errors beside an empty list of jobs.
-@throws CanhazgpuError `store-unreachable` for an answer with errors, or an invalid answer.
-*/
+/** Slurm exits with 0 if its controller is away, with errors beside an empty list. Throws `store-unreachable` for that and invalid answers. */
 export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {

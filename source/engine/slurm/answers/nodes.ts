@@ -1,6 +1,4 @@
-/**
-Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`. Only administrators can write text there.
-*/
+/** Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`, which only administrators can edit. */
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 type NodeTrouble =
