@@ -28,7 +28,6 @@ export type RawSnapshot = {
 	readonly run: string | undefined;
 	/** The records by index, at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
-	/** In the order of the queue. */
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
 	/** The newest usage records first, to search for those of `user`. */
 	readonly recentUsage: readonly string[];

@@ -111,7 +111,6 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 	}
 }
 
-/** The end of a longer output is kept. */
 const mostLines = 5000;
 
 /** Returns an app for a command in the monitor: its output is collected, and its pool is the monitor's. */

@@ -8,7 +8,6 @@ export type Watched = Pick<World, 'gpus' | 'clock'>;
 type ScanLoop = {
 	readonly poke: () => void;
 	readonly fresh: () => Promise<void>;
-	/** Scans more often until the returned function is called. */
 	readonly watch: () => () => void;
 	readonly stop: () => void;
 };

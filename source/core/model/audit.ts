@@ -9,7 +9,6 @@ export const auditKinds = [
 	'held',
 	'released',
 	'extended',
-	/** A manual reservation reached its end. */
 	'expired',
 	'ended',
 	/** A request got nothing, at once or when its waiting time was up. */
@@ -58,7 +57,6 @@ export type AuditRecord = {
 	readonly count?: number;
 	readonly need?: Need;
 	readonly provider?: string;
-	/** The memory that a share reserves on each GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
 	/** The policy key that changed, or `all` if an unreadable record was removed. */
@@ -80,7 +78,6 @@ export type AuditRecord = {
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
-	/** Only entries recorded at or after this time. */
 	readonly fromTime?: number;
 	/** Only entries after this one. Ids from another store are ignored. */
 	readonly afterId?: string;

@@ -82,7 +82,6 @@ export type LoadHistory = {
 
 export type StoreCondition = {
 	readonly version?: string;
-	/** Whether commits survive a crash of the store. */
 	readonly isDurable?: boolean;
 	readonly evicts?: boolean;
 	readonly damage?: string;

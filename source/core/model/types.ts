@@ -75,7 +75,6 @@ type Held = {
 	/** The wrapper of a job, or the process that waits. */
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
-	/** Stored fields of later versions, written back unchanged. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
@@ -133,7 +132,6 @@ export type GpuRecord =
 			readonly shares: readonly Lease[];
 			/** Memory that all shares may have together, read at the first grant. */
 			readonly capacityMiB?: number;
-			/** Stored fields of later versions, written back unchanged. */
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
 	  }
 	| {

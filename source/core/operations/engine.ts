@@ -21,7 +21,6 @@ export type Progress =
 			readonly outOfService: readonly number[];
 			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
-			/** GPUs that may qualify, with the quality that is unknown. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			readonly estimateSeconds: number | undefined;
 			readonly reason?: string;

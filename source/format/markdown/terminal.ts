@@ -124,7 +124,6 @@ function columnWidths(naturals: readonly number[], columns: number): readonly nu
 	}
 }
 
-/** Removes backticks that would surround every cell of a column. */
 const bare = (cell: Inline, {hasColor}: MarkdownOptions): Inline =>
 	!hasColor && cell.length > 0 && cell.every(({text, style}) => style === 'code' || text.trim() === '')
 		? cell.map((span) => ({...span, style: 'plain' as const}))

@@ -69,7 +69,6 @@ function heldText(lease: Lease, now: number): string {
 	return `is held by ${owner}${end === undefined ? '' : ` for another ${longDuration(end - now)}`}`;
 }
 
-/** Returns why a GPU cannot be granted, to follow its number: `is held by bob`. */
 export function blockText(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {

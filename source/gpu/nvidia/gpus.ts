@@ -18,7 +18,6 @@ export type GpuTable = {
 
 type Cells = ReadonlyMap<string, string>;
 
-/** No machine has more GPUs. A larger number is no index. */
 const largestIndex = 1023;
 
 /** Parses `--query-gpu`. Undefined without a table. */

@@ -142,7 +142,6 @@ const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	return [...merged].map(([, row]) => row);
 };
 
-/** A process on several instances belongs to none for sure. */
 const mergeRows = (one: ProcessRow, other: ProcessRow): ProcessRow => {
 	const {gpuInstanceId, computeInstanceId, ...row} = one;
 	const isSame = gpuInstanceId === other.gpuInstanceId && computeInstanceId === other.computeInstanceId;

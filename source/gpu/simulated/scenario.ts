@@ -55,7 +55,6 @@ export type Person = {
 	/** Time limit of a job, in seconds, for the estimated waits of others. */
 	readonly limit?: number;
 	readonly note?: string;
-	/** Command of this user's processes. */
 	readonly command?: string;
 	/** For how many seconds the GPUs were already held or waited for at the start. */
 	readonly since?: number;

@@ -140,7 +140,6 @@ export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 const openFilesOf = (pid: number | 'self') =>
 	/^Max open files\s+(?<soft>\d+|unlimited)\s+(?<hard>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups;
 
-/** Returns the current soft limit of open files. */
 export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['soft'];
 
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));

@@ -69,7 +69,6 @@ const isSameDirectory = (one: string, other: string): boolean => {
 };
 
 type NamespaceOptions = {
-	/** The result of {@link maskWords}. */
 	readonly masks: readonly string[];
 	/** Whether there is a user namespace, which only root does without. */
 	readonly hasUsers: boolean;

@@ -1,4 +1,3 @@
-/** Input and output of all isolation mechanisms. */
 import path from 'node:path';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import {lookUpCommand} from '../tool/command.js';

@@ -4,7 +4,6 @@ import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 
-/** Devices of GPUs, as a job would open them. */
 export type ProofNodes = {
 	/** None of these may open. */
 	readonly foreign: readonly string[];

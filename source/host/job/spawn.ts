@@ -13,12 +13,10 @@ import {launcherOf, needsLauncher, type Manner} from './launcher.js';
 type Options = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Words that start the command inside an isolation, if any. */
 	readonly entrance?: readonly string[];
 	/** Complete environment of the child. Secrets are removed. */
 	readonly environment: Environment;
 	readonly manner: Manner;
-	/** Called with the child's stderr in latin1, which can represent any bytes. Absent: the child shares our stderr. */
 	readonly onStderr?: ((text: string) => void) | undefined;
 };
 

@@ -34,7 +34,6 @@ export const afterSeconds = (
 
 type Options = {
 	readonly job: Running;
-	/** A text in the environment of this job and its descendants, and of no other process. */
 	readonly mark: string;
 	/** Signal that asks the job to end. A job that has ignored SIGINT from its start would not notice SIGINT. */
 	readonly request: 'SIGINT' | 'SIGTERM';

@@ -21,7 +21,6 @@ type FollowedStatus = {
 	readonly rows: readonly RemoteRow[];
 	/** The account of this user on that host. */
 	readonly account: string | undefined;
-	/** The number of waiting requests. */
 	readonly waitingCount: number | undefined;
 };
 

@@ -33,7 +33,6 @@ export type MemoryStore = Store & {
 };
 
 type Options = {
-	/** The store's clock, in seconds. Default: the clock of this machine. */
 	readonly now?: () => number;
 };
 
@@ -172,7 +171,6 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			return 'done';
 		},
 		async subscribe(listener) {
-			// A copy, because one listener may subscribe twice and unsubscribe once.
 			const subscription = {...listener};
 			listeners.add(subscription);
 			return async () => {

@@ -7,7 +7,6 @@ import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type 
 export type State = {
 	pool: RawPool;
 	readonly gpus: Map<number, string>;
-	/** In the order of the queue. */
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
 	/** Oldest first. */
@@ -75,7 +74,6 @@ function holds(state: State, expectation: Expectation): boolean {
 	}
 }
 
-/** Returns false for a second join, which would lose the position, and for an entry without a position, which would never be found. */
 function isPossible({queue}: State, write: RawWrite): boolean {
 	return (write.kind !== 'join' && write.kind !== 'entry') || queue.includes(write.id) === (write.kind === 'entry');
 }

@@ -80,7 +80,6 @@ export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
 		: a.socket === b.socket;
 
-/** Returns the address without credentials. */
 export function withoutSecrets(given: RedisAddress): RedisLocation {
 	const {host, port, db, socket} = withUrl(given);
 	return {host, port, db, socket};

@@ -13,7 +13,6 @@ import {boardBeside, isOwnDirectory, type Audience} from './files.js';
 import {refuseForeign} from './schema.js';
 import {Watch} from './watch.js';
 
-/** Each table with SQLite's text for it. */
 const tables: ReadonlyMap<string, string> = new Map([
 	[
 		'scanner',

@@ -17,7 +17,6 @@ import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 export type About = {
 	readonly host: string;
 	readonly version: string;
-	/** The location of the pool. Undefined while the pool is not open. */
 	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
 	readonly engine?: 'slurm' | undefined;

@@ -23,7 +23,6 @@ export function viewsOf(about: About | undefined): readonly View[] {
 	return about.has_pool ? views.filter((view) => view !== 'hosts' || about.hosts.length > 1) : ['hosts', 'report'];
 }
 
-/** Returns the view, or a replacement if it is not available. */
 export const shownView = (view: View, about: About | undefined): View =>
 	about?.has_pool === false && view !== 'report' ? 'hosts' : view;
 

@@ -29,7 +29,6 @@ type Options = {
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** Required GPUs that the scan rules out. */
 	readonly unusable: readonly UnusableGpu[];
 	/** The entry's note on unavailable and eligible GPUs. Absent without a scan. */
 	readonly note?: EntryNote;

@@ -279,7 +279,6 @@ export class Waiter {
 		}
 	}
 
-	/** Takes what can be taken now. Returns undefined while waiting. */
 	async #try(): Promise<Grant | GaveUp | undefined> {
 		const {clock, store} = this.#world;
 		for (;;) {

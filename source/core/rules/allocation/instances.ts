@@ -39,7 +39,6 @@ export type InstanceCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
 	readonly instance: InstanceOfGpu;
-	/** Partial holdings that others lose with the grant. */
 	readonly takes: readonly Holding[];
 };
 

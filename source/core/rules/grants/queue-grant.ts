@@ -85,7 +85,6 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	];
 };
 
-/** The parts to take, and the holdings that others lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Chosen = {

@@ -28,7 +28,6 @@ export type HolderAdvice =
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
 	/** Other holders may be among processes that this account cannot inspect. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
-	/** The GPU's device file is unknown, so open files cannot identify holders. */
 	| {readonly kind: 'no-devices'}
 	/** The driver has kept the memory, and no process has the GPU open. */
 	| {readonly kind: 'kept-by-driver'};

@@ -5,7 +5,6 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import {isOverused} from '../usage/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
-/** How many consecutive scans decide. */
 export const decidingScans = 3;
 
 /** Scans that follow each other faster count as one, because several interfaces may scan. */

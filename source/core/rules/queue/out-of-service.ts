@@ -22,7 +22,6 @@ export const usedPatienceSeconds = 5 * 60;
 const longestDetail = 200;
 
 export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
-	/** `used`: without a reservation. `unknown`: usage unknown. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
 	/** Store time since when waiting requests have seen the outage. Undefined if none has noted it. */
 	readonly since?: number;

@@ -148,7 +148,6 @@ export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id
 }
 
 export type EntryNote = {
-	/** Outages that block the entry, if any. */
 	readonly unavailable: QueueEntry['unavailable'];
 	readonly eligible: Eligible;
 };
