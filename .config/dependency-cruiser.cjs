@@ -20,12 +20,12 @@ module.exports = {
 	forbidden: [
 		{name: 'no-circles', severity: 'error', from: {}, to: {circular: true}},
 		{
-			// No two rooms need each other, but for the command line with its register of verbs, the parts of the monitor's state, and its verbs with the keys and dialogs
+			// No two rooms need each other, but for the command line with its list of commands, the parts of the monitor's state, and its commands with the keys and dialogs
 			// that list them.
 			name: 'no-circles-of-rooms',
 			scope: 'folder',
 			severity: 'error',
-			from: {path: '^source/(core|store|gpu|host|engine|format|config|app|demo|security|help|web|commands/|tui/(?!state|verbs|keys|dialogs)[^/]+)'},
+			from: {path: '^source/(core|store|gpu|host|engine|format|config|app|demo|security|help|web|commands/|tui/(?!state|commands|keys|dialogs)[^/]+)'},
 			to: {circular: true},
 		},
 		// Bun brings modules of its own.
@@ -83,17 +83,17 @@ module.exports = {
 			to: {path: '^source/tui/(panels|dialogs|screens|live|widgets)/'},
 		},
 		{
-			// The table takes the keys of the verbs from them; how a key is named and read knows no verb.
+			// The table takes the keys of the commands from them. How a key is named and read knows no command.
 			name: 'keys-know-no-verb',
 			severity: 'error',
 			from: {path: '^source/tui/keys/', pathNot: String.raw`/bindings\.ts$`},
-			to: {path: '^source/tui/verbs/'},
+			to: {path: '^source/tui/commands/'},
 		},
 		{
 			name: 'panels-ask-no-verb-and-no-screen',
 			severity: 'error',
 			from: {path: '^source/tui/panels/', pathNot: String.raw`^source/tui/panels/footer\.tsx`},
-			to: {path: '^source/tui/(verbs|screens|live)/'},
+			to: {path: '^source/tui/(commands|screens|live)/'},
 		},
 		{
 			name: 'panels-know-no-other-panel',
@@ -104,20 +104,20 @@ module.exports = {
 			to: {path: '^source/tui/panels/', pathNot: String.raw`^source/tui/panels/(shared/|$1)`},
 		},
 		{
-			name: 'verbs-draw-no-panel',
+			name: 'commands-draw-no-panel',
 			severity: 'error',
-			from: {path: '^source/tui/verbs/'},
+			from: {path: '^source/tui/commands/'},
 			to: {path: '^source/tui/(panels|screens|live)/'},
 		},
 		{
-			// Those for other hosts stand on the verb of this one; what verbs share is in shared/.
-			name: 'verbs-know-no-other-verb',
+			// Those for other hosts build on the command for this host. What commands share is in shared/.
+			name: 'commands-know-no-other-command',
 			severity: 'error',
 			from: {
-				path: '^source/tui/verbs/',
-				pathNot: String.raw`^source/tui/verbs/(index|dispatch)\.ts|^source/tui/verbs/hosts/`,
+				path: '^source/tui/commands/',
+				pathNot: String.raw`^source/tui/commands/(index|dispatch)\.ts|^source/tui/commands/hosts/`,
 			},
-			to: {path: '^source/tui/verbs/', pathNot: String.raw`^source/tui/verbs/(shared/|copying/|verb\.ts)`},
+			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(shared/|copying/|command\.ts)`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),

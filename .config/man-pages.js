@@ -15,7 +15,7 @@ const table = (rows) => ['| | |', '|---|---|', ...rows, ''];
 
 const rowsTable = (rows) => table(rows.map(([typed, words]) => row(typed.trim(), words)));
 
-const verbText = ({name, summary, usage, flags, notes = [], examples}) => [
+const commandText = ({name, summary, usage, flags, notes = [], examples}) => [
 	`## canhazgpu ${name}`,
 	'',
 	`${summary}.`,
@@ -43,7 +43,7 @@ export async function makeManPages(root) {
 		'',
 		'`canhazgpu VERB [flags]`, or `chg` for short',
 		'',
-		...commands.flatMap((command) => verbText(command)),
+		...commands.flatMap((command) => commandText(command)),
 		'## Flags of every command',
 		'',
 		...rowsTable(flagRows(globalFlags)),

@@ -19,7 +19,7 @@ export type ErrorCode =
 	| 'failed';
 
 /**
-Exit codes of every verb: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run` also 126 and 127,
+Exit codes of every command: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run` also 126 and 127,
 which shells use for a command that cannot be started and for one that is not there.
 */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {

@@ -4,7 +4,7 @@ import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {createApp} from './app/app.js';
-import {completionVerb, libraryVerb} from './app/names.js';
+import {completionCommand, libraryCommand} from './app/names.js';
 import {commandNames, findCommand, splitLine, type SplitLine} from './command-line/find-command.js';
 import type {Command, Understood} from './command-line/command.js';
 import {loadConfig} from './config/config.js';
@@ -114,7 +114,7 @@ export async function understand(
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
 	const grammar = {
-		verbs: commandNames,
+		commands: commandNames,
 		find: findCommand,
 		understand: async (inner: readonly string[]) => understand(inner, file),
 	};
@@ -128,7 +128,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	try {
 		return await perform(argv, early);
 	} finally {
-		// The verb may not have needed it.
+		// The command may not have needed it.
 		early?.stop();
 	}
 }
@@ -218,12 +218,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 	}
 
 	try {
-		if (argv[0] === libraryVerb) {
+		if (argv[0] === libraryCommand) {
 			const {printScans} = await import('./app/gpus/nvml.js');
 			return await printScans(Number(argv[1]));
 		}
 
-		if (argv[0] === completionVerb) {
+		if (argv[0] === completionCommand) {
 			const {printCompletion} = await import('./command-line/completion/complete.js');
 			await printCompletion(argv.slice(1));
 			// A store that is away would keep us.

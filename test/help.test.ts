@@ -53,16 +53,18 @@ test('help COMMAND prints the same as COMMAND --help', async () => {
 	expect(await understand(['help'])).toEqual(await understand(['--help']));
 });
 
-test.each(['', ...commandNames].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
+test.each(['', ...commandNames].flatMap((command) => [80, 60].map((columns) => [command, columns] as const)))(
 	'the help of `%s` fits %d columns without losing words',
-	async (verb, columns) => {
+	async (command, columns) => {
 		vi.stubEnv('COLUMNS', String(columns));
-		const text = await helpText(...(verb === '' ? [] : [verb]));
+		const text = await helpText(...(command === '' ? [] : [command]));
 		vi.unstubAllEnvs();
-		const ofVerb = topicNames.includes(verb) ? text.slice(0, text.indexOf('\n\n', text.indexOf('Examples:'))) : text;
-		expect(ofVerb.split('\n').filter((line) => line.length > columns)).toEqual([]);
-		const words = ofVerb.replaceAll(/\s+/gv, ' ');
-		for (const {summary} of verb === '' ? Object.values(topics) : Object.values((await findCommand(verb)).flags)) {
+		const own = topicNames.includes(command) ? text.slice(0, text.indexOf('\n\n', text.indexOf('Examples:'))) : text;
+		expect(own.split('\n').filter((line) => line.length > columns)).toEqual([]);
+		const words = own.replaceAll(/\s+/gv, ' ');
+		for (const {summary} of command === ''
+			? Object.values(topics)
+			: Object.values((await findCommand(command)).flags)) {
 			expect(words).toContain(` ${summary} `);
 		}
 	},
@@ -106,7 +108,7 @@ test.each([
 	['', [...commandNames, ...topicNames.filter((name) => !commandNames.includes(name))]],
 ])('completion after `help %s` offers commands and topics once each', async (word, offered) => {
 	const options = {
-		verbs: commandNames,
+		commands: commandNames,
 		find: findCommand,
 		globals: globalFlags,
 		isDescribed: true,
@@ -163,8 +165,8 @@ describe('on a terminal', () => {
 		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
 	});
 
-	test.each(['run', 'reserve'])('%s --help fits the width', async (verb) => {
-		const lines = (await rawOf([verb, '--help'])).split(/\r?\n/v);
+	test.each(['run', 'reserve'])('%s --help fits the width', async (command) => {
+		const lines = (await rawOf([command, '--help'])).split(/\r?\n/v);
 		expect(lines.filter((line) => line.length > 70)).toEqual([]);
 		expect(lines).toContain('Examples:');
 	});
@@ -191,8 +193,8 @@ describe('man pages', () => {
 
 	test('describe every command and list every topic', () => {
 		const text = readFileSync(new URL('canhazgpu.1', directory), 'utf8');
-		for (const verb of commandNames) {
-			expect(text).toContain(`.SH canhazgpu ${verb}\n`);
+		for (const command of commandNames) {
+			expect(text).toContain(`.SH canhazgpu ${command}\n`);
 		}
 
 		for (const name of topicNames) {

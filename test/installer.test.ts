@@ -20,6 +20,7 @@ import {fileURLToPath} from 'node:url';
 import {beforeEach, afterEach, expect, test} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
 import {program} from './_helpers/program/cli.js';
+import {slowTest} from './_helpers/slow.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -55,22 +56,25 @@ const install = (...words: readonly string[]) => {
 	return {status, stdout, stderr};
 };
 
-test('everybody can run the installed program and read its man pages, whatever the umask of the installing account', () => {
-	execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
-	const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
-		const status = lstatSync(path.join(prefix, file));
-		// eslint-disable-next-line no-bitwise -- permissions are bits
-		return !status.isSymbolicLink() && (status.mode & (status.isDirectory() ? 0o005 : 0o004)) === 0;
-	});
-	expect(closed).toEqual([]);
-});
+slowTest(
+	'everybody can run the installed program and read its man pages, whatever the umask of the installing account',
+	() => {
+		execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
+		const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
+			const status = lstatSync(path.join(prefix, file));
+			// eslint-disable-next-line no-bitwise -- permissions are bits
+			return !status.isSymbolicLink() && (status.mode & (status.isDirectory() ? 0o005 : 0o004)) === 0;
+		});
+		expect(closed).toEqual([]);
+	},
+);
 
 const filesIn = (folder: string): readonly string[] =>
 	readdirSync(folder, {recursive: true, encoding: 'utf8'})
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())
 		.toSorted();
 
-test('the suggested next command works as printed, wherever the program was installed', () => {
+slowTest('the suggested next command works as printed, wherever the program was installed', () => {
 	const {stdout} = install('--prefix', prefix);
 	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
 		'command'

@@ -71,7 +71,7 @@ test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu 
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);
 
 test('every flag in the readme and the topics exists', async () => {
-	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map(async (command) => findCommand(command)));
 	const flags = new Set([...Object.keys(globalFlags), ...commands.flatMap((command) => Object.keys(command.flags))]);
 	for (const [file, text] of Object.entries(documents)) {
 		const named = groupsOf(text.replaceAll(/```.*?```/gsv, ''), /`--(?<name>[a-z][\-a-z]*)/gv, 'name');
@@ -155,24 +155,24 @@ test.each(Object.keys(documents))('every source path in %s exists', (file) => {
 	}
 });
 
-describe.each(commandNames)('help of %s', (verb) => {
+describe.each(commandNames)('help of %s', (command) => {
 	test('has only existing flags, and examples that parse', async () => {
-		const {usage, flags, examples} = await findCommand(verb);
+		const {usage, flags, examples} = await findCommand(command);
 		for (const name of groupsOf(usage, /--(?<name>[\-a-z]+)/gv, 'name')) {
 			expect(Object.keys({...flags, store: ''})).toContain(name);
 		}
 
 		for (const typed of examples.flatMap(([line]) => callsIn(line))) {
-			expect(await understand(shellWords(typed))).toHaveProperty('command.name', verb);
+			expect(await understand(shellWords(typed))).toHaveProperty('command.name', command);
 		}
 	});
 });
 
 test('the help lists every command, every topic and the exit codes', async () => {
 	const help = await mainHelp(100);
-	for (const verb of commandNames) {
-		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
-		expect(documents[topicFile('commands')]).toContain(`**\`canhazgpu ${verb}\`**`);
+	for (const command of commandNames) {
+		expect(help).toMatch(new RegExp(String.raw`^ {2}${command} {2,}\S`, 'mv'));
+		expect(documents[topicFile('commands')]).toContain(`**\`canhazgpu ${command}\`**`);
 	}
 
 	for (const name of topicNames) {

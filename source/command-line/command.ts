@@ -68,9 +68,9 @@ export type Understood = {readonly command: Command; readonly input: Input} | {r
 /** The grammar of the command line, for the monitor, which accepts commands, too. */
 export type Grammar = {
 	/** In the order of the help. */
-	readonly verbs: readonly string[];
+	readonly commands: readonly string[];
 	/** @throws CanhazgpuError `usage` with the nearest command. */
-	readonly find: (verb: string) => Promise<Command>;
+	readonly find: (name: string) => Promise<Command>;
 	/** @throws CanhazgpuError `usage` or `config`, as in a shell. */
 	readonly understand: (argv: readonly string[]) => Promise<Understood>;
 };

@@ -63,16 +63,16 @@ export async function helpOn(
 		return schemaText(name);
 	}
 
-	const isVerb = commandNames.includes(word);
+	const isCommand = commandNames.includes(word);
 	const topic = findTopic(word);
-	if (!isVerb && topic === undefined) {
+	if (!isCommand && topic === undefined) {
 		return refuse(word);
 	}
 
 	const columns = columnsFor(output, environment);
-	const verbHelp = isVerb ? [commandHelp(await findCommand(word), columns)] : [];
+	const ownHelp = isCommand ? [commandHelp(await findCommand(word), columns)] : [];
 	if (topic === undefined) {
-		return verbHelp.join('');
+		return ownHelp.join('');
 	}
 
 	const {default: markdown} = await topic.load();
@@ -80,5 +80,5 @@ export async function helpOn(
 	// A terminal may have no colors (TERM=dumb).
 	const hasColor = paint.bold('x') !== 'x';
 	const text = markdownText(markdown, {columns, paint, hasColor});
-	return [...verbHelp, text].join('\n\n');
+	return [...ownHelp, text].join('\n\n');
 }

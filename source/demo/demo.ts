@@ -1,6 +1,6 @@
 /**
 A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
-verbs that everybody else uses.
+commands that everybody else uses.
 */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {holdingsIn} from '../core/rules/leases/holdings.js';

@@ -1,5 +1,5 @@
 /**
-The people of a demonstration: they come, wait, work and leave by the verbs that everybody else uses.
+The people of a demonstration: they come, wait, work and leave by the commands that everybody else uses.
 */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';

@@ -18,11 +18,11 @@ const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 	);
 
 export function notYoursError(
-	verb: 'release' | 'extend',
+	action: 'release' | 'extend',
 	notYours: readonly HeldPart[],
 	requester: Requester,
 ): CanhazgpuError {
-	const who = doubtAbout(requester) ?? `Only the holder's account or root can ${verb} it.`;
+	const who = doubtAbout(requester) ?? `Only the holder's account or root can ${action} it.`;
 	const held = notYours.map(({index, lease}) => `${partName({index, lease})} is held by ${holderText(lease)}`);
 	return new CanhazgpuError('not-owner', `No reservations found for current user on ${partsOfNotYours(notYours)}`, {
 		hint: `${held.join(', ')}. Nothing was changed. ${who}`,

@@ -15,8 +15,8 @@ import {Screen} from './screens/screen.js';
 import type {StateStore} from './state/store.js';
 import {StoreContext, useDispatch, useMonitor} from './state/use-monitor.js';
 import type {TerminalModes} from './terminal.js';
-import {createVerbRunner} from './verbs/dispatch.js';
-import type {Waits} from './verbs/shared/waiting.js';
+import {createCommandRunner} from './commands/dispatch.js';
+import type {Waits} from './commands/shared/waiting.js';
 
 type Properties = {
 	readonly world: World;
@@ -75,7 +75,7 @@ function Monitor(properties: Properties): ReactElement {
 			stdout.write(text);
 		};
 
-		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
+		const runner = createCommandRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
 		return createController(store, runner, {quit, suspend, refresh, broken}, targets);
 	}, [world, store, ports, waits, refresh, suspend, lendTerminal, quit, broken, stdout, targets]);
 	const isMouseOn = useMonitor((state) => state.isMouseOn === true);

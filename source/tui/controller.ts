@@ -2,9 +2,9 @@
 import {sanitize, sanitizeTyped} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
-import {completeLine, openChosenLine} from './verbs/command-line.js';
-import type {VerbRunner} from './verbs/dispatch.js';
-import {warning} from './verbs/verb.js';
+import {completeLine, openChosenLine} from './commands/command-line.js';
+import type {CommandRunner} from './commands/dispatch.js';
+import {warning} from './commands/command.js';
 import type {MouseEvent} from './mouse/input.js';
 import type {MouseTargets} from './mouse/mouse-context.js';
 import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js';
@@ -62,7 +62,7 @@ function unboundText(key: string, bindings: readonly Binding[]): string {
 
 export function createController(
 	{getState, dispatch}: StateStore,
-	runner: VerbRunner,
+	runner: CommandRunner,
 	effects: Effects,
 	targets: Pick<MouseTargets, 'send'>,
 ): Controller {

@@ -105,7 +105,7 @@ test.each([
 	[['help', 'json'], Object.keys(schemas)],
 ])('completion after %j offers the usual values', async (before, offered) => {
 	const options = {
-		verbs: commandNames,
+		commands: commandNames,
 		find: findCommand,
 		globals: globalFlags,
 		isDescribed: false,
@@ -270,7 +270,7 @@ describe('a flag with an optional value', () => {
 
 	test('takes its value only after =, both when parsed and when completed', async () => {
 		const options = {
-			verbs: commandNames,
+			commands: commandNames,
 			find: findCommand,
 			globals: globalFlags,
 			isDescribed: false,

@@ -6,6 +6,7 @@ import {createUsedBox} from '../_helpers/program/used-box.js';
 import {holders, peek, recordsOf} from '../_helpers/program/processes.js';
 import {fixture} from '../gpu/fixture.js';
 import {account} from '../_helpers/program/cli.js';
+import {slowTest} from '../_helpers/slow.js';
 
 test('a running process is adopted and releases its GPU when it ends', async () => {
 	const {box, stub, job} = await createUsedBox();
@@ -30,7 +31,7 @@ test('a running process is adopted and releases its GPU when it ends', async () 
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });
 
-test('--short prints the ids, and invalid combinations are refused', async () => {
+slowTest('--short prints the ids, and invalid combinations are refused', async () => {
 	const {box, job} = await createUsedBox();
 	const pid = String(job.pid);
 	for (const [words, exitCode, error] of [

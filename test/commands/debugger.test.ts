@@ -9,7 +9,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong, slowTest} from '../_helpers/slow.js';
-import {libraryVerb} from '../../source/app/names.js';
+import {libraryCommand} from '../../source/app/names.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {hasSignal, portsOf} from '../_helpers/store/listeners.js';
@@ -127,7 +127,11 @@ describe('SIGUSR1 opens no debugger', () => {
 			onTestFinished(() => {
 				box.remove();
 			});
-			const reader = start(box, [libraryVerb, '50'], {...environment, LD_LIBRARY_PATH: compileNvml(), NVML_STUB: ''});
+			const reader = start(box, [libraryCommand, '50'], {
+				...environment,
+				LD_LIBRARY_PATH: compileNvml(),
+				NVML_STUB: '',
+			});
 			await eventually(() => reader.stdout().includes('\n'));
 			await provoke(reader.pid);
 			const lengthBefore = reader.stdout().length;

@@ -8,6 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 import {isShown, startTop} from '../tui/program/_program.js';
+import {slowTest} from '../_helpers/slow.js';
 
 const goAway = 'mkdir -p gone && cd gone && rmdir ../gone && exec "$@"';
 
@@ -29,7 +30,7 @@ async function runThere(box: Box, words: readonly string[]) {
 	return {exitCode: child.exitCode, stdout, stderr};
 }
 
-test('every short command works in a deleted directory', async () => {
+slowTest('every short command works in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	for (const [typed, exitCode] of [
 		['reserve --short', 0],

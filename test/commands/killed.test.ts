@@ -5,23 +5,24 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {createSweep} from '../_helpers/program/kill-stage.js';
-import {killedVerbs} from '../_helpers/program/killed-verbs.js';
+import {killedCommands} from '../_helpers/program/killed-commands.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 
-const anyVerb = fc.constantFrom(...killedVerbs);
+const anyCommand = fc.constantFrom(...killedCommands);
 
 describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
-] as const)('a verb on %s that is killed', (_, makeGround, points) => {
+] as const)('a command on %s that is killed', (_, makeGround, points) => {
 	test('takes effect completely or not at all, and the next read is right', {timeout: 120_000}, async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
 		await fc.assert(
-			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: points}), async (verb, at) => {
-				kills += (await sweep.kill(verb, at)) ? 1 : 0;
+			fc.asyncProperty(anyCommand, fc.integer({min: 1, max: points}), async (command, at) => {
+				kills += (await sweep.kill(command, at)) ? 1 : 0;
 			}),
-			{numRuns: 3, endOnFailure: true},
+			// Drawn points can all lie behind the end of their commands. The first point is always reached.
+			{numRuns: 3, endOnFailure: true, examples: [[killedCommands[0]!, 1]]},
 		);
 		expect(kills).toBeGreaterThan(0);
 	});
@@ -33,8 +34,8 @@ test(
 	async () => {
 		const sweep = createSweep(await redisGround('server'));
 		await fc.assert(
-			fc.asyncProperty(anyVerb, fc.integer({min: 1, max: 12}), async (verb, at) => {
-				await sweep.killServer(verb, at);
+			fc.asyncProperty(anyCommand, fc.integer({min: 1, max: 12}), async (command, at) => {
+				await sweep.killServer(command, at);
 			}),
 			{numRuns: 2, endOnFailure: true},
 		);

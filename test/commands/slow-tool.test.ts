@@ -8,7 +8,7 @@ import {createHost} from '../../source/host/host.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {start} from '../_helpers/program/processes.js';
-import {slowTest} from '../_helpers/slow.js';
+import {firstCase, slowTest} from '../_helpers/slow.js';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
 
@@ -57,7 +57,7 @@ test('reserve keeps to --wait however long the tool takes', async () => {
 	expect(performance.now() - startedMs).toBeLessThan(12_000);
 });
 
-test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1'])(
+test.each(firstCase(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1']))(
 	'an interrupted %s does not wait for the tool, and leaves nothing behind',
 	async (words) => {
 		const tool = stubTool(box, 'nvidia-smi', answering(30));

@@ -4,6 +4,7 @@ import {createBox, type Box} from '../_helpers/program/cli.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {eventually} from '../_helpers/eventually.js';
 import {start} from '../_helpers/program/processes.js';
+import {firstCase} from '../_helpers/slow.js';
 
 let box: Box;
 
@@ -53,7 +54,7 @@ test('a command that needs no scan after all ends the one that was started', asy
 	await eventually(() => stub.running().length === 0);
 });
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
 	'%s ends a command and its hanging tool at once',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");

@@ -26,6 +26,7 @@ import {
 	runAs,
 	type Account,
 } from '../_helpers/machine/accounts.js';
+import {slowTest} from '../_helpers/slow.js';
 
 /** Writes a file owned by this account. */
 function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o644): string {
@@ -330,7 +331,7 @@ describe.runIf(isRoot)('the file for all users', () => {
 	});
 });
 
-test('a password file that belongs to another account, is a FIFO or is too long is refused', async () => {
+slowTest('a password file that belongs to another account, is a FIFO or is too long is refused', async () => {
 	// Only root can act as another account.
 	const owner = isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()};
 	const home = directoryOf(owner);

@@ -9,7 +9,7 @@ import {DatabaseSync} from 'node:sqlite';
 import {text} from 'node:stream/consumers';
 import {describe, expect, test, vi} from 'vitest';
 import packageJson from '../../package.json' with {type: 'json'};
-import {libraryVerb} from '../../source/app/names.js';
+import {libraryCommand} from '../../source/app/names.js';
 import {createHost} from '../../source/host/host.js';
 import {program, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -174,7 +174,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 
 /** Waits for the child process that reads the library. */
 async function readerOf(parent: number): Promise<number> {
-	const isReader = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(libraryVerb);
+	const isReader = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(libraryCommand);
 	let found: number | undefined;
 	await eventually(() => {
 		const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
@@ -191,7 +191,7 @@ async function readerOf(parent: number): Promise<number> {
 describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the binary", () => {
 	/** The first scan of the program started by these arguments, and its stderr. */
 	const scan = async (words: readonly string[], environment: Readonly<Record<string, string>>, cwd = '/') => {
-		const [command, ...rest] = [...words, libraryVerb, '60000'];
+		const [command, ...rest] = [...words, libraryCommand, '60000'];
 		const child = spawn(command, rest, {cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe']});
 		const said = text(child.stderr);
 		const {value: line} = await createInterface({input: child.stdout})[Symbol.asyncIterator]().next();
@@ -234,7 +234,7 @@ describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the b
 		execFileSync(copy, ['admin', '--force', '--gpus', '2', '--provider', 'nvidia'], {env: environment, cwd: box.home});
 		const top = startTop(box, {shell: `exec "${copy}" top`, environment});
 		const reader = await readerOf(top.pid);
-		expect(readFileSync(`/proc/${reader}/cmdline`, 'utf8').split('\0')).toEqual([copy, libraryVerb, '2000', '']);
+		expect(readFileSync(`/proc/${reader}/cmdline`, 'utf8').split('\0')).toEqual([copy, libraryCommand, '2000', '']);
 		// Only the stand-in library reports this process.
 		await top.waitFor('PID 100');
 		top.write('q');

@@ -9,7 +9,7 @@ import {leaveQueue} from '../../source/core/operations/waiting/leave-queue.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {stageOf} from '../_helpers/program/kill-stage.js';
-import {poolStateOf, type Stage} from '../_helpers/program/killed-verbs.js';
+import {poolStateOf, type Stage} from '../_helpers/program/killed-commands.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {checkAuditLog} from '../_helpers/store/audit-log.js';
 import {historyOf} from '../_helpers/world.js';

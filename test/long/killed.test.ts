@@ -2,7 +2,7 @@
 import {describe, expect, test} from 'vitest';
 import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {createSweep} from '../_helpers/program/kill-stage.js';
-import {killedVerbs} from '../_helpers/program/killed-verbs.js';
+import {killedCommands} from '../_helpers/program/killed-commands.js';
 
 /** More points than any command has. */
 const most = 300;
@@ -11,41 +11,41 @@ describe.each([
 	['redis', redisGround],
 	['embedded', async () => embeddedGround],
 ])('on %s', (_, makeGround) => {
-	test.each(killedVerbs)('$name', {timeout: 900_000}, async (verb) => {
+	test.each(killedCommands)('$name', {timeout: 900_000}, async (command) => {
 		const sweep = createSweep(await makeGround());
 		let at = 1;
-		while (at < most && (await sweep.kill(verb, at))) {
+		while (at < most && (await sweep.kill(command, at))) {
 			at++;
 		}
 
-		console.log(`${verb.name}: ${at - 1} points`);
+		console.log(`${command.name}: ${at - 1} points`);
 		expect(at).toBeGreaterThan(4);
 		expect(at).toBeLessThan(most);
 	});
 });
 
-test.each(killedVerbs)(
+test.each(killedCommands)(
 	'$name stays right if its Redis is killed and restarts with its data',
 	{timeout: 900_000},
-	async (verb) => {
+	async (command) => {
 		const ground = await redisGround('server');
 		const sweep = createSweep(ground);
 		for (let at = 1; at <= 12; at++) {
-			await sweep.killServer(verb, at);
+			await sweep.killServer(command, at);
 		}
 
 		expect(ground.kills()).toBeGreaterThan(4);
 	},
 );
 
-test.each(killedVerbs.filter(({name}) => ['run', 'reserve', 'release', 'admin --drain'].includes(name)))(
+test.each(killedCommands.filter(({name}) => ['run', 'reserve', 'release', 'admin --drain'].includes(name)))(
 	'$name stays right if its Redis is killed and restarts empty',
 	{timeout: 900_000},
-	async (verb) => {
+	async (command) => {
 		const ground = await redisGround('server and data');
 		const sweep = createSweep(ground);
 		for (let at = 1; at <= 24; at++) {
-			await sweep.killData(verb, at);
+			await sweep.killData(command, at);
 		}
 
 		expect(ground.kills()).toBeGreaterThan(4);

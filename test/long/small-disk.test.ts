@@ -66,10 +66,10 @@ describe.skipIf(!canMount)('a disk', () => {
 		await box.run('reserve --gpu-ids 1 --note kept');
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const ballast = fill(box.poolDirectory);
-		for (const verb of ['release --gpu-ids 1', 'extend --duration 1h', 'admin --drain 1', 'reserve --nonblock']) {
-			const ran = await box.run(verb);
-			expect(ran, verb).toMatchObject({exitCode: 4, stdout: ''});
-			expect(ran.stderr, verb).toBe(
+		for (const command of ['release --gpu-ids 1', 'extend --duration 1h', 'admin --drain 1', 'reserve --nonblock']) {
+			const ran = await box.run(command);
+			expect(ran, command).toMatchObject({exitCode: 4, stdout: ''});
+			expect(ran.stderr, command).toBe(
 				`Error: The GPU pool ${box.poolDirectory}/pool.sqlite cannot be written: the disk is full\nFree some space. Nothing was changed.\n`,
 			);
 		}
@@ -104,10 +104,10 @@ describe.skipIf(!canMount)('a disk', () => {
 		const box = await boxOnSmallDisk();
 		await box.run('reserve --gpu-ids 1 --note kept');
 		mount('-o', 'remount,ro', box.poolDirectory);
-		for (const verb of ['release', 'reserve --nonblock', 'admin --drain 0']) {
-			const ran = await box.run(verb);
-			expect(ran, verb).toMatchObject({exitCode: 4, stdout: ''});
-			expect(ran.stderr, verb).toMatch(
+		for (const command of ['release', 'reserve --nonblock', 'admin --drain 0']) {
+			const ran = await box.run(command);
+			expect(ran, command).toMatchObject({exitCode: 4, stdout: ''});
+			expect(ran.stderr, command).toMatch(
 				/^Error: The GPU pool \S+ (?:is read-only for you|cannot be opened|is on a read-only file system)\n.+\n$/v,
 			);
 		}

@@ -202,19 +202,23 @@ async function expectRefusal(box: Box, words: readonly string[], exitCodes: read
 }
 
 describe('wrong input', () => {
-	test.each(Object.entries(wrong))('for %s is refused and changes nothing', {timeout: 60_000}, async (verb, inputs) => {
-		expect(inputs.length).toBeGreaterThanOrEqual(10);
-		const box = await createEmbeddedBox(4);
-		onTestFinished(box.remove);
-		await box.run('reserve --gpu-ids 3 --duration 8h');
-		const before = await peek(box);
-		for (const words of inputs) {
-			await expectRefusal(box, [verb, ...words], [1, 2, 3, 126, 127]);
-		}
+	test.each(Object.entries(wrong))(
+		'for %s is refused and changes nothing',
+		{timeout: 60_000},
+		async (command, inputs) => {
+			expect(inputs.length).toBeGreaterThanOrEqual(10);
+			const box = await createEmbeddedBox(4);
+			onTestFinished(box.remove);
+			await box.run('reserve --gpu-ids 3 --duration 8h');
+			const before = await peek(box);
+			for (const words of inputs) {
+				await expectRefusal(box, [command, ...words], [1, 2, 3, 126, 127]);
+			}
 
-		const after = await peek(box);
-		expect([after.gpus, after.queue]).toEqual([before.gpus, before.queue]);
-	});
+			const after = await peek(box);
+			expect([after.gpus, after.queue]).toEqual([before.gpus, before.queue]);
+		},
+	);
 });
 
 /** Valid commands, which fail only because of the store. */

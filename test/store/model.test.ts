@@ -5,6 +5,7 @@ import type {Expectation, Plan, Write} from '../../source/core/model/plan.js';
 import type {Store} from '../../source/core/model/ports.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore} from '../../source/store/memory/index.js';
+import {isLong} from '../_helpers/slow.js';
 import {
 	anyAudit,
 	anyDrains,
@@ -21,7 +22,7 @@ import {
 import {harnesses, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
-const histories = 30;
+const histories = isLong ? 30 : 10;
 const longest = 30;
 
 const gpu = fc.nat(3);

@@ -16,9 +16,9 @@ import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
 import {StoreContext} from '../../source/tui/state/use-monitor.js';
-import {openingOf, type Verb} from '../../source/tui/verbs/verb.js';
+import {openingOf, type MonitorCommand} from '../../source/tui/commands/command.js';
 import {createTerminalModes} from '../../source/tui/terminal.js';
-import {createWaits} from '../../source/tui/verbs/shared/waiting.js';
+import {createWaits} from '../../source/tui/commands/shared/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import type {FactsOfProcesses} from '../../source/core/model/types.js';
@@ -41,14 +41,14 @@ export const settingsFor = (box: Box, more: Partial<Settings> = {}): Settings =>
 	...more,
 });
 
-/** An action, its kind if it has no other fields, or a function that returns the action of a verb's key. */
+/** An action, its kind if it has no other fields, or a function that returns the action of a command's key. */
 export type Step = Action | Exclude<Action['kind'], 'typed'> | ((state: State) => Action);
 
-/** The action of a verb's key: opens a dialog or shows why it is disabled. */
+/** The action of a command's key: opens a dialog or shows why it is disabled. */
 export const pressing =
-	(verb: Verb) =>
+	(command: MonitorCommand) =>
 	(state: State): Action =>
-		openingOf(verb, state)!;
+		openingOf(command, state)!;
 
 /** Returns the state after these steps. */
 export const after = (state: State, ...steps: readonly Step[]): State => {

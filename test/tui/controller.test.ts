@@ -3,9 +3,9 @@ import {expect, test} from 'vitest';
 import {createController} from '../../source/tui/controller.js';
 import {createStateStore} from '../../source/tui/state/store.js';
 import type {Settings} from '../../source/tui/state/state.js';
-import {reserve} from '../../source/tui/verbs/reserve.js';
-import {release} from '../../source/tui/verbs/release.js';
-import type {VerbRunner} from '../../source/tui/verbs/dispatch.js';
+import {reserve} from '../../source/tui/commands/reserve.js';
+import {release} from '../../source/tui/commands/release.js';
+import type {CommandRunner} from '../../source/tui/commands/dispatch.js';
 import {createMouseTargets} from '../../source/tui/mouse/mouse-context.js';
 import {pressing, stateOf, type Step} from './_harness.js';
 import {createScene} from './_world.js';
@@ -19,7 +19,7 @@ async function controllerIn(steps: readonly Step[], more: Partial<Settings> = {}
 	let suspensions = 0;
 	const controller = createController(
 		store,
-		{} as unknown as VerbRunner,
+		{} as unknown as CommandRunner,
 		{
 			quit: never,
 			refresh: never,

@@ -5,10 +5,10 @@ import type {Form} from '../../source/tui/state/dialogs.js';
 import {changeForm} from '../../source/tui/state/form.js';
 import type {PanelIntent} from '../../source/tui/state/panels/reduce.js';
 import type {TableIntent} from '../../source/tui/state/table/reduce.js';
-import {release} from '../../source/tui/verbs/release.js';
-import {reserve} from '../../source/tui/verbs/reserve.js';
-import type {ReserveForm} from '../../source/tui/verbs/shared/reserve-form.js';
-import {wait} from '../../source/tui/verbs/wait.js';
+import {release} from '../../source/tui/commands/release.js';
+import {reserve} from '../../source/tui/commands/reserve.js';
+import type {ReserveForm} from '../../source/tui/commands/shared/reserve-form.js';
+import {wait} from '../../source/tui/commands/wait.js';
 import {splitReading} from '../_helpers/mig-box.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';
 import {nightOf, pastOf, reported, eventsArrived} from './_scene.js';
@@ -149,11 +149,11 @@ test.each(['60x15', '80x24'] as const)(
 		const [columns = 0, rows = 0] = name.split('x').map(Number);
 		const box = await createBox(8);
 		await box.write({kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])});
-		for (const [verb, file] of [
+		for (const [command, file] of [
 			[reserve, 'reserve-refused'],
 			[wait, 'wait-refused'],
 		] as const) {
-			const text = frameOf(refused(await stateOf(box, {columns, rows}, {}, [pressing(verb)])));
+			const text = frameOf(refused(await stateOf(box, {columns, rows}, {}, [pressing(command)])));
 			const lines = text.split('\n');
 			expect(lines).toHaveLength(rows);
 			expect(text).toContain('Not enough GPUs available. Requested: 2');

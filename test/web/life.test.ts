@@ -3,6 +3,7 @@ import {createBox, withoutRedis} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+import {firstCase} from '../_helpers/slow.js';
 import {ask, askJson, listenTo, startWeb} from './_server.js';
 
 const password = 'correct-horse-battery-staple';
@@ -23,7 +24,7 @@ test('a port in use is an error with a hint', async () => {
 	});
 });
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
 	'%s ends the server immediately, even with open streams',
 	async (signal) => {
 		const box = await freshEmbeddedBox(1);

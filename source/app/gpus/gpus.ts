@@ -20,7 +20,7 @@ import {runTool} from '../../host/tool/spawn.js';
 import {runSystemTool} from '../../host/tool/system-tool.js';
 import {createUsers} from '../../host/accounts/users.js';
 import type {Detected} from '../contract.js';
-import {libraryVerb, simulatedCount} from '../names.js';
+import {libraryCommand, simulatedCount} from '../names.js';
 import {isInstalled} from '../start-up/early-readings.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
@@ -165,7 +165,7 @@ export async function watchingProvider(
 		...world,
 		intervalMs,
 		uptimeSeconds: uptime,
-		library: selfCommand(libraryVerb),
+		library: selfCommand(libraryCommand),
 	});
 	return () => createNvidiaProvider({...world, createSources});
 }

@@ -8,7 +8,7 @@ import {firstQueries} from '../../gpu/nvidia/fields.js';
 import {runTool} from '../../host/tool/spawn.js';
 
 /** Commands that scan the GPUs of this machine. `top` is missing because monitors share one scan. */
-const scanningVerbs = new Set(['status', 'run', 'reserve']);
+const scanningCommands = new Set(['status', 'run', 'reserve']);
 
 /** Arguments with which these commands usually do not scan. A scan that turns out to be unneeded is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
@@ -18,11 +18,13 @@ const isOfCluster = (words: readonly string[], engine: string | undefined): bool
 	words.some((word, index) => word === '--engine=slurm' || (word === '--engine' && words[index + 1] === 'slurm'));
 
 /** Whether a command line probably needs a GPU scan. `engine` is the engine that the environment names. */
-export const mayScan = ([verb = '', ...words]: readonly string[], engine: string | undefined): boolean => {
+export const mayScan = ([command = '', ...words]: readonly string[], engine: string | undefined): boolean => {
 	const separator = words.indexOf('--');
 	const own = separator === -1 ? words : words.slice(0, separator);
 	return (
-		scanningVerbs.has(verb) && own.every((word) => !otherwise.has(word.split('=', 1)[0]!)) && !isOfCluster(own, engine)
+		scanningCommands.has(command) &&
+		own.every((word) => !otherwise.has(word.split('=', 1)[0]!)) &&
+		!isOfCluster(own, engine)
 	);
 };
 

@@ -4,7 +4,7 @@ import {writeSync} from 'node:fs';
 import type {Paint} from '../../format/text/paint.js';
 
 /** Whether the command leaves stdout to its job. Only a hint: a print opens stdout first. */
-export const leavesOutput = ([verb]: readonly string[]): boolean => verb === 'run';
+export const leavesOutput = ([command]: readonly string[]): boolean => command === 'run';
 
 const same = (text: string): string => text;
 

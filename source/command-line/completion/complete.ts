@@ -11,14 +11,14 @@ import {completeWords, type Candidate} from './words.js';
 /** The longest that completion waits for an unreachable store. */
 const patienceMs = 1000;
 
-async function known(kind: KnownKind, verb: Command, words: readonly string[]): Promise<readonly Candidate[]> {
+async function known(kind: KnownKind, command: Command, words: readonly string[]): Promise<readonly Candidate[]> {
 	const [{parseInput}, {loadConfig}, {candidatesOf}] = await Promise.all([
 		import('../parse.js'),
 		import('../../config/config.js'),
 		import('./known-values.js'),
 	]);
 	// The flags of the line, such as --redis-host, decide which pool is read.
-	const {overrides, text} = parseInput(verb, {words, rest: []});
+	const {overrides, text} = parseInput(command, {words, rest: []});
 	// A config file of the current directory is ignored: the user may press Tab in an untrusted directory.
 	const config = await loadConfig({
 		flags: overrides,
@@ -68,7 +68,7 @@ export async function printCompletion([shell, ...words]: readonly string[]): Pro
 		words.slice(0, -1).map((each) => expanded(each)),
 		word,
 		{
-			verbs: commandNames,
+			commands: commandNames,
 			find: findCommand,
 			globals: globalFlags,
 			// Bash shows no descriptions.

@@ -17,15 +17,15 @@ type Completed =
 
 type CompletionOptions = {
 	/** The commands that can be used here, except `help`. */
-	readonly verbs: readonly string[];
+	readonly commands: readonly string[];
 	/** Words that can stand in place of a command, with the words that may follow each. */
 	readonly names?: Readonly<Record<string, readonly string[]>>;
-	readonly find: (verb: string) => Promise<Command>;
+	readonly find: (name: string) => Promise<Command>;
 	readonly globals: Flags;
 	/** Whether candidates have descriptions. Without descriptions, the commands need not be loaded. */
 	readonly isDescribed: boolean;
 	/** Returns the values that the pool or the configuration knows. `words` excludes the completed flag. */
-	readonly know: (kind: KnownKind, verb: Command, words: readonly string[]) => Promise<readonly Candidate[]>;
+	readonly know: (kind: KnownKind, command: Command, words: readonly string[]) => Promise<readonly Candidate[]>;
 };
 
 const words = (candidates: readonly Candidate[]): Completed => ({kind: 'words', candidates});
@@ -116,8 +116,10 @@ const unused = (flags: Flags, seen: ReadonlySet<string>): readonly Candidate[] =
 		.filter(([name, flag]) => flag.isMultiple === true || !seen.has(name))
 		.map(([name, {summary}]) => ({word: `--${name}`, about: summary}));
 
-const describedVerbs = async ({verbs, find, isDescribed}: CompletionOptions): Promise<readonly Candidate[]> =>
-	Promise.all(verbs.map(async (verb) => ({word: verb, about: isDescribed ? (await find(verb)).summary : undefined})));
+const describedCommands = async ({commands, find, isDescribed}: CompletionOptions): Promise<readonly Candidate[]> =>
+	Promise.all(
+		commands.map(async (name) => ({word: name, about: isDescribed ? (await find(name)).summary : undefined})),
+	);
 
 async function firstWords(before: readonly string[], word: string, options: CompletionOptions): Promise<Completed> {
 	const {globals, names = {}} = options;
@@ -126,7 +128,7 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 	return value !== undefined || word.startsWith('-')
 		? (value ?? words(unused(globals, walked.flags)))
 		: words([
-				...(await describedVerbs(options)),
+				...(await describedCommands(options)),
 				...plain(Object.keys(names)),
 				{word: 'help', about: 'Show the help for a command or a topic'},
 			]);
@@ -135,8 +137,8 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 /** Returns commands and topics. A name shared by both appears once. */
 async function helpWords(options: CompletionOptions): Promise<readonly Candidate[]> {
 	const {topics} = await import('../../help/topics.js');
-	const others = Object.entries(topics).filter(([name]) => !options.verbs.includes(name));
-	return [...(await describedVerbs(options)), ...others.map(([name, {summary}]) => ({word: name, about: summary}))];
+	const others = Object.entries(topics).filter(([name]) => !options.commands.includes(name));
+	return [...(await describedCommands(options)), ...others.map(([name, {summary}]) => ({word: name, about: summary}))];
 }
 
 async function schemaWords(after: readonly string[]): Promise<readonly Candidate[]> {
@@ -155,54 +157,58 @@ type Position = {
 	readonly word: string;
 };
 
-async function verbWords(verb: Command, {own, outer, word}: Position, options: CompletionOptions): Promise<Completed> {
-	const flags: Flags = {...verb.flags, ...options.globals};
+async function commandWords(
+	command: Command,
+	{own, outer, word}: Position,
+	options: CompletionOptions,
+): Promise<Completed> {
+	const flags: Flags = {...command.flags, ...options.globals};
 	const walked = walk(own, flags);
 	const others = [...outer, ...(walked.wanting === undefined ? own : own.slice(0, -1))];
-	const value = await valueDue(word, walked, flags, async (kind) => options.know(kind, verb, others));
+	const value = await valueDue(word, walked, flags, async (kind) => options.know(kind, command, others));
 	if (value !== undefined) {
 		return value;
 	}
 
-	const first = verb.words === undefined || walked.others > 0 ? [] : verb.words;
+	const first = command.words === undefined || walked.others > 0 ? [] : command.words;
 	// Global flags are rarely useful, so they are offered only after a dash.
-	const named = word.startsWith('-') ? flags : verb.flags;
+	const named = word.startsWith('-') ? flags : command.flags;
 	return words([
-		...(typeof first === 'string' ? listed(word, await options.know(first, verb, others)) : plain(first)),
+		...(typeof first === 'string' ? listed(word, await options.know(first, command, others)) : plain(first)),
 		...unused(named, walked.flags),
-		...(verb.takesRest === true ? [{word: '--', about: 'the command follows'}] : []),
+		...(command.takesRest === true ? [{word: '--', about: 'the command follows'}] : []),
 	]);
 }
 
 async function anyWords(before: readonly string[], word: string, options: CompletionOptions): Promise<Completed> {
-	const {verbs, names = {}, find} = options;
+	const {commands, names = {}, find} = options;
 	const separator = before.indexOf('--');
 	const own = separator === -1 ? before : before.slice(0, separator);
 	const index = commandPosition(own);
-	const verb = own[index];
-	if (verb === undefined) {
+	const name = own[index];
+	if (name === undefined) {
 		return separator === -1 ? firstWords(before, word, options) : words([]);
 	}
 
 	const after = own.slice(index + 1);
-	if (Object.hasOwn(names, verb)) {
-		return words(plain(after.length === 0 ? names[verb]! : []));
+	if (Object.hasOwn(names, name)) {
+		return words(plain(after.length === 0 ? names[name]! : []));
 	}
 
-	if (verb === 'help') {
+	if (name === 'help') {
 		return words(after.length === 0 ? await helpWords(options) : await schemaWords(after));
 	}
 
-	if (!verbs.includes(verb)) {
+	if (!commands.includes(name)) {
 		return words([]);
 	}
 
-	const command = await find(verb);
+	const command = await find(name);
 	if (separator !== -1) {
 		return command.takesRest === true ? {kind: 'command'} : words([]);
 	}
 
-	return verbWords(command, {own: after, outer: own.slice(0, index), word}, options);
+	return commandWords(command, {own: after, outer: own.slice(0, index), word}, options);
 }
 
 /** Returns the candidates for `word`, which may be empty or incomplete. `before` excludes the program. */

@@ -13,9 +13,9 @@ import {namedPartsOf, refuseBoth} from './flag-values.js';
 import {idsFlag, usualDurations} from './common-flags.js';
 import {withWorld} from './with-world.js';
 
-type Verb = 'run' | 'reserve';
+type ClaimingCommand = 'run' | 'reserve';
 
-const needFlags = (verb: Verb): Flags => ({
+const needFlags = (command: ClaimingCommand): Flags => ({
 	share: {
 		value: 'SIZE',
 		summary: 'reserve SIZE of memory on each GPU and share the rest',
@@ -30,7 +30,7 @@ const needFlags = (verb: Verb): Flags => ({
 		value: 'SIZE',
 		summary: 'minimum memory of each GPU: 40G',
 		aliases: ['gpu-memory'],
-		setting: `${verb}.min-memory`,
+		setting: `${command}.min-memory`,
 		completes: ['16G', '24G', '40G', '48G', '80G'],
 	},
 	model: {
@@ -38,22 +38,22 @@ const needFlags = (verb: Verb): Flags => ({
 		summary: 'only GPUs of these models: h100,a100',
 		isMultiple: true,
 		mayBeEmpty: true,
-		setting: `${verb}.model`,
+		setting: `${command}.model`,
 		completes: ['a10', 'a100', 'b200', 'h100', 'h200', 'l4', 'l40s', 'mi300x', 't4', 'v100'],
 	},
 	'min-compute': {
 		value: 'X.Y',
 		summary: 'minimum CUDA compute capability of each GPU: 8.0',
-		setting: `${verb}.min-compute`,
+		setting: `${command}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
-	'same-model': {summary: 'only GPUs of the same model (default for several)', setting: `${verb}.same-model`},
+	'same-model': {summary: 'only GPUs of the same model (default for several)', setting: `${command}.same-model`},
 	mixed: {summary: 'allow GPUs of different models'},
-	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${verb}.nvlink`},
+	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${command}.nvlink`},
 	strategy: {
 		value: 'NAME',
 		summary: 'which free GPUs to prefer: mru, lru, pack, spread, cool or topology',
-		setting: `${verb}.strategy`,
+		setting: `${command}.strategy`,
 	},
 	workload: {
 		value: 'KIND',
@@ -64,10 +64,10 @@ const needFlags = (verb: Verb): Flags => ({
 
 const workloads: Readonly<Record<string, StrategyName>> = {train: 'cool', serve: 'pack'};
 
-export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
+export function strategyOf(input: Input, command: ClaimingCommand): StrategyName | undefined {
 	const workload = input.text('workload');
 	if (workload === undefined) {
-		return input.config.get(`${verb}.strategy`);
+		return input.config.get(`${command}.strategy`);
 	}
 
 	if (!Object.hasOwn(workloads, workload)) {
@@ -131,15 +131,15 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 	return {profile};
 }
 
-const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
+const needOfInstances = (input: Input, command: ClaimingCommand, mig: InstanceNeed): Need => ({
 	mig,
-	models: input.has('model') ? input.config.get(`${verb}.model`) : undefined,
-	minCompute: input.has('min-compute') ? input.config.get(`${verb}.min-compute`) : undefined,
+	models: input.has('model') ? input.config.get(`${command}.model`) : undefined,
+	minCompute: input.has('min-compute') ? input.config.get(`${command}.min-compute`) : undefined,
 });
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
-function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | undefined {
+function sameModelOf(input: Input, command: ClaimingCommand, {count, ids}: Wish): boolean | undefined {
 	if (input.has('same-model') && input.has('mixed')) {
 		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {
 			hint: 'Leave out one of them.',
@@ -153,13 +153,13 @@ function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | un
 	return input.has('mixed')
 		? false
 		: isMeant(input, 'same-model', ids)
-			? input.config.get(`${verb}.same-model`)
+			? input.config.get(`${command}.same-model`)
 			: undefined;
 }
 
-function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefined {
+function nvlinkOf(input: Input, command: ClaimingCommand, {count, ids}: Wish): true | undefined {
 	if (count > 1) {
-		return isMeant(input, 'nvlink', ids) && input.config.get(`${verb}.nvlink`) === true ? true : undefined;
+		return isMeant(input, 'nvlink', ids) && input.config.get(`${command}.nvlink`) === true ? true : undefined;
 	}
 
 	if (input.has('nvlink')) {
@@ -175,48 +175,48 @@ function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefine
 const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
 	ids === undefined || input.has(flag) || !input.has('gpu-ids');
 
-function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
+function needOf(input: Input, command: ClaimingCommand, wish: Wish): Need | undefined {
 	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
 		isMeant(input, flag, wish.ids) ? value : undefined;
 	const need: Need = {
 		shareMiB: shareOf(input),
-		minMemoryMiB: given('min-memory', input.config.get(`${verb}.min-memory`)),
-		models: given('model', input.config.get(`${verb}.model`)),
-		minCompute: given('min-compute', input.config.get(`${verb}.min-compute`)),
-		sameModel: sameModelOf(input, verb, wish),
-		nvlink: nvlinkOf(input, verb, wish),
+		minMemoryMiB: given('min-memory', input.config.get(`${command}.min-memory`)),
+		models: given('model', input.config.get(`${command}.model`)),
+		minCompute: given('min-compute', input.config.get(`${command}.min-compute`)),
+		sameModel: sameModelOf(input, command, wish),
+		nvlink: nvlinkOf(input, command, wish),
 	};
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }
 
-export const wantFlags = (verb: Verb): Flags => ({
-	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${verb}.gpus`},
+export const wantFlags = (command: ClaimingCommand): Flags => ({
+	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${command}.gpus`},
 	'gpu-ids': idsFlag('parts'),
-	...needFlags(verb),
+	...needFlags(command),
 	note: {
 		shortFlag: 'n',
 		value: 'TEXT',
 		summary: 'a note that everyone can see',
-		setting: `${verb}.note`,
+		setting: `${command}.note`,
 		mayBeEmpty: true,
 	},
 	user: {
 		shortFlag: 'u',
 		value: 'NAME',
 		summary: 'your name, if several people share this account',
-		setting: `${verb}.user`,
+		setting: `${command}.user`,
 		mayBeEmpty: true,
 		completes: 'labels',
 	},
 	nonblock: {
 		summary: 'exit with code 3 instead of waiting in the queue',
-		setting: `${verb}.nonblock`,
+		setting: `${command}.nonblock`,
 	},
 	wait: {
 		shortFlag: 'w',
 		value: 'TIME',
 		summary: 'leave the queue after this time and exit with code 3',
-		setting: `${verb}.wait`,
+		setting: `${command}.wait`,
 		mayBeEmpty: true,
 		completes: usualDurations,
 	},
@@ -224,15 +224,19 @@ export const wantFlags = (verb: Verb): Flags => ({
 
 export function wantedOf(
 	input: Input,
-	verb: Verb,
+	command: ClaimingCommand,
 ): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
 	const named = namedPartsOf(input);
 	const mig = instanceNeedOf(input, named);
 	// A typed number overrides ids from a config file.
-	const configured = input.has('gpus') ? undefined : input.config.get(`${verb}.gpu-ids`);
+	const configured = input.has('gpus') ? undefined : input.config.get(`${command}.gpu-ids`);
 	const ids = mig === undefined ? (named?.ids ?? configured) : undefined;
-	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
-	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
+	const count = countOf(input, `${command}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
+	return {
+		ids,
+		count,
+		need: mig === undefined ? needOf(input, command, {count, ids}) : needOfInstances(input, command, mig),
+	};
 }
 
 /** Reading MIG instances takes long, so only requests for instances do it. */
@@ -259,9 +263,9 @@ export function countOf(
 }
 
 /** Returns the seconds to wait: 0 to not wait, undefined without limit. `--nonblock` overrides `--wait`. */
-export function waitSecondsOf(input: Input, verb: Verb): number | undefined {
+export function waitSecondsOf(input: Input, command: ClaimingCommand): number | undefined {
 	const waits = input.has('wait') && !input.has('nonblock');
-	return input.config.get(`${verb}.nonblock`) === true && !waits ? 0 : input.config.get(`${verb}.wait`);
+	return input.config.get(`${command}.nonblock`) === true && !waits ? 0 : input.config.get(`${command}.wait`);
 }
 
 async function modelsOfPool(app: App): Promise<string> {

@@ -67,29 +67,29 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 
 const programs = new Set(['canhazgpu', 'chg']);
 
-function changesPool(verb: string, manner: 'reads' | 'changes', input: Input): boolean {
-	const onlyShows = verb === 'admin' && input.has('policy');
-	return (manner === 'changes' && !onlyShows) || (verb === 'queue' && input.has('leave'));
+function changesPool(name: string, manner: 'reads' | 'changes', input: Input): boolean {
+	const onlyShows = name === 'admin' && input.has('policy');
+	return (manner === 'changes' && !onlyShows) || (name === 'queue' && input.has('leave'));
 }
 
 type MonitorKind = {readonly isReadonly: boolean; readonly hasEngine: boolean};
 
-function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorKind): void {
-	const manner = Object.hasOwn(manners, verb) ? manners[verb] : undefined;
+function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKind): void {
+	const manner = Object.hasOwn(manners, name) ? manners[name] : undefined;
 	if (manner === undefined) {
-		throw new CanhazgpuError('usage', `${verb} cannot be used inside the monitor`, {
-			hint: `Type it in a shell: canhazgpu ${verb}`,
+		throw new CanhazgpuError('usage', `${name} cannot be used inside the monitor`, {
+			hint: `Type it in a shell: canhazgpu ${name}`,
 		});
 	}
 
-	if (verb === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
+	if (name === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
 		throw new CanhazgpuError('usage', 'admin cannot create a pool inside the monitor', {
 			hint: `Type it in a shell. Here it takes ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 
 	if (input.has('follow')) {
-		throw new CanhazgpuError('usage', `${verb} --follow cannot be used inside the monitor`, {
+		throw new CanhazgpuError('usage', `${name} --follow cannot be used inside the monitor`, {
 			hint: 'The monitor already shows changes. Leave out --follow.',
 		});
 	}
@@ -106,7 +106,7 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 		throw new CanhazgpuError('usage', `--${given} cannot be changed inside the monitor`, {hint: 'Leave it out.'});
 	}
 
-	if (isReadonly && changesPool(verb, manner, input)) {
+	if (isReadonly && changesPool(name, manner, input)) {
 		throw new CanhazgpuError('failed', 'This monitor is read-only: it was started with --readonly');
 	}
 }
@@ -162,7 +162,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 			}
 
 			const {command, input} = understood;
-			checkVerb(command.name, input, {isReadonly, hasEngine: world.engine !== undefined});
+			checkUse(command.name, input, {isReadonly, hasEngine: world.engine !== undefined});
 			const printed: string[] = [];
 			await command.run(innerApp(app, world, options, printed), input);
 			return printed;
@@ -177,7 +177,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		const before = line.slice(0, start).split(/\s+/v).filter(Boolean);
 		const completed = await namingReplaced(async () =>
 			completeWords(before, line.slice(start), {
-				verbs: grammar.verbs.filter((verb) => Object.hasOwn(manners, verb)),
+				commands: grammar.commands.filter((name) => Object.hasOwn(manners, name)),
 				names: {[hostWord]: ['all', ...hosts.names]},
 				find: grammar.find,
 				globals: {},

@@ -131,7 +131,7 @@ export const wishes = [
 
 export type Wish = (typeof wishes)[number];
 
-export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
+export type LocalCommand = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
 export type Engine = {
 	readonly name: 'slurm';
@@ -151,7 +151,7 @@ export type Engine = {
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
 	/** Returns an error that explains why the engine cannot do this, and the alternatives. */
-	readonly refusalOf: (verb: LocalVerb) => Error;
+	readonly refusalOf: (command: LocalCommand) => Error;
 };
 
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
@@ -161,8 +161,8 @@ export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: Store
 	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 
 /** @throws CanhazgpuError `failed` if the world's engine cannot do that. */
-export function requireLocal({engine}: EngineWorld, verb: LocalVerb): void {
+export function requireLocal({engine}: EngineWorld, command: LocalCommand): void {
 	if (engine !== undefined) {
-		throw engine.refusalOf(verb);
+		throw engine.refusalOf(command);
 	}
 }

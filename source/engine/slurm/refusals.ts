@@ -1,7 +1,7 @@
 /** Converts Slurm's errors to those of this program, and refuses what Slurm does not support. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
-import type {LocalVerb, Wish} from '../../core/operations/engine.js';
+import type {LocalCommand, Wish} from '../../core/operations/engine.js';
 
 type Meaning = {
 	/** Absent for any command. */
@@ -178,7 +178,7 @@ export function oldVersionError(error: unknown): CanhazgpuError | undefined {
 		: undefined;
 }
 
-const localVerbs: Readonly<Record<LocalVerb, {readonly message: string; readonly hint: string}>> = {
+const localCommands: Readonly<Record<LocalCommand, {readonly message: string; readonly hint: string}>> = {
 	adopt: {
 		message: 'Slurm cannot take over a process that runs already',
 		hint: 'Start it again with GPUs of its own: canhazgpu run --gpus N -- COMMAND',
@@ -206,8 +206,8 @@ const localVerbs: Readonly<Record<LocalVerb, {readonly message: string; readonly
 };
 
 /** Explains why Slurm cannot do this, and the alternatives. */
-export const refusalOf = (verb: LocalVerb): CanhazgpuError =>
-	new CanhazgpuError('failed', localVerbs[verb].message, {hint: localVerbs[verb].hint});
+export const refusalOf = (command: LocalCommand): CanhazgpuError =>
+	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 
 /** A part of a request that Slurm does not support. */
 type Inexpressible = {

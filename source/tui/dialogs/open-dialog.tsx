@@ -1,7 +1,7 @@
 import type {ReactElement} from 'react';
 import {isAsking} from '../state/dialogs.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
-import {verbOf} from '../verbs/index.js';
+import {commandOf} from '../commands/index.js';
 import {ColumnsDialog} from './columns.js';
 import {CommandContext} from './command-text.js';
 import {HelpDialog} from './help.js';
@@ -13,9 +13,9 @@ export function OpenDialog(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	const {requester} = useSettings();
 	if (isAsking(dialog)) {
-		const {Dialog, command} = dialog.kind === 'command' ? {} : verbOf(dialog);
+		const {Dialog, shellCommand} = dialog.kind === 'command' ? {} : commandOf(dialog);
 		return Dialog === undefined ? undefined : (
-			<CommandContext value={command?.(dialog, requester)}>
+			<CommandContext value={shellCommand?.(dialog, requester)}>
 				<Dialog dialog={dialog} />
 			</CommandContext>
 		);

@@ -1,17 +1,17 @@
 /**
-The table of all keys. Keys that move or show something are listed here; keys of commands are defined in `verbs/`. The help and the footer
+The table of all keys. Keys that move or show something are listed here; keys of commands are defined in `commands/`. The help and the footer
 are built from this table.
 */
-import {verbs} from '../verbs/index.js';
-import type {Verb} from '../verbs/verb.js';
+import {commands} from '../commands/index.js';
+import type {MonitorCommand} from '../commands/command.js';
 import {modes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
 import {panelNames} from '../state/panels/state.js';
 import type {Intent} from '../state/actions.js';
 
-type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
+type DialogChange = NonNullable<MonitorCommand['dialogKeys']>[number]['change'];
 
 /** The effect of a key: an intent for the reducer or the controller, a command, or a change of a command's dialog. */
-export type Intended = Intent | Verb | DialogChange;
+export type Intended = Intent | MonitorCommand | DialogChange;
 
 /** A key with its effect and the modes it works in. */
 export type Binding = KeyHint & {
@@ -20,12 +20,13 @@ export type Binding = KeyHint & {
 	readonly name?: string;
 };
 
-const keysOf = (some: readonly Verb[]): readonly Binding[] => some.map((verb) => ({...verb.keys, intent: verb}));
+const keysOf = (some: readonly MonitorCommand[]): readonly Binding[] =>
+	some.map((command) => ({...command.keys, intent: command}));
 
 /** Keys that commands add to their dialogs. */
-const choiceKeys: readonly Binding[] = Object.values(verbs)
+const choiceKeys: readonly Binding[] = Object.values(commands)
 	.flat()
-	.flatMap(({dialogKeys = []}: Verb) =>
+	.flatMap(({dialogKeys = []}: MonitorCommand) =>
 		dialogKeys.map(({keys, footer, change}) => ({modes: ['choice'], keys, footer, intent: change})),
 	);
 
@@ -53,7 +54,7 @@ const help = {
 
 /** Keys of the panels. */
 export const panelBindings: readonly Binding[] = [
-	...keysOf(verbs.pool),
+	...keysOf(commands.pool),
 	{
 		modes: tableModes,
 		keys: [' '],
@@ -89,7 +90,7 @@ export const panelBindings: readonly Binding[] = [
 		help: ['Queue and processes', 'details and graphs'],
 		footer: ['Enter', 'Graphs', 1],
 	},
-	...keysOf(verbs.processes),
+	...keysOf(commands.processes),
 	{modes: ['processes'], keys: ['t'], intent: 'toggle-tree', footer: ['t', 'Tree', 5]},
 	{
 		modes: ['table', 'detail'],
@@ -103,7 +104,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: searchModes, keys: ['f'], intent: 'open-search', help: help.search},
 	{modes: searchModes, keys: ['n'], intent: 'search-next', help: help.search},
 	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: help.search},
-	...keysOf(verbs.hosts),
+	...keysOf(commands.hosts),
 	// The same keys as in the GPU table.
 	{modes: ['hosts'], keys: ['up', 'k'], intent: 'line-up', name: 'previous-host-line'},
 	{modes: ['hosts'], keys: ['down', 'j'], intent: 'line-down', name: 'next-host-line'},
@@ -118,7 +119,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['hosts'], keys: ['>'], intent: 'sort-next', name: 'sort-hosts-next'},
 	{modes: ['hosts'], keys: ['I'], intent: 'invert-sort', name: 'invert-hosts'},
 	{modes: ['hosts'], keys: ['escape'], intent: 'clear-marks', name: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
-	...keysOf(verbs.aside),
+	...keysOf(commands.aside),
 	{modes: panelNames, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
 	{modes: panelNames, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
 	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: help.filters},
@@ -146,7 +147,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['table', 'detail'], keys: ['g'], intent: 'toggle-fold', help: ['Panels', 'reservations as one row']},
 	{modes: panelNames, keys: ['P'], intent: 'next-preset', help: help.view},
 	{modes: panelNames, keys: ['C'], intent: 'open-columns', help: help.view},
-	...keysOf(verbs.view),
+	...keysOf(commands.view),
 	{modes: panelNames, keys: ['tab'], intent: 'focus-next-panel', help: ['Panels', 'go to the next panel']},
 	{modes: panelNames, keys: ['shift-tab'], intent: 'focus-previous-panel'},
 	{modes: panelNames, keys: ['+', '='], intent: 'zoom', help: help.zoom},
@@ -161,7 +162,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: panelNames, keys: ['ctrl-r'], intent: 'refresh', help: ['Monitor', 'read and scan again']},
 	{modes: panelNames, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'to the shell, until fg']},
 	{modes: panelNames, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
-	...keysOf(verbs.end),
+	...keysOf(commands.end),
 
 	{modes: ['search'], keys: ['enter'], intent: 'keep-search', footer: ['Enter', 'Search']},
 	{modes: ['search'], keys: ['escape'], intent: 'drop-search', footer: ['Esc', 'Cancel']},

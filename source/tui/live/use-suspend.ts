@@ -2,7 +2,7 @@
 import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
-import type {EffectContext} from '../verbs/verb.js';
+import type {EffectContext} from '../commands/command.js';
 import type {TerminalModes} from '../terminal.js';
 
 const sleep = async (milliseconds: number): Promise<void> =>

@@ -11,7 +11,7 @@ import {keepingEqual, remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {isFiltered} from '../state/table/state.js';
 import {useMonitor} from '../state/use-monitor.js';
-import {verbOf} from '../verbs/index.js';
+import {commandOf} from '../commands/index.js';
 import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 
@@ -38,7 +38,7 @@ function hintOf({footer, intent, modes, keys}: Binding, state: State): ShownHint
 	const command = typeof intent === 'object' ? intent : undefined;
 	const {dialog} = state;
 	const isForm = intent === 'submit' && modes.includes('form') && dialog?.kind === 'form';
-	const submitWord = isForm ? verbOf(dialog).submitWord?.(dialog) : undefined;
+	const submitWord = isForm ? commandOf(dialog).submitWord?.(dialog) : undefined;
 	const ownWord = command?.footerWord?.(state);
 	const isDisabled = command?.reasonAgainst(state) !== undefined;
 	return {

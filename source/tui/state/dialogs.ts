@@ -6,9 +6,9 @@ import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
 /** Fields shared by the dialogs of all commands. */
-type VerbDialogBase = {
+type AskingDialogBase = {
 	/** Name of the command that opened the dialog. */
-	readonly verb: string;
+	readonly command: string;
 	/** Whether a request was sent and not yet answered. */
 	readonly isBusy: boolean;
 };
@@ -27,7 +27,7 @@ export type FormField = {
 };
 
 export type Form<About = unknown> = About &
-	VerbDialogBase & {
+	AskingDialogBase & {
 		readonly kind: 'form';
 		readonly fields: readonly FormField[];
 		readonly focused: number;
@@ -35,10 +35,10 @@ export type Form<About = unknown> = About &
 	};
 
 /** Only `y` means yes. */
-export type Confirmation<About = unknown> = About & VerbDialogBase & {readonly kind: 'confirmation'};
+export type Confirmation<About = unknown> = About & AskingDialogBase & {readonly kind: 'confirmation'};
 
 /** `y` means yes, and the command adds keys for choosing. */
-export type Choice<About = unknown> = About & VerbDialogBase & {readonly kind: 'choice'};
+export type Choice<About = unknown> = About & AskingDialogBase & {readonly kind: 'choice'};
 
 /** Dialogs that ask for an action. */
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
@@ -55,28 +55,28 @@ export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
 export type NewField = Omit<FormField, 'field'> & {readonly preset?: string};
 
 export const formOf = <About extends Record<string, unknown>>(
-	verb: string,
+	command: string,
 	about: About,
 	fields: readonly NewField[],
 ): Form<About> => ({
 	...about,
 	kind: 'form',
-	verb,
+	command,
 	fields: fields.map(({preset = '', ...field}) => ({...field, field: presetField(preset)})),
 	focused: 0,
 	isBusy: false,
 });
 
-export const ask = <About extends Record<string, unknown>>(verb: string, about: About): Confirmation<About> => ({
+export const ask = <About extends Record<string, unknown>>(command: string, about: About): Confirmation<About> => ({
 	...about,
 	kind: 'confirmation',
-	verb,
+	command,
 	isBusy: false,
 });
 
-export const choose = <About extends Record<string, unknown>>(verb: string, about: About): Choice<About> => ({
+export const choose = <About extends Record<string, unknown>>(command: string, about: About): Choice<About> => ({
 	...about,
 	kind: 'choice',
-	verb,
+	command,
 	isBusy: false,
 });

@@ -12,11 +12,11 @@ import {
 	jobEnded,
 	noPool,
 	poolStateOf,
-	type KilledVerb,
+	type KilledCommand,
 	type PoolState,
 	type Stage,
 	type Watched,
-} from './killed-verbs.js';
+} from './killed-commands.js';
 import type {Started} from './processes.js';
 
 export function stageOf(store: Store, box: Box): Stage {
@@ -86,29 +86,29 @@ export type Outcome = {
 };
 
 /** Kills the command at the point with this number, if it gets that far, and checks the state. */
-export async function killAt(ground: Ground, verb: KilledVerb, at: number): Promise<Outcome> {
+export async function killAt(ground: Ground, command: KilledCommand, at: number): Promise<Outcome> {
 	const box = await ground.fresh();
-	const store = verb.arrange === undefined ? undefined : await ground.open(box);
+	const store = command.arrange === undefined ? undefined : await ground.open(box);
 	try {
-		if (verb.arrange !== undefined) {
+		if (command.arrange !== undefined) {
 			ground.announce?.(box);
 		}
 
 		const stage = store && stageOf(store, box);
-		const arranged = stage && (await verb.arrange?.(stage));
+		const arranged = stage && (await command.arrange?.(stage));
 		const before = stage === undefined ? noPool : poolStateOf(await stage.world.store.read());
-		const started = ground.startKilled(box, verb.words(arranged), at);
+		const started = ground.startKilled(box, command.words(arranged), at);
 		// If the command is killed first, the others wait for nothing.
-		const others = stage && verb.meanwhile?.(stage, watch(started)).catch(() => undefined);
+		const others = stage && command.meanwhile?.(stage, watch(started)).catch(() => undefined);
 		const {signal, exitCode, stderr} = await started.ended;
 		await others;
 		const hasRun = await jobEnded(box);
 		const left = await nextStatus(ground, box);
-		if (verb.again !== undefined) {
-			const again = await box.run(verb.again.words);
-			expect(verb.again.exitCodes, again.stderr).toContain(again.exitCode);
+		if (command.again !== undefined) {
+			const again = await box.run(command.again.words);
+			expect(command.again.exitCodes, again.stderr).toContain(again.exitCode);
 			await nextStatus(ground, box);
-			if (verb.arrange === undefined) {
+			if (command.arrange === undefined) {
 				expect(ground.exists(box)).toBe(true);
 				ground.checkSetUp?.(box);
 			}
@@ -123,26 +123,26 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 
 export type Sweep = {
 	/** Kills the command at this point and checks that its effect is complete or absent. Returns false if the command ended before this point. */
-	readonly kill: (verb: KilledVerb, at: number) => Promise<boolean>;
+	readonly kill: (command: KilledCommand, at: number) => Promise<boolean>;
 	/** Kills the server at this point, and checks the state and the messages. */
-	readonly killServer: (verb: KilledVerb, at: number) => Promise<void>;
+	readonly killServer: (command: KilledCommand, at: number) => Promise<void>;
 	/** Like `killServer`, but the server also loses its data. */
-	readonly killData: (verb: KilledVerb, at: number) => Promise<void>;
+	readonly killData: (command: KilledCommand, at: number) => Promise<void>;
 };
 
 export function createSweep(ground: Ground): Sweep {
-	const undisturbed = new Map<KilledVerb, Promise<Outcome>>();
-	const wholeOf = async (verb: KilledVerb): Promise<Outcome> => {
-		const known = undisturbed.get(verb) ?? killAt(ground, verb, Infinity);
-		undisturbed.set(verb, known);
+	const undisturbed = new Map<KilledCommand, Promise<Outcome>>();
+	const wholeOf = async (command: KilledCommand): Promise<Outcome> => {
+		const known = undisturbed.get(command) ?? killAt(ground, command, Infinity);
+		undisturbed.set(command, known);
 		return known;
 	};
 
-	const check = async (verb: KilledVerb, at: number): Promise<{whole: Outcome; outcome: Outcome}> => {
-		const whole = await wholeOf(verb);
-		const outcome = await killAt(ground, verb, at);
-		const rightOnes = [outcome.before, whole.left, ...(verb.mayLeave ?? [])];
-		expect(rightOnes, `${verb.name}, killed at ${at}: ${outcome.stderr}`).toContain(outcome.left);
+	const check = async (command: KilledCommand, at: number): Promise<{whole: Outcome; outcome: Outcome}> => {
+		const whole = await wholeOf(command);
+		const outcome = await killAt(ground, command, at);
+		const rightOnes = [outcome.before, whole.left, ...(command.mayLeave ?? [])];
+		expect(rightOnes, `${command.name}, killed at ${at}: ${outcome.stderr}`).toContain(outcome.left);
 		return {whole, outcome};
 	};
 
@@ -155,25 +155,25 @@ export function createSweep(ground: Ground): Sweep {
 	};
 
 	return {
-		async kill(verb, at) {
-			const {whole, outcome} = await check(verb, at);
+		async kill(command, at) {
+			const {whole, outcome} = await check(command, at);
 			if (!outcome.isKilled) {
 				expect(outcome).toEqual({...whole, stderr: outcome.stderr});
 			}
 
 			return outcome.isKilled;
 		},
-		async killServer(verb, at) {
-			const {whole, outcome} = await check(verb, at);
+		async killServer(command, at) {
+			const {whole, outcome} = await check(command, at);
 			checkWords(outcome, whole);
 			if (outcome.exitCode !== 4) {
 				// The command reported success.
 				expect(outcome.left).toBe(whole.left);
 			}
 		},
-		async killData(verb, at) {
-			const whole = await wholeOf(verb);
-			const outcome = await killAt(ground, {...verb, again: undefined}, at);
+		async killData(command, at) {
+			const whole = await wholeOf(command);
+			const outcome = await killAt(ground, {...command, again: undefined}, at);
 			// The newest grants are lost with the rest.
 			if (!(outcome.exitCode === 1 && outcome.stderr.startsWith('Error: The GPUs were lost'))) {
 				checkWords(outcome, whole);

@@ -102,9 +102,9 @@ test('a computer without a pool shows the other hosts at once, reserves there, a
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 	expect(await laptop.run('status')).toMatchObject({exitCode: 4});
-	for (const verb of ['status', 'queue', 'report', 'events', 'reserve', 'release', 'extend -d 1h', 'run -- true']) {
-		const bare = await laptop.run(verb, environment);
-		expect([verb, bare.exitCode, bare.stdout]).toEqual([verb, 4, '']);
+	for (const command of ['status', 'queue', 'report', 'events', 'reserve', 'release', 'extend -d 1h', 'run -- true']) {
+		const bare = await laptop.run(command, environment);
+		expect([command, bare.exitCode, bare.stdout]).toEqual([command, 4, '']);
 		expect(bare.stderr).toMatch(
 			/^Error: There is no GPU pool on this machine yet\ncanhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on far\. For a pool here: /v,
 		);

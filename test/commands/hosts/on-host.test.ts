@@ -8,7 +8,7 @@ import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {makeStubSsh} from '../../_helpers/machine/stub-ssh.js';
 import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {peek, start} from '../../_helpers/program/processes.js';
 
 let here: Box;
@@ -335,7 +335,7 @@ test('any without other hosts says where to configure them', async () => {
 /** Returns the pid of the ssh process that this process has started. */
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
-test.each(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection'])(
+test.each(firstCase(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection']))(
 	'%s ends a waiter and a job there, which hold nothing afterwards',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {filterMarker} from '../../../source/host/tool/answering-host.js';
 import {answerMarker} from '../../../source/host/tool/remote-command.js';
-import {isLong} from '../../_helpers/slow.js';
+import {firstCase, isLong} from '../../_helpers/slow.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
@@ -33,19 +33,21 @@ const waiting = 'canhazgpu: waiting for quiet to answer\n';
 const gaveUp = (seconds: number): string =>
 	`${waiting}Error: quiet: no answer within ${seconds} s\nTo see what it is: canhazgpu status --remote quiet\n`;
 
-test.concurrent.each([
-	['reserve --on quiet --nonblock', 10],
-	['run --on quiet --nonblock -- true', 10],
-	...(isLong
-		? ([
-				['reserve --on quiet', 30],
-				['release --on quiet', 30],
-				['extend --on quiet -d 1h', 30],
-				['queue --on quiet', 30],
-				['run --on quiet -- true', 30],
-			] as const)
-		: []),
-] as const)('%s says which host it waits for, and gives up after %i s', async (words, seconds) => {
+test.concurrent.each(
+	firstCase([
+		['reserve --on quiet --nonblock', 10],
+		['run --on quiet --nonblock -- true', 10],
+		...(isLong
+			? ([
+					['reserve --on quiet', 30],
+					['release --on quiet', 30],
+					['extend --on quiet -d 1h', 30],
+					['queue --on quiet', 30],
+					['run --on quiet -- true', 30],
+				] as const)
+			: []),
+	]),
+)('%s says which host it waits for, and gives up after %i s', async (words, seconds) => {
 	const beganMs = performance.now();
 	const {exitCode, stdout, stderr} = await here.run(words, environment);
 	expect([exitCode, stdout, stderr]).toEqual([255, '', gaveUp(seconds)]);

@@ -132,7 +132,7 @@ test.each([
 	[['--complete', 'bash', 'release', '--redis-port', '1', '-G', ''], 'words\n'],
 	[['--complete', 'bash', 'release', '--config', 'none.yaml', '-G', ''], 'words\n'],
 	[['--complete', 'bash', 'release', '--no-such', '-G', ''], 'words\n'],
-	[['--complete', 'bash', 'no-such-verb', ''], 'words\n'],
+	[['--complete', 'bash', 'no-such-command', ''], 'words\n'],
 	[['--complete'], /^words\ntop\t/v],
 	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
 	[['--complete', 'bash', 'status', '--config='], 'files\n'],
@@ -195,7 +195,13 @@ test('completion needs no pool', async () => {
 	expect(stdout).toMatch(/^#compdef canhazgpu chg\n/v);
 });
 
-const options = {verbs: commandNames, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+const options = {
+	commands: commandNames,
+	find: findCommand,
+	globals: globalFlags,
+	isDescribed: true,
+	know: async () => [],
+};
 
 const offered = async (before: readonly string[], word: string): Promise<readonly string[]> => {
 	const completed = await completeWords(before, word, options);
@@ -204,10 +210,10 @@ const offered = async (before: readonly string[], word: string): Promise<readonl
 
 test('every command and every flag is offered once', async () => {
 	expect(await offered([], '')).toEqual([...commandNames, 'help']);
-	for (const verb of commandNames) {
-		const {flags, takesRest} = await findCommand(verb);
+	for (const command of commandNames) {
+		const {flags, takesRest} = await findCommand(command);
 		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
-		expect(await offered([verb], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
+		expect(await offered([command], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
 	}
 });
 

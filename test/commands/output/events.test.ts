@@ -6,7 +6,7 @@ import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from 
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile({isDurable: true});
 
@@ -39,10 +39,12 @@ function follow(box: Box, ...flags: readonly string[]): Follower {
 	return {child, output: () => output, errors: () => errors};
 }
 
-describe.each([
-	['redis', async () => createRedisBox(redis.port, 2)],
-	['embedded', async () => createEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => createRedisBox(redis.port, 2)],
+		['embedded', async () => createEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
 	let box: Box;
 	beforeAll(async () => {
 		box = await create();
@@ -187,7 +189,7 @@ test('wrong input and an unreachable Redis are reported at once', async () => {
 	expect(await box.run('events now')).toMatchObject({exitCode: 2});
 	await server.kill();
 	const began = performance.now();
-	const answers = await Promise.all(['events', 'events --follow'].map(async (verb) => box.run(verb)));
+	const answers = await Promise.all(['events', 'events --follow'].map(async (command) => box.run(command)));
 	for (const answer of answers) {
 		expect(answer).toMatchObject({exitCode: 4, stdout: '', stderr: expect.stringMatching(/^Error: .+/v) as string});
 	}

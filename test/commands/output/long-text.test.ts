@@ -9,6 +9,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {understand} from '../../../source/main.js';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -72,9 +73,9 @@ describe('a note of more than 500 characters', () => {
 });
 
 test('a name of more than 64 characters is refused with its length by every command', async () => {
-	for (const verb of ['reserve', 'extend --duration 1h', 'release', 'run']) {
-		const ran = await box.run([...verb.split(' '), '--user', long, ...(verb === 'run' ? ['--', 'true'] : [])]);
-		expect([verb, ran.exitCode]).toEqual([verb, 2]);
+	for (const command of ['reserve', 'extend --duration 1h', 'release', 'run']) {
+		const ran = await box.run([...command.split(' '), '--user', long, ...(command === 'run' ? ['--', 'true'] : [])]);
+		expect([command, ran.exitCode]).toEqual([command, 2]);
 		expect(ran.stderr).toMatch(
 			/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
 		);
@@ -104,15 +105,19 @@ async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError 
 	}
 }
 
-test.each(commandNames)('%s repeats at most a hundred characters of its input', async (verb) => {
-	const rest = verb === 'run' ? ['--', 'true'] : [];
-	const flags = Object.entries({...globalFlags, ...(await findCommand(verb)).flags});
+test.each(commandNames)('%s repeats at most a hundred characters of its input', async (command) => {
+	const rest = command === 'run' ? ['--', 'true'] : [];
+	const flags = Object.entries({...globalFlags, ...(await findCommand(command)).flags});
 	const typed = [
-		...flags.map(([name, {value}]) => (value === undefined ? [verb, `--${name}=${long}`] : [verb, `--${name}`, long])),
-		...flags.filter(([, {value}]) => value !== undefined).map(([name]) => [verb, `--${name}`, '1', `--${name}`, long]),
-		[verb, `--${long}`],
-		[verb, `-${'x'.repeat(300)}`],
-		[verb, long],
+		...flags.map(([name, {value}]) =>
+			value === undefined ? [command, `--${name}=${long}`] : [command, `--${name}`, long],
+		),
+		...flags
+			.filter(([, {value}]) => value !== undefined)
+			.map(([name]) => [command, `--${name}`, '1', `--${name}`, long]),
+		[command, `--${long}`],
+		[command, `-${'x'.repeat(300)}`],
+		[command, long],
 		[long],
 		['help', long],
 		[`--${long}`],
@@ -135,7 +140,7 @@ test.each(commandNames)('%s repeats at most a hundred characters of its input', 
 	expect(refused).toBeGreaterThan(10);
 });
 
-test("another program's long note is shown cut and stored unchanged", async () => {
+slowTest("another program's long note is shown cut and stored unchanged", async () => {
 	onTestFinished(async () => {
 		await client.flushall();
 	});

@@ -2,6 +2,7 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 test('status wraps no line on a narrow terminal, and drops no column in a pipe of unknown width', async () => {
 	const box = await createEmbeddedBox(2);
@@ -24,15 +25,15 @@ test('status wraps no line on a narrow terminal, and drops no column in a pipe o
 	expect(stdout).toContain('│ a note that is longer than the terminal has room for\n');
 });
 
-test.each(['status', 'status --summary', 'queue', 'report'])(
+test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
-	async (verb) => {
+	async (command) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
 		await box.run(['reserve', '--note', 'a note that is longer than sixty columns have room for, in any case']);
 		await box.run('reserve -g 2 --wait 1s');
 		const widest = async (columns: string): Promise<number> => {
-			const {stdout, exitCode} = await box.run(verb, {COLUMNS: columns});
+			const {stdout, exitCode} = await box.run(command, {COLUMNS: columns});
 			expect(exitCode).toBe(0);
 			// `report` ends with a sentence.
 			return Math.max(...stdout.split('\n').map((line) => (/[│┼]/v.test(line) ? line.length : 0)));
@@ -42,11 +43,11 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 		// A duration may have gained a digit.
 		expect(Math.abs((await widest('0')) - whole)).toBeLessThan(3);
 		expect(await widest('60')).toBeLessThanOrEqual(Math.min(60, whole + 2));
-		expect(verb === 'status' ? whole : 61).toBeGreaterThan(60);
+		expect(command === 'status' ? whole : 61).toBeGreaterThan(60);
 	},
 );
 
-test.each(['status', 'help slurm', 'run --help'])(
+test.each(firstCase(['status', 'help slurm', 'run --help']))(
 	'%s is as wide as COLUMNS, or as the terminal if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);

@@ -12,6 +12,7 @@ import {holdEnding} from '../../_helpers/program/ending.js';
 import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
 import {account} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -66,10 +67,12 @@ test('one of three running jobs reminds of a reservation that ends soon', async 
 	expect(held).toMatchObject({lease: {leaseId: 'lease-1', note: 'notebook \u{1B}[31m'}});
 });
 
-test.each([
-	['who reserves', 'reserve --duration 1m'],
-	['whose command ends at once', 'run -- true'],
-])('a user %s is notified when served after a wait, but not without one', async (_, words) => {
+test.each(
+	firstCase([
+		['who reserves', 'reserve --duration 1m'],
+		['whose command ends at once', 'run -- true'],
+	]),
+)('a user %s is notified when served after a wait, but not without one', async (_, words) => {
 	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, words);
@@ -80,7 +83,7 @@ test.each([
 	expect(reminders()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
 });
 
-test('a program named relative to the current directory is not run', async () => {
+slowTest('a program named relative to the current directory is not run', async () => {
 	const {box, reminders} = await boxWithReminders(1);
 	const foreign = path.join(box.home, 'foreign');
 	mkdirSync(foreign);
@@ -98,7 +101,7 @@ test('a program named relative to the current directory is not run', async () =>
 	expect(existsSync(trap)).toBe(false);
 });
 
-test('an address that never answers delays neither the GPUs nor the shell', async () => {
+slowTest('an address that never answers delays neither the GPUs nor the shell', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const asked = Promise.withResolvers<void>();
 	const silent = createServer(() => {

@@ -3,6 +3,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {hourOf, loadName} from '../../../source/core/rules/pool/load-minutes.js';
 import {account, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -83,7 +84,7 @@ test('report --by gpu --user counts live reservations', async () => {
 	await box.run('release --user team');
 });
 
-test('report --by model names the model of the command, or unknown', async () => {
+slowTest('report --by model names the model of the command, or unknown', async () => {
 	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
 	await box.run(['run', '--', 'sleep', '0.01']);
 	const {models} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
@@ -108,7 +109,7 @@ test.each([
 	expect(ran.stderr).toContain(`Error: ${error}`);
 });
 
-test('report covers up to a year, and --since a duration or a date', async () => {
+slowTest('report covers up to a year, and --since a duration or a date', async () => {
 	const report = async (words: string) =>
 		JSON.parse((await box.run(`report --json ${words}`)).stdout) as Readonly<Record<string, unknown>>;
 	expect(await report('--days 365')).toMatchObject({days: 365, start_date: day(365 * 24)});

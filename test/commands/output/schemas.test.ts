@@ -98,7 +98,7 @@ test('each file is a schema that help shows', async () => {
 });
 
 test('every command with --json has a schema, and run uses that of reserve', async () => {
-	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map(async (command) => findCommand(command)));
 	const printing = commands.filter(({flags}) => Object.hasOwn(flags, 'json')).map(({name}) => name);
 	expect(printing.filter((name) => name !== 'run' && !Object.hasOwn(schemas, name))).toEqual([]);
 });

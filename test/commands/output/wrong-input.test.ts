@@ -300,9 +300,9 @@ describe('without a pool', () => {
 		'the first use says that the pool may be in a Redis that is down, and how to make one',
 		async () => {
 			const empty = createBox();
-			for (const verb of ['status', 'reserve', 'run -- true']) {
-				expect([verb, await empty.run(verb)]).toEqual([
-					verb,
+			for (const command of ['status', 'reserve', 'run -- true']) {
+				expect([command, await empty.run(command)]).toEqual([
+					command,
 					{
 						exitCode: 4,
 						stdout: '',

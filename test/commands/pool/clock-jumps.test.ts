@@ -9,6 +9,7 @@ import {freshRedisBox, holders, isAlive, peek, recordsOf, start} from '../../_he
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {createShiftedClock} from '../../_helpers/machine/compiled/shift-clock.js';
 import {startSleeper} from '../run/_sleeper.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const hour = 3600;
 
@@ -20,7 +21,7 @@ describe.skipIf(!hasCompiler)('after a jump', () => {
 		return {clock, box: await freshRedisBox(server.port, gpuCount)};
 	};
 
-	test("ahead of Redis's clock, reservations expire but no job ends", async () => {
+	slowTest("ahead of Redis's clock, reservations expire but no job ends", async () => {
 		const {clock, box} = await atShiftedRedis(3);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
 		await box.run('reserve --gpu-ids 2 --duration 3h');
@@ -66,7 +67,7 @@ describe.skipIf(!hasCompiler)('after a jump', () => {
 		expect(records.filter(({startTime, endTime}) => endTime < startTime)).toEqual([]);
 	});
 
-	test("ahead of the box's clock, no reservation and no job ends, and doctor reports it", async () => {
+	slowTest("ahead of the box's clock, no reservation and no job ends, and doctor reports it", async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
 		const box = await freshRedisBox(server.port, 2);

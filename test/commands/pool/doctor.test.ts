@@ -12,6 +12,7 @@ import {isRoot} from '../../_helpers/machine/accounts.js';
 import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -93,7 +94,7 @@ test('doctor without a store says what is wrong and still checks the machine', a
 	);
 });
 
-test('the fixes for damaged records work as typed, without Redis', async () => {
+slowTest('the fixes for damaged records work as typed, without Redis', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('admin --drain 1');
 	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));

@@ -5,6 +5,7 @@ import {Redis} from 'ioredis';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -73,7 +74,7 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	expect(answer.stderr).toContain(`Error: ${error}`);
 });
 
-test('a drain record of another type is reported and left alone, without a long wait', async () => {
+slowTest('a drain record of another type is reported and left alone, without a long wait', async () => {
 	const client = new Redis(redis.port);
 	await client.del('canhazgpu:drain');
 	await client.lpush('canhazgpu:drain', 'x');

@@ -17,14 +17,14 @@ const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind)
 
 const database = (box: Box): string => path.join(box.poolDirectory, 'pool.sqlite');
 
-test('a database of a later version is refused by every command and left unchanged', async () => {
+slowTest('a database of a later version is refused by every command and left unchanged', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const file = new DatabaseSync(database(box));
 	file.exec('PRAGMA user_version = 9');
 	file.close();
-	for (const verb of ['status', 'reserve', 'release', 'run -- true', 'admin --gpus 2 --provider fake --force']) {
-		expect(await box.run(verb), verb).toEqual({
+	for (const command of ['status', 'reserve', 'release', 'run -- true', 'admin --gpus 2 --provider fake --force']) {
+		expect(await box.run(command), command).toEqual({
 			exitCode: 4,
 			stdout: '',
 			stderr: `Error: The GPU pool ${database(box)} was made by a later version of canhazgpu (its form is 9, this version knows 2)\nUse that version.\n`,
@@ -37,7 +37,7 @@ test('a database of a later version is refused by every command and left unchang
 	expect(await kindsIn(box)).toEqual(['leased', 'free']);
 });
 
-test('a damaged database is reported by every command and never overwritten', async () => {
+slowTest('a damaged database is reported by every command and never overwritten', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const whole = readFileSync(database(box));
@@ -46,10 +46,10 @@ test('a damaged database is reported by every command and never overwritten', as
 		Uint8Array.from(whole, (byte, index) => (index < 4096 ? byte : 0xaa)),
 	);
 	const broken = readFileSync(database(box));
-	for (const verb of ['status', 'reserve', 'release', 'run -- true', 'queue']) {
-		const ran = await box.run(verb);
-		expect(ran, verb).toMatchObject({exitCode: 4, stdout: ''});
-		expect(ran.stderr, verb).toBe(
+	for (const command of ['status', 'reserve', 'release', 'run -- true', 'queue']) {
+		const ran = await box.run(command);
+		expect(ran, command).toMatchObject({exitCode: 4, stdout: ''});
+		expect(ran.stderr, command).toBe(
 			`Error: The GPU pool ${database(box)} is damaged\nMove it away, and make a new pool: canhazgpu admin --store embedded\n`,
 		);
 	}

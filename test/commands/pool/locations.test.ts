@@ -5,6 +5,7 @@ import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -67,7 +68,7 @@ test('admin --force elsewhere warns if the former pool cannot be closed', async 
 	]);
 });
 
-test('admin --force into a read-only Redis ends nothing and leaves the pool where it is', async () => {
+slowTest('admin --force into a read-only Redis ends nothing and leaves the pool where it is', async () => {
 	const box = await createEmbeddedBox(3);
 	const replica = await startRedis({settings: ['--replicaof', '127.0.0.1', '1']});
 	onTestFinished(async () => {
@@ -88,7 +89,7 @@ test('admin --force into a read-only Redis ends nothing and leaves the pool wher
 	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
 });
 
-test('an unannounced pool in Redis, such as one of the Go program, counts for admin --store embedded', async () => {
+slowTest('an unannounced pool in Redis, such as one of the Go program, counts for admin --store embedded', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
 	onTestFinished(box.remove);
 	const client = new Redis(redis.port, {db: 8});

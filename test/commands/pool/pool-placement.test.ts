@@ -101,12 +101,17 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			}
 
 			for (const uid of [root, alice]) {
-				for (const verb of ['status', 'reserve --nonblock', 'doctor', ...(uid === root ? [`${admin} --force`] : [])]) {
-					const {exitCode, stdout, stderr} = await accounts.run(uid, verb, {environment});
-					expect([uid, verb, exitCode, `${stdout}${stderr}`]).toEqual([
+				for (const command of [
+					'status',
+					'reserve --nonblock',
+					'doctor',
+					...(uid === root ? [`${admin} --force`] : []),
+				]) {
+					const {exitCode, stdout, stderr} = await accounts.run(uid, command, {environment});
+					expect([uid, command, exitCode, `${stdout}${stderr}`]).toEqual([
 						uid,
-						verb,
-						verb === 'doctor' ? 1 : 4,
+						command,
+						command === 'doctor' ? 1 : 4,
 						expect.stringContaining(problem()),
 					]);
 					expect(`${stdout}${stderr}`).toContain(remedy);
@@ -176,10 +181,10 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	/** Creates and uses a private pool of alice in one shell, which `through` starts. */
 	const serves = async (environment: Readonly<Record<string, string>> = {}, through = ''): Promise<void> => {
 		const settings = Object.entries({...own, ...environment}).map(([name, value]) => `export ${name}=${value}`);
-		const verbs = [admin, 'reserve --gpu-ids 1', 'release', 'doctor'].map(
+		const commands = [admin, 'reserve --gpu-ids 1', 'release', 'doctor'].map(
 			(words) => `${accounts.words.join(' ')} ${words}`,
 		);
-		const ran = await accounts.shell(alice, `${through} bash -c '${[...settings, ...verbs].join(' && ')}'`);
+		const ran = await accounts.shell(alice, `${through} bash -c '${[...settings, ...commands].join(' && ')}'`);
 		expect(ran).toMatchObject({exitCode: 0, stdout: expect.stringContaining('Released 1 GPU(s): [1]') as string});
 	};
 

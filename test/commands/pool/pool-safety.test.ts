@@ -138,9 +138,9 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 				`for i in $(seq 60); do truncate -s 0 ${inPool(name)}; sleep 0.02; head -c 20000 /dev/urandom > ${inPool(name)}; sleep 0.02; done`,
 			);
 			for (let round = 0; round < 2; round++) {
-				for (const verb of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
-					const {exitCode, stderr} = await accounts.run(alice, verb, {limitMs: 20_000});
-					expect([verb, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([verb, true, stderr]);
+				for (const command of ['status', 'reserve --nonblock --gpu-ids 0', 'top --once']) {
+					const {exitCode, stderr} = await accounts.run(alice, command, {limitMs: 20_000});
+					expect([command, [0, 1, 3, 4].includes(exitCode ?? -1), stderr]).toEqual([command, true, stderr]);
 					expect(stderr).not.toMatch(/bug in canhazgpu|^ +at /mv);
 				}
 			}
@@ -167,9 +167,9 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 	])('is refused by every command at once if a %s is put into the database', async (kind, sql) => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
-		for (const verb of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
-			const ran = await accounts.run(alice, verb, {limitMs: 20_000});
-			expect([verb, ran.exitCode]).toEqual([verb, 4]);
+		for (const command of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
+			const ran = await accounts.run(alice, command, {limitMs: 20_000});
+			expect([command, ran.exitCode]).toEqual([command, 4]);
 			expect(ran.stderr).toMatch(
 				new RegExp(
 					`^Error: The GPU pool ${inPool('pool.sqlite')} holds a (?:${kind}|table|view) that canhazgpu did not make`,
@@ -234,9 +234,14 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		await makePool();
 		spoil(inPool('scans.sqlite'));
 		for (const uid of [alice, root]) {
-			for (const verb of ['status', 'top --once', 'doctor']) {
-				const ran = await accounts.run(uid, verb, {limitMs: 20_000});
-				expect([uid, verb, ran.exitCode, ran.stderr]).toEqual([uid, verb, 0, verb === 'doctor' ? '' : simulated]);
+			for (const command of ['status', 'top --once', 'doctor']) {
+				const ran = await accounts.run(uid, command, {limitMs: 20_000});
+				expect([uid, command, ran.exitCode, ran.stderr]).toEqual([
+					uid,
+					command,
+					0,
+					command === 'doctor' ? '' : simulated,
+				]);
 			}
 		}
 	});
@@ -270,9 +275,9 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
 	slowTest('is not used until `admin` has repaired it, and doctor says so', async () => {
 		await makeOldPool();
-		for (const verb of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
-			const {exitCode, stdout, stderr} = await accounts.run(alice, verb);
-			expect([verb, exitCode]).toEqual([verb, verb === 'doctor' ? 1 : 4]);
+		for (const command of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
+			const {exitCode, stdout, stderr} = await accounts.run(alice, command);
+			expect([command, exitCode]).toEqual([command, command === 'doctor' ? 1 : 4]);
 			expect(`${stdout}${stderr}`).toContain('lies in a directory that others may write');
 			expect(`${stdout}${stderr}`).toContain('sudo canhazgpu admin --store embedded');
 		}
@@ -310,15 +315,15 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 			'pool.sqlite-lock',
 			'pool.sqlite-journal',
 		]) {
-			for (const verb of ['status', 'admin --store embedded --gpus 4 --provider fake']) {
+			for (const command of ['status', 'admin --store embedded --gpus 4 --provider fake']) {
 				rmSync(victim, {force: true});
 				writeFileSync(victim, '', {mode: 0o644});
 				rmSync(inPool(name), {force: true});
 				chmodSync(accounts.poolDirectory, 0o777);
 				plant(victim, inPool(name));
-				await accounts.run(root, verb);
-				await accounts.run(root, verb.startsWith('admin') ? 'status' : verb);
-				expect([name, verb, modeOf(victim), statSync(victim).size]).toEqual([name, verb, '644', 0]);
+				await accounts.run(root, command);
+				await accounts.run(root, command.startsWith('admin') ? 'status' : command);
+				expect([name, command, modeOf(victim), statSync(victim).size]).toEqual([name, command, '644', 0]);
 			}
 		}
 	});

@@ -5,6 +5,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {startFakeRedis} from '../../_helpers/store/fake-redis.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const password = 'S3cretPoolPassword';
 const redis = redisOfFile({settings: ['--requirepass', password]});
@@ -39,19 +40,22 @@ test('a recorded server that the configuration does not name gets no password, e
 	expect(heard).not.toMatch(/S3cret|AUTH|HELLO/v);
 });
 
-test('a recorded server that the configuration names under any name gets the password, and the hint works', async () => {
-	const box = newBox();
-	const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
-	expect(await box.run('admin --gpus 2 --provider fake --force', named)).toMatchObject({exitCode: 0, stderr: ''});
-	const {stderr} = await box.run('status');
-	const settings = /beside the password: (?<settings>.*)\n/v.exec(stderr)!.groups!['settings']!;
-	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), settings);
-	const {exitCode, stdout} = await box.run('status --json');
-	expect({exitCode, rows: JSON.parse(stdout) as unknown}).toEqual({
-		exitCode: 0,
-		rows: [expect.anything(), expect.anything()],
-	});
-});
+slowTest(
+	'a recorded server that the configuration names under any name gets the password, and the hint works',
+	async () => {
+		const box = newBox();
+		const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
+		expect(await box.run('admin --gpus 2 --provider fake --force', named)).toMatchObject({exitCode: 0, stderr: ''});
+		const {stderr} = await box.run('status');
+		const settings = /beside the password: (?<settings>.*)\n/v.exec(stderr)!.groups!['settings']!;
+		writeFileSync(path.join(box.home, '.canhazgpu.yaml'), settings);
+		const {exitCode, stdout} = await box.run('status --json');
+		expect({exitCode, rows: JSON.parse(stdout) as unknown}).toEqual({
+			exitCode: 0,
+			rows: [expect.anything(), expect.anything()],
+		});
+	},
+);
 
 test('admin for Redis leaves the directory of an earlier embedded pool to its owner', async () => {
 	const box = newBox();
@@ -63,7 +67,7 @@ test('admin for Redis leaves the directory of an earlier embedded pool to its ow
 	expect(statSync(box.poolDirectory).mode & 0o7777).toBe(0o755);
 });
 
-test('the former server gets the password of an address that names it', async () => {
+slowTest('the former server gets the password of an address that names it', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const at = (db: number) => ({CANHAZGPU_REDIS_URL: `redis://:${password}@127.0.0.1:${redis.port}/${db}`});

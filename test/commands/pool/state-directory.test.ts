@@ -4,6 +4,7 @@ import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {accountsOfFile, alice, canBeOthers, mallory} from '../../_helpers/machine/strangers.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const redis = redisOfFile();
@@ -69,7 +70,7 @@ test.runIf(canBeOthers)('every account remembers the location of the pool in its
 	}
 });
 
-test.runIf(canBeOthers).each([['.local'], ['.local/state/canhazgpu']])(
+test.runIf(canBeOthers).each(firstCase([['.local'], ['.local/state/canhazgpu']]))(
 	'an account whose %s root has closed by mistake can still use the pool',
 	async (name) => {
 		const closed = path.join(accounts.homeOf(alice), name);

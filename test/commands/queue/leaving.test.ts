@@ -5,6 +5,7 @@ import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, peek, recordsOf, start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openShell} from '../../_helpers/machine/shell.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -12,15 +13,19 @@ const held = async (box: Box): Promise<number> =>
 	(await peek(box)).gpus.filter((record) => record.kind === 'leased' && record.lease.partialQueueId !== undefined)
 		.length;
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
-	test.each([
-		['SIGINT', 130],
-		['SIGTERM', 143],
-		['SIGHUP', 129],
-	] as const)('%s while waiting leaves the line and frees what was held', async (signal, exitCode) => {
+describe.each(
+	firstCase([
+		['redis', async () => freshRedisBox(redis.port, 2)],
+		['embedded', async () => freshEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
+	test.each(
+		firstCase([
+			['SIGINT', 130],
+			['SIGTERM', 143],
+			['SIGHUP', 129],
+		]),
+	)('%s while waiting leaves the line and frees what was held', async (signal, exitCode) => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'run --gpus 2 -- true');

@@ -5,6 +5,7 @@ import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -13,7 +14,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 	['embedded', async () => freshEmbeddedBox(3)],
 ];
 
-test.each(stores)(
+test.each(firstCase(stores))(
 	'%s: a waiter for a broken GPU blocks nobody, says so, and is served when the GPU is back',
 	async (_, fresh) => {
 		const box = await fresh();

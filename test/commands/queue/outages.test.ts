@@ -3,6 +3,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 describe('while Redis is away', () => {
 	const atServer = async (isDurable: boolean) => {
@@ -49,7 +50,7 @@ describe('while Redis is away', () => {
 		expect((await peek(box)).queue).toEqual([]);
 	});
 
-	test('Ctrl-C still ends the wait', async () => {
+	slowTest('Ctrl-C still ends the wait', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'run -- true');

@@ -12,13 +12,16 @@ import {
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openShell} from '../../_helpers/machine/shell.js';
 import {account} from '../../_helpers/program/cli.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['embedded', async () => freshEmbeddedBox(2)],
+		['redis', async () => freshRedisBox(redis.port, 2)],
+	]),
+)('on %s', (_, create) => {
 	test('reserve --short prints one progress line per change on stderr and only the ids on stdout', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2 --duration 1h');

@@ -6,6 +6,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, start, type Started} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -59,10 +60,12 @@ const byDebugger: Stop = async ({pid}) => {
 	};
 };
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-] as const)('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['embedded', async () => freshEmbeddedBox(2)],
+		['redis', async () => freshRedisBox(redis.port, 2)],
+	]),
+)('on %s', (_, create) => {
 	test.each([
 		['a signal', bySignal],
 		['a debugger', byDebugger],

@@ -3,6 +3,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {stubTool, type StubTool} from '../../_helpers/machine/stub-tool.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -76,7 +77,7 @@ test('MIG parts are read only in MIG mode, and only for commands that show them'
 	expect(smi.calls().slice(before)).toHaveLength(6);
 });
 
-test('doctor reads all details, and status makes only two calls', async () => {
+slowTest('doctor reads all details, and status makes only two calls', async () => {
 	const {box, environment, smi} = await createMachine();
 	const {stdout, exitCode} = await box.run('doctor', environment);
 	expect(stdout).toContain('✗ gpus        GPU 1: The driver asks for: Drain and Reset\n');

@@ -5,7 +5,7 @@ import {describe, expect, test} from 'vitest';
 import {starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, peek, start, type Started} from '../../_helpers/program/processes.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
@@ -23,10 +23,12 @@ const hangingLoop = `data:text/javascript,${encodeURIComponent(
 	"process.on('SIGUSR2', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))",
 )}`;
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['embedded', async () => freshEmbeddedBox(2)],
+		['redis', async () => freshRedisBox(redis.port, 2)],
+	]),
+)('on %s', (_, create) => {
 	test('reserve is served although nobody reads its stderr', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');

@@ -16,6 +16,7 @@ import {
 	start,
 } from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {endProcess, withUsedGpus} from './_stay.js';
 
 const redis = redisOfFile();
@@ -35,10 +36,12 @@ async function pidOf(box: Box): Promise<number> {
 	return pid;
 }
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => freshRedisBox(redis.port, 2)],
+		['embedded', async () => freshEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
 	test('run names the processes left on its GPU, and status shows whose job left them', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);

@@ -5,14 +5,17 @@ import {describe, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {startSleeper} from './_sleeper.js';
 
 const redis = redisOfFile();
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['embedded', async () => freshEmbeddedBox(2)],
+		['redis', async () => freshRedisBox(redis.port, 2)],
+	]),
+)('on %s', (_, create) => {
 	test('the GPU is free at the next read after job and wrapper are killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, holders, start} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {startSleeper} from './_sleeper.js';
 
 /** A job that outlasts the time limits below. */
@@ -35,7 +36,7 @@ test('run keeps its time limit and exit code while the path to the pool is a loo
 	expect(await holders(box)).toBe('0:-');
 });
 
-test('a waiting run keeps its position while the path to the pool is a loop of links', async () => {
+slowTest('a waiting run keeps its position while the path to the pool is a loop of links', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --gpu-ids 0');
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);

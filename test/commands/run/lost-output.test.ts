@@ -5,6 +5,7 @@ import path from 'node:path';
 import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {shellQuote} from '../../../source/format/text/shell.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 let box: Box;
 const program = [starter, ...starterText].map((word) => shellQuote(word)).join(' ');
@@ -45,11 +46,13 @@ test('a full disk is reported', () => {
 	expect(shell('chg --help > /dev/full')).toEqual(failure);
 });
 
-test.each([
-	['a disk that is full', 'chg reserve --short > /dev/full', 'the disk is full'],
-	['a disk that is full', 'chg reserve > /dev/full', 'the disk is full'],
-	['a pipe that nobody reads any more', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
-])('the reserved GPUs are named on stderr if the output is lost to %s: %s', (_, line, why) => {
+test.each(
+	firstCase([
+		['a disk that is full', 'chg reserve --short > /dev/full', 'the disk is full'],
+		['a disk that is full', 'chg reserve > /dev/full', 'the disk is full'],
+		['a pipe that nobody reads any more', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
+	]),
+)('the reserved GPUs are named on stderr if the output is lost to %s: %s', (_, line, why) => {
 	const {status, stderr} = shell(line);
 	expect(status).toBe(1);
 	const [problem, done] = stderr.split('\n', 2);
@@ -65,7 +68,7 @@ test('a reader that stops reading ends a reservation silently', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
 });
 
-test('an unwritable remark or error does not change the exit code', () => {
+slowTest('an unwritable remark or error does not change the exit code', () => {
 	expect(withoutErrors('chg status')).toEqual({status: 0, stdout: expect.stringContaining('AVAILABLE') as unknown});
 	expect(withoutErrors('chg status --nope')).toEqual({status: 2, stdout: ''});
 	expect(withoutErrors('echo "nope: 1" > nope.yaml; chg queue --config nope.yaml')).toEqual({
@@ -74,7 +77,7 @@ test('an unwritable remark or error does not change the exit code', () => {
 	});
 });
 
-test('the documented redirection leaves the job its output and exit code', () => {
+slowTest('the documented redirection leaves the job its output and exit code', () => {
 	const topic = readFileSync(new URL('../../../source/help/json.md', import.meta.url), 'utf8');
 	const line = /^canhazgpu (?<words>run --json -- )python train\.py(?<redirection>.*)$/mv.exec(topic)!.groups!;
 	const job = 'sh -c "sleep 0.3; echo later >&2; exit 3"';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {program, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {holdEnding} from '../../_helpers/program/ending.js';
@@ -69,7 +69,7 @@ test('a waiting run whose program was removed runs its job and notifies its user
 	expect((await peek(box)).gpus.map(({kind}) => kind)).toEqual(['free']);
 });
 
-test('a waiting reserve --short whose program was removed prints its GPU and exits with 0', async () => {
+slowTest('a waiting reserve --short whose program was removed prints its GPU and exits with 0', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');
@@ -150,7 +150,7 @@ test.skipIf(isBinary)(
 	},
 );
 
-test.skipIf(isBinary)('a background bug of a waiting reserve is reported once, and the GPU is granted', async () => {
+test.runIf(isLong && !isBinary)('a background bug of a waiting reserve is reported once, and the GPU is granted', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {environment, strike} = withBugs(box);
 	await box.run('reserve');

@@ -4,13 +4,16 @@ import path from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => freshRedisBox(redis.port, 2)],
+		['embedded', async () => freshEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
 	test.each<[name: string, words: readonly string[], exitCode: number, reason: string]>([
 		['a command that succeeds', ['run', '--', 'true'], 0, 'exited'],
 		['a command that fails', ['run', '--', 'sh', '-c', 'exit 3'], 3, 'exited'],
@@ -53,7 +56,7 @@ test('a directory of PATH that cannot be searched is skipped', async () => {
 	rmdirSync(closed);
 });
 
-test('wrong input fails at once, without a reservation or a queue entry', async () => {
+slowTest('wrong input fails at once, without a reservation or a queue entry', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve --gpus 2');
 	const script = path.join(box.home, 'script');

@@ -17,7 +17,7 @@ const input: Input = {
 	rest: ['train'],
 	config: {get: () => undefined, isGiven: () => false} as unknown as Config,
 	grammar: {
-		verbs: [],
+		commands: [],
 		find() {
 			throw new Error('not asked');
 		},

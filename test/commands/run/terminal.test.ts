@@ -13,6 +13,7 @@ import {
 	isAlive,
 	recordsOf,
 } from '../../_helpers/program/processes.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openShell} from '../../_helpers/machine/shell.js';
 
@@ -42,10 +43,12 @@ async function pidOf(box: Box): Promise<number> {
 	return pid;
 }
 
-describe.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => freshRedisBox(redis.port, 2)],
+		['embedded', async () => freshEmbeddedBox(2)],
+	]),
+)('on %s', (_, create) => {
 	test('Ctrl-C reaches the job once, and run exits with 130', async () => {
 		const box = await create();
 		writeFileSync(path.join(box.home, 'counter.mjs'), counter);

@@ -15,6 +15,7 @@ import {
 	typeOfProfile,
 } from '../../../source/engine/slurm/request-words.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
+import {isLong} from '../../_helpers/slow.js';
 
 const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	requester: {account: 'ann', uid: 1000, label: 'ann'},
@@ -115,7 +116,7 @@ test('a shell that reads the script starts exactly this command', () => {
 			const printed = execFileSync('/bin/sh', ['-c', script]);
 			return printed.equals(Buffer.from(`${(words.length === 0 ? [''] : words).join('\0')}\0`));
 		}),
-		{numRuns: 50},
+		{numRuns: isLong ? 50 : 15},
 	);
 });
 

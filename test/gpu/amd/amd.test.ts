@@ -269,8 +269,8 @@ test('without a tool the count fails with an error', async () => {
 test('fixed values that were incomplete are asked for again after a minute', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
-	const run: RunTool = async (_command, [verb = '']) => {
-		asked.push(verb);
+	const run: RunTool = async (_command, [command = '']) => {
+		asked.push(command);
 		const isLater = nowMs > 0;
 		const answers = {
 			metric: json([metricOf(0), metricOf(1)]),
@@ -278,20 +278,20 @@ test('fixed values that were incomplete are asked for again after a minute', asy
 			static: isLater ? json([staticOf(0), staticOf(1)]) : {stdout: 'Traceback'},
 			list: json([listOf(0), ...(isLater ? [listOf(1)] : [])]),
 		};
-		return {stderr: '', stdout: '', exitCode: 0, ...answers[verb as keyof typeof answers]};
+		return {stderr: '', stdout: '', exitCode: 0, ...answers[command as keyof typeof answers]};
 	};
 
 	const provider = createAmdProvider({run, describeProcesses, monotonicMs: () => nowMs});
 	expect(await provider.observe()).toMatchObject({gpus: [{uuid: 'uuid-0', name: undefined}, {uuid: undefined}]});
 	await provider.observe();
-	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(2);
+	expect(asked.filter((command) => command === 'list' || command === 'static')).toHaveLength(2);
 	nowMs = 60_000;
 	expect(await provider.observe()).toMatchObject({
 		gpus: [{name: 'AMD Instinct MI300X'}, {uuid: 'uuid-1', name: 'AMD Instinct MI300X'}],
 	});
 	nowMs = 600_000;
 	await provider.observe();
-	expect(asked.filter((verb) => verb === 'list' || verb === 'static')).toHaveLength(4);
+	expect(asked.filter((command) => command === 'list' || command === 'static')).toHaveLength(4);
 });
 
 test('memory errors and overheating make a GPU unhealthy, with the reason', async () => {

@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {decodeBytes} from '../../../source/host/inherited/exact-text.js';
 import {launcherOf, needsLauncher} from '../../../source/host/job/launcher.js';
+import {isLong} from '../../_helpers/slow.js';
 
 const plain = {ignored: [], openFiles: undefined};
 
@@ -80,7 +81,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 						);
 					},
 				),
-				{numRuns: 60},
+				{numRuns: isLong ? 60 : 15},
 			);
 		}, 60_000);
 

@@ -8,6 +8,7 @@ import {followRemoteStatus} from '../../../source/host/tool/follow-status.js';
 import {remoteQueue, remoteStatus} from '../../../source/host/tool/ssh.js';
 import {ask, startWeb} from '../../web/_server.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const hostileNames = [
 	'-oProxyCommand=touch pwned',
@@ -100,7 +101,7 @@ test('an answer full of incomplete escape sequences is parsed quickly', async ()
 	await expect(remoteStatus('near')).rejects.toThrow('near: its answer is not the JSON of a status');
 }, 10_000);
 
-test('the web server asks neither hostile names nor hosts outside its config', async () => {
+slowTest('the web server asks neither hostile names nor hosts outside its config', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const name of hostileNames.slice(4, 8)) {
 		const ran = await box.run(['status', '--remote', name]);

@@ -65,22 +65,22 @@ function startMonitor(columns: number, lines: number): Monitor {
 	};
 }
 
-const verbs = ['status', 'status --json', 'queue', 'queue --json'] as const;
+const commands = ['status', 'status --json', 'queue', 'queue --json'] as const;
 
 const answers = async (): Promise<ReadonlyArray<readonly [string, Ran]>> =>
-	Promise.all(verbs.map(async (words) => [words, await box().run(words)] as const));
+	Promise.all(commands.map(async (words) => [words, await box().run(words)] as const));
 
 /** Checks that every command names the unreachable daemon and gives a hint, and prints nothing that looks like a result. */
 async function expectRefusals(words: RegExp): Promise<void> {
-	for (const [verb, {exitCode, stdout, stderr}] of await answers()) {
-		expect([verb, exitCode, stdout]).toEqual([verb, 4, '']);
+	for (const [command, {exitCode, stdout, stderr}] of await answers()) {
+		expect([command, exitCode, stdout]).toEqual([command, 4, '']);
 		expect(stderr).toMatch(words);
 	}
 }
 
 async function expectAnswers(): Promise<void> {
-	for (const [verb, {exitCode, stderr}] of await answers()) {
-		expect([verb, exitCode, stderr.includes('Error')]).toEqual([verb, 0, false]);
+	for (const [command, {exitCode, stderr}] of await answers()) {
+		expect([command, exitCode, stderr.includes('Error')]).toEqual([command, 0, false]);
 	}
 }
 

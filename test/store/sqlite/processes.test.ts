@@ -7,6 +7,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {leaseOn, leaseWrite, poolWrite, write} from '../samples.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {makeWorkshop, type Workshop} from './child.js';
 
 let workshop: Workshop;
@@ -46,7 +47,7 @@ test('four processes that increment a counter lose no increment', async () => {
 	await store.close();
 });
 
-test('a killed process leaves nothing half done', async () => {
+slowTest('a killed process leaves nothing half done', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(8));

@@ -1,13 +1,13 @@
-/** Shared GPUs in the monitor: one table row per GPU, one detail line per share, verbs for own shares only, and requests for shares. */
+/** Shared GPUs in the monitor: one table row per GPU, one detail line per share, commands for own shares only, and requests for shares. */
 import {expect, test} from 'vitest';
 import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
-import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/targets.js';
+import {reasonAgainstTargets, targetsOf} from '../../../source/tui/commands/shared/targets.js';
 import {changeForm} from '../../../source/tui/state/form.js';
-import {release} from '../../../source/tui/verbs/release.js';
-import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {reserveNow, reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
-import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reserve-form.js';
-import type {Verb} from '../../../source/tui/verbs/verb.js';
+import {release} from '../../../source/tui/commands/release.js';
+import {reserve} from '../../../source/tui/commands/reserve.js';
+import {reserveNow, reserveThese} from '../../../source/tui/commands/shared/reservation.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/commands/shared/reserve-form.js';
+import type {MonitorCommand} from '../../../source/tui/commands/command.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {alice, busy, createBox, lease, run, sceneTime} from '../_world.js';
 
@@ -59,13 +59,13 @@ test('the command names the selected one of two own shares on a GPU', async () =
 	expect(await asked('alice', 'bob')).toMatch(/\$ canhazgpu release --gpu-ids 0 +│/v);
 });
 
-/** Opens the dialog of a verb, and types these texts into the labeled fields. */
+/** Opens the dialog of a command, and types these texts into the labeled fields. */
 async function asking(
 	box: Awaited<ReturnType<typeof createBox>>,
-	verb: Verb,
+	command: MonitorCommand,
 	...typed: ReadonlyArray<readonly [label: string, text: string]>
 ) {
-	let state = await stateOf(box, {columns: 80, rows: 24}, {}, [pressing(verb)]);
+	let state = await stateOf(box, {columns: 80, rows: 24}, {}, [pressing(command)]);
 	for (const [label, text] of typed) {
 		const form = state.dialog as ReserveForm;
 		const focused = form.fields.findIndex((field) => field.label === label);

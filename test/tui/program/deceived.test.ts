@@ -14,6 +14,7 @@ import {idleReading, observationOf} from '../../_helpers/world.js';
 import {fixture} from '../../gpu/fixture.js';
 import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {startTop} from './_program.js';
 
 const redis = redisOfFile();
@@ -82,10 +83,12 @@ afterAll(() => {
 	}
 });
 
-describe.each([
-	['redis', () => ({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)})],
-	['embedded', () => ({CANHAZGPU_STORE: 'embedded'})],
-])('on %s', (_, storeOf) => {
+describe.each(
+	firstCase([
+		['embedded', () => ({CANHAZGPU_STORE: 'embedded'})],
+		['redis', () => ({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)})],
+	]),
+)('on %s', (_, storeOf) => {
 	test('K does not signal a process that another account says is on the GPU', async () => {
 		const box = await createIdleBox(storeOf());
 		const victim = spawn('sleep', ['600'], {stdio: 'ignore'});

@@ -3,6 +3,7 @@ import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {isShown, keys, rowOf, startTop, statusOf} from './_program.js';
 
 const redis = redisOfFile();
@@ -68,10 +69,12 @@ test('a first run shows its own simulated GPUs, follows the commands, and leaves
 	});
 });
 
-describe.each([
-	['redis', async () => createRedisBox(redis.port)],
-	['embedded', async () => createEmbeddedBox()],
-])('on %s', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => createRedisBox(redis.port)],
+		['embedded', async () => createEmbeddedBox()],
+	]),
+)('on %s', (_, create) => {
 	let box: Box;
 
 	beforeAll(async () => {

@@ -6,6 +6,7 @@ import type {Terminal} from '../../_helpers/machine/terminal.js';
 import {createEmbeddedBox, createRedisBox} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 import {isShown, keys, startTop, statusOf} from './_program.js';
 
 const redis = redisOfFile();
@@ -31,10 +32,12 @@ async function fill(top: Terminal): Promise<void> {
 	});
 }
 
-describe.each([
-	['redis', async () => createRedisBox(redis.port, 8)],
-	['embedded', async () => createEmbeddedBox(8)],
-] as const)('top on %s, on a terminal that is not read,', (_, create) => {
+describe.each(
+	firstCase([
+		['redis', async () => createRedisBox(redis.port, 8)],
+		['embedded', async () => createEmbeddedBox(8)],
+	]),
+)('top on %s, on a terminal that is not read,', (_, create) => {
 	test('gets its GPUs in queue order and blocks nobody', async () => {
 		const box = await create();
 		onTestFinished(box.remove);

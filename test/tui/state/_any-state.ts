@@ -16,16 +16,16 @@ import type {Action} from '../../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../../source/tui/state/command-line/state.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
-import {extend} from '../../../source/tui/verbs/extend.js';
-import {leave} from '../../../source/tui/verbs/leave.js';
-import {release} from '../../../source/tui/verbs/release.js';
-import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
-import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/shared/signal-choice.js';
-import {extendOverHosts} from '../../../source/tui/verbs/hosts/extend.js';
-import {releaseOverHosts} from '../../../source/tui/verbs/hosts/release.js';
-import {reserveOverHosts, reserveThisOverHosts} from '../../../source/tui/verbs/hosts/reserve.js';
-import {wait} from '../../../source/tui/verbs/wait.js';
+import {extend} from '../../../source/tui/commands/extend.js';
+import {leave} from '../../../source/tui/commands/leave.js';
+import {release} from '../../../source/tui/commands/release.js';
+import {reserve} from '../../../source/tui/commands/reserve.js';
+import {reserveThese} from '../../../source/tui/commands/shared/reservation.js';
+import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/commands/shared/signal-choice.js';
+import {extendOverHosts} from '../../../source/tui/commands/hosts/extend.js';
+import {releaseOverHosts} from '../../../source/tui/commands/hosts/release.js';
+import {reserveOverHosts, reserveThisOverHosts} from '../../../source/tui/commands/hosts/reserve.js';
+import {wait} from '../../../source/tui/commands/wait.js';
 import {snapshotWith} from '../../_helpers/world.js';
 import {after, pressing, type Step} from '../_harness.js';
 import {alice, sceneTime, utcTime} from '../_world.js';
@@ -293,7 +293,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'drop-filter'},
 		{kind: 'filter-user'},
 		{kind: 'filter-mine'},
-		...[reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts].map((verb) => pressing(verb)),
+		...[reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts].map((command) => pressing(command)),
 	),
 	fc
 		.subarray(hostNames)

@@ -1,4 +1,4 @@
-/** A row that gets another holder between the key and the commit. Each verb acts on what was shown, or on nothing. */
+/** A row that gets another holder between the key and the commit. Each command acts on what was shown, or on nothing. */
 import {afterEach, expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import {endSession, keys, startMonitor, type Session} from '../_harness.js';

@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {release} from '../../../source/tui/verbs/release.js';
-import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reserve-form.js';
+import {release} from '../../../source/tui/commands/release.js';
+import {reserve} from '../../../source/tui/commands/reserve.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/commands/shared/reserve-form.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
@@ -120,7 +120,7 @@ test('requirements are typed as words, and appear in the request and the equival
 		count: 2,
 		need: {minMemoryMiB: 38_146, models: ['h100'], nvlink: true},
 	});
-	expect(reserve.command!(form, {account: 'alice', uid: 1, label: 'alice'})).toBe(
+	expect(reserve.shellCommand!(form, {account: 'alice', uid: 1, label: 'alice'})).toBe(
 		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h',
 	);
 	const wrong = await typed('40')();
@@ -138,7 +138,7 @@ test('the equivalent command quotes text for the shell, and names another label'
 		{kind: 'typed', text: '$(rm -rf ~) "it\'s"'},
 	);
 	const {dialog} = open;
-	expect(reserve.command!(dialog as ReserveForm, {account: 'alice', uid: 1, label: 'team a'})).toBe(
+	expect(reserve.shellCommand!(dialog as ReserveForm, {account: 'alice', uid: 1, label: 'team a'})).toBe(
 		String.raw`canhazgpu reserve --gpus 1 --duration 8h --note '$(rm -rf ~) "it'\''s"' --force --user 'team a'`,
 	);
 });

@@ -5,6 +5,7 @@ import {account} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, openStoreOf, start} from '../../_helpers/program/processes.js';
 import {createRuntimeDirectory, startMine, startTunnel} from '../mine/_mine.js';
 import {startWeb} from '../_server.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
 
 /** Number of entries, with the testing account at this position. */
@@ -59,7 +60,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a long right-to-left note starts at its visible end', async () => {
+	slowTest('a long right-to-left note starts at its visible end', async () => {
 		const box = await freshEmbeddedBox(2);
 		await box.run(['reserve', '--gpu-ids', '1', '--note', fromTheRight]);
 		const waiter = start(box, ['reserve', '--gpus', '2', '--note', fromTheRight]);

@@ -5,7 +5,7 @@ import type {Complaint} from '../messages.js';
 
 export type CommandPrompt = {
 	readonly kind: 'command';
-	readonly verb: 'command';
+	readonly command: 'command';
 	readonly field: TextField;
 	/** Typed lines, newest last. */
 	readonly history: readonly string[];
@@ -40,7 +40,7 @@ export type Output = {
 
 export const commandPrompt = (history: readonly string[]): CommandPrompt => ({
 	kind: 'command',
-	verb: 'command',
+	command: 'command',
 	field: fieldOf(''),
 	history,
 	draft: '',

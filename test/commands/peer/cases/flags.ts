@@ -55,10 +55,12 @@ const declared: Readonly<Record<string, Readonly<Record<string, Form | `-${strin
 
 async function flagCases(): Promise<readonly Case[]> {
 	const cases: Case[] = [];
-	for (const [verb, theirs] of Object.entries(declared)) {
-		const own: Flags = verb === 'canhazgpu' ? {} : (await findCommand(verb)).flags;
+	for (const [command, theirs] of Object.entries(declared)) {
+		const own: Flags = command === 'canhazgpu' ? {} : (await findCommand(command)).flags;
 		const flags: Flags = {...globalFlags, ...own};
-		cases.push(...Object.entries(theirs).map(([name, said]): Case => [`${verb} --${name}`, said, form(flags[name])]));
+		cases.push(
+			...Object.entries(theirs).map(([name, said]): Case => [`${command} --${name}`, said, form(flags[name])]),
+		);
 	}
 
 	return cases;
@@ -97,18 +99,18 @@ async function defaultCases(): Promise<readonly Case[]> {
 
 /** Candidates of the Go program's bash completion. */
 async function completionCases(): Promise<readonly Case[]> {
-	const offers = async (verb: string, name: string): Promise<readonly string[]> => {
-		const offered = (await findCommand(verb)).flags[name]?.completes;
+	const offers = async (command: string, name: string): Promise<readonly string[]> => {
+		const offered = (await findCommand(command)).flags[name]?.completes;
 		return Array.isArray(offered) ? (offered as readonly string[]) : [];
 	};
 
 	const durations = await offers('reserve', 'duration');
 	const days = await offers('report', 'days');
 	return [
-		...['admin', 'queue', 'release', 'report', 'reserve', 'run', 'status', 'web'].map((verb): Case => [
-			`the verb ${verb}`,
+		...['admin', 'queue', 'release', 'report', 'reserve', 'run', 'status', 'web'].map((command): Case => [
+			`the command ${command}`,
 			true,
-			commandNames.includes(verb),
+			commandNames.includes(command),
 		]),
 		...['30m', '1h', '2h', '4h', '8h', '1d', '2d'].map((text): Case => [
 			`--duration ${text}`,
@@ -116,7 +118,7 @@ async function completionCases(): Promise<readonly Case[]> {
 			durations.includes(text),
 		]),
 		...['1', '3', '7', '14', '30', '60', '90'].map((text): Case => [`--days ${text}`, true, days.includes(text)]),
-		['the verb completion', false, commandNames.includes('completion')],
+		['the command completion', false, commandNames.includes('completion')],
 	];
 }
 
@@ -132,9 +134,9 @@ export const flagGroups: readonly Group[] = [
 		},
 	},
 	{
-		name: 'verbs and completion',
+		name: 'commands and completion',
 		origin: 'its source',
 		cases: completionCases,
-		understoodHere: ['the verb completion'],
+		understoodHere: ['the command completion'],
 	},
 ];

@@ -89,9 +89,9 @@ const structure: Readonly<Record<string, readonly string[]>> = {
 
 async function structureCases(): Promise<readonly Case[]> {
 	const own = await Promise.all(
-		Object.entries(structure).map(async ([verb, flags]): Promise<Case> => {
-			const command = await findCommand(verb);
-			return [`the verb ${verb}`, flags, flags.filter((flag) => Object.hasOwn(command.flags, flag))];
+		Object.entries(structure).map(async ([name, flags]): Promise<Case> => {
+			const command = await findCommand(name);
+			return [`the command ${name}`, flags, flags.filter((flag) => Object.hasOwn(command.flags, flag))];
 		}),
 	);
 	const redis = ['redis-host', 'redis-port', 'redis-db'];
@@ -101,8 +101,8 @@ async function structureCases(): Promise<readonly Case[]> {
 	);
 	return [
 		...own,
-		['flags of every verb', redis, redis.filter((flag) => Object.hasOwn(globalFlags, flag))],
-		['no verb completion', false, commandNames.includes('completion')],
+		['flags of every command', redis, redis.filter((flag) => Object.hasOwn(globalFlags, flag))],
+		['no command completion', false, commandNames.includes('completion')],
 		['its keys', ['canhazgpu:gpu_count', 'canhazgpu:allocation_lock'], [keys.gpuCount, keys.allocationLock]],
 		['seconds between two heartbeats', 60, leaseHeartbeatSeconds],
 		['seconds without a heartbeat until a job counts as lost', 300, limits.find((_, index) => freed[index])],
@@ -127,6 +127,6 @@ export const programGroups: readonly Group[] = [
 			'seconds without a heartbeat until a job counts as lost':
 				'15 minutes, as its documentation says: a busy machine is not a dead one',
 		},
-		understoodHere: ['no verb completion'],
+		understoodHere: ['no command completion'],
 	},
 ];

@@ -18,9 +18,9 @@ import {createTestWorld, historyOf, person, type TestWorld} from '../../../_help
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import {isLeased} from '../../../_helpers/leased.js';
 
-const verbs = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
+const commands = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
 
-type Step = {readonly verb: (typeof verbs)[number]; readonly choice: number; readonly fates: readonly Fate[]};
+type Step = {readonly command: (typeof commands)[number]; readonly choice: number; readonly fates: readonly Fate[]};
 
 const fate: fc.Arbitrary<Fate> = fc.oneof(
 	{weight: 3, arbitrary: fc.constant<Fate>({kind: 'prompt'})},
@@ -31,7 +31,7 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 
 const step: fc.Arbitrary<Step> = fc.record({
 	// Undoing a release needs an earlier reservation and release, and an empty queue.
-	verb: fc.constantFrom(...verbs, 'reserve', 'release', 'release', 'undo', 'undo'),
+	command: fc.constantFrom(...commands, 'reserve', 'release', 'release', 'undo', 'undo'),
 	choice: fc.nat(7),
 	// A command whose first read fails has done nothing, and says so.
 	fates: fc
@@ -72,16 +72,16 @@ const done = (isDone: boolean, gpus?: readonly number[]): Answer => (isDone ? {k
 
 const leaseOf = ({before, choice}: Scene) => ({by: 'lease', leaseId: pick(before.leaseIds, choice) ?? 'none'}) as const;
 
-async function take({world, requester, choice}: Scene, verb: 'reserve' | 'run'): Promise<Answer> {
+async function take({world, requester, choice}: Scene, command: 'reserve' | 'run'): Promise<Answer> {
 	const common = {requester, count: 1 + (choice % 2), ids: choice > 3 ? [choice % 4] : undefined};
 	const answer =
-		verb === 'reserve'
+		command === 'reserve'
 			? await reserve(world, {...common, durationSeconds: 36_000})
 			: await acquireNow(world, {...common, tenure: {type: 'run'}}, world.clock.uuid());
 	return answer.kind === 'granted' ? {...answer, kind: 'done'} : nothing;
 }
 
-const acts: Readonly<Record<Step['verb'], (scene: Scene) => Promise<Answer>>> = {
+const acts: Readonly<Record<Step['command'], (scene: Scene) => Promise<Answer>>> = {
 	reserve: async (scene) => take(scene, 'reserve'),
 	run: async (scene) => take(scene, 'run'),
 	async extend(scene) {
@@ -131,7 +131,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 
 test('with lost and late messages, every command acts exactly as often as it reports', async () => {
 	/** How many times each command acted. */
-	const worked = new Map<Step['verb'], number>(verbs.map((verb) => [verb, 0]));
+	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, {minLength: 1, maxLength: 12, size: 'max'}), async (steps) => {
 			const late = createLateStore();
@@ -156,9 +156,9 @@ test('with lost and late messages, every command acts exactly as often as it rep
 						id: `place-${stepIndex}`,
 						before,
 					};
-					const answer = await acts[each.verb](scene);
+					const answer = await acts[each.command](scene);
 					answered.push({answer});
-					if (each.verb === 'release' && answer.kind === 'done') {
+					if (each.command === 'release' && answer.kind === 'done') {
 						const freed = leases.filter(({index}) => answer.gpus!.includes(index));
 						released = undoableOf(freed);
 					}
@@ -181,9 +181,9 @@ test('with lost and late messages, every command acts exactly as often as it rep
 			const audit = (await world.store.audit()).filter(({kind}) => kind !== 'refused');
 			for (const [position, each] of answered.entries()) {
 				const own = audit.filter(({account}) => account === actorOf(position).account);
-				const {verb} = steps[position]!;
-				expect(timesOf(each), `${verb} ${JSON.stringify(each)}`).toContain(own.length);
-				worked.set(verb, worked.get(verb)! + own.length);
+				const {command} = steps[position]!;
+				expect(timesOf(each), `${command} ${JSON.stringify(each)}`).toContain(own.length);
+				worked.set(command, worked.get(command)! + own.length);
 			}
 
 			// Late records keep their own time, so the audit log can be out of order.
@@ -229,7 +229,8 @@ test('the error after a request without an answer says that it may have been car
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
-	const error = async (verb: Promise<unknown>) => (await verb.catch((error_: unknown) => error_)) as CanhazgpuError;
+	const error = async (command: Promise<unknown>) =>
+		(await command.catch((error_: unknown) => error_)) as CanhazgpuError;
 	late.meet([{kind: 'prompt'}, {kind: 'late', after: 500}, ...away]);
 	const first = await error(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60}));
 	expect(first).toMatchObject({code: 'store-unreachable', exitCode: 4});

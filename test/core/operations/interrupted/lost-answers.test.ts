@@ -12,7 +12,7 @@ const alice = person('alice');
 
 type Fate = 'never arrives' | 'is done, and its answer lost';
 
-type Verb = {
+type TestedCommand = {
 	readonly name: string;
 	/** Fields of the expected audit record. */
 	readonly kind: string;
@@ -23,7 +23,7 @@ type Verb = {
 
 const hold = async (world: World) => reserve(world, {requester: alice, count: 2, durationSeconds: 3600});
 
-const verbs: readonly Verb[] = [
+const commands: readonly TestedCommand[] = [
 	{
 		name: 'drain',
 		kind: 'drained',
@@ -98,7 +98,7 @@ async function createLossyWorld(
 
 const fates: readonly Fate[] = ['never arrives', 'is done, and its answer lost'];
 
-test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
+test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate}))))(
 	'$name: any message $fate',
 	async ({arrange, act, kind, fate}) => {
 		const undisturbed = await createTestWorld();

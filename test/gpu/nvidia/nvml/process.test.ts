@@ -3,7 +3,7 @@ import process from 'node:process';
 import {afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {createNvidiaProvider} from '../../../../source/gpu/nvidia/nvidia.js';
 import {createLiveSources} from '../../../../source/gpu/nvidia/live.js';
-import {libraryVerb} from '../../../../source/app/names.js';
+import {libraryCommand} from '../../../../source/app/names.js';
 import {runTool} from '../../../../source/host/tool/spawn.js';
 import {starter, starterText} from '../../../_helpers/program/cli.js';
 import {eventually} from '../../../_helpers/eventually.js';
@@ -60,7 +60,7 @@ const setUp = async (words: string, library = directory, readerText = starterTex
 			timeLimitMs: () => 3000,
 			intervalMs: 500,
 			uptimeSeconds: () => 0,
-			library: {command: starter, args: [...readerText, libraryVerb]},
+			library: {command: starter, args: [...readerText, libraryCommand]},
 		}),
 	});
 	onTestFinished(async () => provider.close?.());

@@ -1,0 +1,40 @@
+/** `y`: copies the line that gives GPUs to a shell. */
+import {owns} from '../../../core/rules/leases/ownership.js';
+import {rowsOf, type State} from '../../state/state.js';
+import {toClipboard} from '../shared/clipboard.js';
+import {firstReason, reasonAgainstGpus} from '../shared/reasons.js';
+import {leaseOn, reservationGpus} from '../shared/targets.js';
+import {defineCommand} from '../command.js';
+
+function reasonAgainstCopied(state: State): string | undefined {
+	const other = reservationGpus(state).find((gpu) => {
+		const lease = leaseOn(state, gpu);
+		return lease === undefined || !owns(state.settings.requester, lease);
+	});
+	if (other !== undefined) {
+		return `GPU ${other} is not yours: nothing to copy`;
+	}
+
+	const isOfSeveral = new Set(reservationGpus(state).map((gpu) => leaseOn(state, gpu)?.leaseId)).size > 1;
+	return state.settings.engine !== undefined && isOfSeveral ? 'A shell has one job: tag the GPUs of one' : undefined;
+}
+
+/** Returns the line to copy. A cluster's indices mean nothing on its nodes, so there the job id is used. */
+function exportLine(state: State): string {
+	const gpus = reservationGpus(state);
+	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
+	const jobs = new Set(gpus.map((gpu) => leaseOn(state, gpu)?.leaseId));
+	return isElsewhere ? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}` : `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`;
+}
+
+export const copy = defineCommand({
+	name: 'copy',
+	keys: {modes: ['table', 'detail'], keys: ['y'], help: ['Reserve', 'copy its export line']},
+	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstCopied),
+	begin(context) {
+		const {getState, dispatch} = context.store;
+		const line = exportLine(getState());
+		toClipboard(context, line);
+		dispatch({kind: 'done', flash: {level: 'ok', text: 'Copied (if your terminal allows OSC 52)', next: line}});
+	},
+});

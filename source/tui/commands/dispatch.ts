@@ -1,0 +1,123 @@
+/** Carries out the commands of keys: opens a dialog or shows why the command is disabled, and performs the request of an open dialog. */
+import {CanhazgpuError} from '../../errors.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {sanitize} from '../../format/text/text.js';
+import type {Answer} from '../state/answers.js';
+import {isAsking, type AskingDialog} from '../state/dialogs.js';
+import {selectedGpus} from '../state/gpus/rows.js';
+import {ownProcesses, scanProcesses} from './shared/own-scan.js';
+import {openingOf, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
+import {commandOf} from './index.js';
+
+type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
+
+export type CommandRunner = {
+	/** Shared by all commands that act outside the state. */
+	readonly context: EffectContext;
+	/** Handles the key of a command. */
+	readonly press: (command: MonitorCommand) => Promise<void>;
+	/** Handles a key that a command adds to its dialog. */
+	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
+	/** Performs the request of the open dialog. With `willWait`, the request waits in the queue if necessary. */
+	readonly submit: (willWait: boolean) => Promise<void>;
+};
+
+/** Turns expected failures into messages. Other errors are bugs, and are thrown. */
+export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			const {message, hint = ''} = error;
+			return {kind: 'refused', complaint: {message: sanitize(message), hint: sanitize(hint)}};
+		}
+
+		throw error;
+	}
+}
+
+/**
+Returns the scanner for questions about processes. The shown readings may come from another account, so GPUs are scanned again. One scan
+runs at a time.
+*/
+function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOwn' | 'scanSelected'> {
+	const {getState, dispatch} = store;
+	let isScanning = false;
+	const scanOwn: EffectContext['scanOwn'] = async (gpus, pids) => {
+		if (isScanning) {
+			return undefined;
+		}
+
+		isScanning = true;
+		dispatch({kind: 'done', flash: {level: 'ok', text: `looking at the processes on ${gpuList(gpus)}`}});
+		try {
+			const scan = await scanProcesses(world, ports.inspectProcesses, gpus, pids);
+			return getState().dialog === undefined ? scan : undefined;
+		} finally {
+			isScanning = false;
+		}
+	};
+
+	return {
+		scanOwn,
+		async scanSelected() {
+			const gpus = selectedGpus(getState());
+			const shown = ownProcesses(getState()).map(({pid}) => pid);
+			const scan = gpus.length === 0 ? undefined : await scanOwn(gpus, shown);
+			const isStillSelected = new Set(gpus).symmetricDifference(new Set(selectedGpus(getState()))).size === 0;
+			return scan === undefined || !isStillSelected ? undefined : {gpus, scan};
+		},
+	};
+}
+
+export function createCommandRunner(outside: Outside): CommandRunner {
+	const context: EffectContext = {...outside, ...ownScanner(outside)};
+	const {getState, dispatch} = context.store;
+
+	/** Performs a command, reports the outcome to the state, and reads and scans again. */
+	async function carryOut(
+		{perform}: MonitorCommand,
+		dialog: AskingDialog | undefined,
+		willWait: boolean,
+	): Promise<void> {
+		const outcome = await outcomeOf(async () => perform?.(context, dialog!, willWait));
+		if (outcome !== undefined) {
+			dispatch({dialog, ...outcome} as Answer);
+		}
+
+		context.refresh();
+	}
+
+	return {
+		context,
+		async press(command) {
+			if (command.reasonAgainst(getState()) === undefined && command.begin !== undefined) {
+				await command.begin(context);
+				return;
+			}
+
+			const opening = openingOf(command, getState());
+			if (opening === undefined) {
+				await carryOut(command, undefined, false);
+				return;
+			}
+
+			dispatch(opening);
+		},
+		change(change) {
+			const {dialog} = getState();
+			if (isAsking(dialog) && !dialog.isBusy) {
+				dispatch({kind: 'changed', dialog, next: change(dialog)});
+			}
+		},
+		async submit(willWait) {
+			const {dialog: asked} = getState();
+			if (!isAsking(asked) || asked.isBusy) {
+				return;
+			}
+
+			dispatch({kind: 'submitted'});
+			await carryOut(commandOf(asked), getState().dialog as AskingDialog, willWait);
+		},
+	};
+}

@@ -1,0 +1,59 @@
+/** `e`: extends the chosen reservations. */
+import {extend as extendLeases} from '../../core/operations/reservations.js';
+import {longDuration, typedDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {Form as FormDialog} from '../dialogs/form.js';
+import {formOf, type Form} from '../state/dialogs.js';
+import {secondsOf, valueOf} from './shared/form-values.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {
+	commandOn,
+	outcomeOfTargets,
+	reasonAgainstTargets,
+	targetNames,
+	targetsOf,
+	type Targets,
+} from './shared/targets.js';
+import {TargetList} from './shared/target-list.js';
+import {defineCommand, failed} from './command.js';
+
+export const extend = defineCommand<Form<Targets>>({
+	name: 'extend',
+	keys: {modes: ['table'], keys: ['e'], help: ['Reserve', 'extend the reservation'], footer: ['e', 'Extend']},
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'extend')),
+	open(state) {
+		const about = targetsOf(state, 'extend');
+		const whose = about.targets.length === 1 ? 'its end' : 'each end';
+		return formOf('extend', about, [
+			{name: 'duration', kind: 'duration', label: 'Duration', hint: `added to ${whose}: 30m, 2h, 1d`, preset: '1h'},
+		]);
+	},
+	shellCommand: (form) => shellCommand([...commandOn('extend', form), '--duration', valueOf(form, 'duration')]),
+	async perform({world, store}, form) {
+		const {targets} = form;
+		const by = secondsOf(form);
+		const {requester} = store.getState().settings;
+		const {extended, notYours, notTimed} = await extendLeases(world, requester, {by: 'leases', leases: targets}, {by});
+		if (notTimed.length > 0) {
+			return failed(`Nothing extended: ${gpuList(notTimed)} held by a run, which ends with its job`);
+		}
+
+		const done = extended.map(({index}) => index);
+		return outcomeOfTargets(
+			{word: 'extended', targets, done, notYours},
+			` by ${longDuration(by)}`,
+			shellCommand([
+				...commandOn('extend', {...form, targets: targets.filter(({index}) => done.includes(index))}),
+				'--duration',
+				typedDuration(by),
+			]),
+		);
+	},
+	submitWord: () => 'Extend',
+	Dialog: ({dialog}) => (
+		<FormDialog form={dialog} title={`Extend ${targetNames(dialog.targets)}`}>
+			<TargetList {...dialog} />
+		</FormDialog>
+	),
+});

@@ -1,0 +1,186 @@
+/** `r` and `R` in the host table: reserve on the host of the selected line, on other hosts by ssh. */
+import {CanhazgpuError} from '../../../errors.js';
+import {wishes} from '../../../core/operations/engine.js';
+import type {Requester} from '../../../core/model/types.js';
+import {shareOfText} from '../../../format/queue/outcome.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {counted} from '../../../format/text/numbers.js';
+import {longDuration} from '../../../format/text/durations.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {HostAnswer} from '../../ports.js';
+import {Form as FormDialog} from '../../dialogs/form.js';
+import {formOf, type Form} from '../../state/dialogs.js';
+import type {HostLine} from '../../state/hosts/lines.js';
+import type {Flash} from '../../state/messages.js';
+import type {State} from '../../state/state.js';
+import {Label} from '../../widgets/label.js';
+import {reserve} from '../reserve.js';
+import {reserveThese} from '../shared/reservation.js';
+import {flagsOf, reservationOf, reserveFormFields, type ReserveForm} from '../shared/reserve-form.js';
+import {defineCommand, type EffectContext, type Outcome} from '../command.js';
+import {hostsPort, refusedByHost} from './answer.js';
+import {byHost, gpuLinesOf, nodesOf} from './target.js';
+
+type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
+
+/** Upper bound for a host whose number of GPUs is unknown. */
+const unknownCount = 64;
+
+function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
+	const nodes = nodesOf(state, host);
+	const lines = gpuLinesOf(state, host);
+	// On a cluster, all GPUs of a reservation are on one node.
+	const known = nodes === undefined ? lines.length : Math.max(...nodes.values().map(({length}) => length));
+	const named = gpus?.map((index) => ({index, uuid: undefined}));
+	return formOf(
+		'reserve-here',
+		{host, gpus: named, willWait: false},
+		reserveFormFields({
+			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
+			// Each host applies its own policy. A cluster is offered only what every engine supports.
+			hasShares: nodes === undefined,
+			lacks: nodes && new Set(wishes),
+			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),
+		}),
+	);
+}
+
+const wordsOf = (form: RemoteReserveForm, requester: Requester): readonly string[] => [
+	'reserve',
+	...flagsOf(form, requester),
+];
+
+/** Returns the GPU ids or MIG UUIDs that `reserve --short` printed, ignoring output of login scripts. */
+const idsIn = (stdout: string): readonly string[] | undefined =>
+	stdout
+		.trim()
+		.split('\n')
+		.findLast((line) => /^(?:\d+(?:,\d+)*|MIG-[\w\-\/]+(?:,MIG-[\w\-\/]+)*)$/v.test(line))
+		?.split(',');
+
+function flashOf(
+	{host}: RemoteReserveForm,
+	ids: readonly string[],
+	{durationSeconds, need}: ReturnType<typeof reservationOf>,
+): Flash {
+	const name = sanitize(host);
+	const what =
+		ids[0]?.startsWith('MIG-') === true
+			? `${ids.length} MIG instance(s)`
+			: `${shareOfText(need)}${gpuList(ids.map(Number))}`;
+	return {
+		level: 'ok',
+		text: `reserved ${what} of ${name} for ${longDuration(durationSeconds)}`,
+		next: shellCommand(['ssh', host]),
+	};
+}
+
+/** Messages of the Go program and of earlier versions. */
+const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
+
+/** Returns the outcome. An older program refuses an unknown request by the name of its flag, which belongs to a field of the dialog. */
+function refusedReservation(host: string, answer: HostAnswer): Outcome {
+	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
+	if (flag === undefined) {
+		return refusedByHost(host, answer);
+	}
+
+	const isShare = flag === 'share';
+	return {
+		kind: 'refused',
+		complaint: {
+			message: sanitize(`${host}: the program there ${isShare ? 'cannot share GPUs' : `knows no --${flag}`}`),
+			hint: `It is an older canhazgpu, or the one in Go. ${isShare ? 'Leave Share empty for whole GPUs.' : 'Leave that out of Needs.'}`,
+		},
+	};
+}
+
+/** Waits in that host's queue while the monitor runs. */
+async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Promise<Outcome> {
+	const port = hostsPort(context);
+	const {requester} = context.store.getState().settings;
+	const reservation = reservationOf(form);
+	const {count, need} = reservation;
+	type Ended = Awaited<ReturnType<typeof port.run>>;
+	const endOf = (answer: Ended): Flash => {
+		const ids = idsIn(answer.stdout);
+		if (answer.exitCode === 0 && ids !== undefined) {
+			return flashOf(form, ids, reservation);
+		}
+
+		const outcome = refusedReservation(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
+		return {level: 'error', text: [outcome.complaint.message, outcome.complaint.hint].filter(Boolean).join('. ')};
+	};
+
+	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
+		onWaiting(`waiting on ${form.host} for ${shareOfText(need)}${counted(count, 'GPU')}`);
+		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isUnbounded: true});
+	}, endOf);
+	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
+}
+
+/** Also provides the dialog of the key for the selected GPU. */
+export const reserveOverHosts = defineCommand<RemoteReserveForm>({
+	name: 'reserve-here',
+	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
+	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formFor(line, state)}),
+	shellCommand(form, requester) {
+		const [command, ...flags] = wordsOf(form, requester);
+		return shellCommand(['canhazgpu', command!, '--on', form.host, ...flags]);
+	},
+	async perform(context, form, willWait) {
+		// Checks the input before anything is sent.
+		const reservation = reservationOf(form);
+		if (willWait) {
+			return waitOnHost(context, form);
+		}
+
+		const {requester} = context.store.getState().settings;
+		const words = [...wordsOf(form, requester), '--nonblock', '--short'];
+		const answer = await hostsPort(context).run(form.host, words, {isUnbounded: false});
+		const ids = idsIn(answer.stdout);
+		if (answer.exitCode !== 0) {
+			return refusedReservation(form.host, answer);
+		}
+
+		if (ids === undefined) {
+			throw new CanhazgpuError('failed', `${form.host}: it did not say which GPUs it gave`, {
+				hint: 'The table shows them with its next answer.',
+			});
+		}
+
+		return {kind: 'done', flash: flashOf(form, ids, reservation)};
+	},
+	submitWord: () => 'Reserve',
+	Dialog: ({dialog}) => (
+		<FormDialog
+			form={dialog}
+			title={`Reserve ${dialog.gpus === undefined ? 'GPUs' : gpuList(dialog.gpus.map(({index}) => index))} on ${sanitize(dialog.host)}`}
+		>
+			<Label tone="dim">That host decides, as if you had typed the command there.</Label>
+		</FormDialog>
+	),
+});
+
+export const reserveThisOverHosts = defineCommand<RemoteReserveForm>({
+	name: 'reserve-these-here',
+	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This', 3]},
+	...byHost({
+		own: reserveThese,
+		reasonAgainst(line, state) {
+			if (line.kind === 'note') {
+				return 'This line is about the host: select a GPU to reserve it, or press r';
+			}
+
+			if (nodesOf(state, line.host) !== undefined) {
+				return `GPUs are chosen for you on ${sanitize(line.host)}: press r and say how many`;
+			}
+
+			return line.gpu.user === undefined
+				? undefined
+				: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`;
+		},
+		open: (line, state) => formFor(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
+	}),
+});

@@ -1,0 +1,117 @@
+/** The targets of keys in the host table: the selected line, on this host or another. */
+import {sanitize} from '../../../format/text/text.js';
+import {allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
+import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
+import type {State} from '../../state/state.js';
+import type {AskingDialog} from '../../state/dialogs.js';
+import {noFilter} from '../../state/table/state.js';
+import {reasonAgainstDoing} from '../shared/reasons.js';
+import type {MonitorCommand, MonitorCommandOf} from '../command.js';
+
+/** Returns the state for a key on this host: with the selected GPU, and without the tags and the filter of the GPU table, which is not shown. */
+const ownState = (state: State, gpu: number): State => ({
+	...state,
+	table: {...state.table, filter: noFilter, tags: new Set(), selected: {keys: [`#${gpu}`], place: gpu}},
+});
+
+/** A command that acts on this host as in the GPU table, and on other hosts by ssh. */
+type Pair<Asking> = {
+	readonly own: Pick<MonitorCommand, 'reasonAgainst' | 'open'>;
+	/** Returns why the command is disabled for the host of this line, or undefined. */
+	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
+	readonly open: (line: HostLine, state: State) => Asking;
+};
+
+/** Returns the reason and the dialog for the host of the selected line. A dialog for this host is performed by the local command. */
+export const byHost = <Asking extends AskingDialog>({
+	own,
+	reasonAgainst,
+	open,
+}: Pair<Asking>): Pick<MonitorCommandOf<Asking>, 'reasonAgainst' | 'open'> => ({
+	reasonAgainst(state) {
+		const line = selectedHostLine(state);
+		if (line === undefined) {
+			return hostLines(state).length === 0 && allHostLines(state).length > 0
+				? 'No GPU is shown: Esc clears the filter'
+				: 'No host is known: name some in the setting remote_hosts';
+		}
+
+		if (!line.isOwn) {
+			return reasonAgainstDoing(state) ?? reasonAgainst(line, state);
+		}
+
+		return line.kind === 'gpu' ? own.reasonAgainst(ownState(state, line.gpu.gpu_id)) : 'The GPUs were not scanned yet';
+	},
+	open(state) {
+		const line = selectedHostLine(state)!;
+		return line.isOwn ? (own.open!(ownState(state, (line as GpuLine).gpu.gpu_id)) as Asking) : open(line, state);
+	},
+});
+
+/** GPUs of a reservation on another host, as shown when the dialog opened. */
+export type RemoteHolding = {
+	readonly host: string;
+	readonly gpus: readonly number[];
+	/** Undefined for versions that report no id, or an id that is unsafe in a command. */
+	readonly leaseId: string | undefined;
+	/** The label of the reservation, next to the account. */
+	readonly label: string | undefined;
+};
+
+const labelOf = (user: string | undefined): string | undefined =>
+	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
+
+/** The id comes from another host, and becomes a word of a command. */
+const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
+
+export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): RemoteHolding => ({
+	host,
+	gpus,
+	leaseId: leaseIdPattern.test(gpu.lease_id ?? '') ? gpu.lease_id : undefined,
+	label: labelOf(gpu.user),
+});
+
+/** Returns why a reservation on another host cannot be changed from here, or undefined. */
+export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'): string | undefined {
+	if (line.kind === 'note') {
+		return `This line is about the host: select a GPU to ${action} it`;
+	}
+
+	const {host, gpu, state, isLast} = line;
+	const name = `GPU ${gpu.gpu_id} of ${sanitize(host)}`;
+	if (isLast) {
+		return `${sanitize(host)} does not answer: nobody knows who has its GPUs now`;
+	}
+
+	if (state === 'mine') {
+		return action === 'extend' && gpu.reservation_type === 'run'
+			? `${name} is held by a run: it ends when its job does`
+			: undefined;
+	}
+
+	const holder = gpu.user;
+	return holder === undefined
+		? `${name} is not reserved: there is nothing to ${action}`
+		: `${name} is held by ${holder}: only the holder can ${action} it`;
+}
+
+/** Returns the lines of a host's GPUs. */
+export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
+	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
+
+/** Returns the GPUs of a cluster by node. Undefined for a host with its own GPUs, or an unknown host. */
+export function nodesOf(state: State, host: string): ReadonlyMap<string, readonly GpuLine[]> | undefined {
+	const nodes = Map.groupBy(
+		gpuLinesOf(state, host).filter(({gpu}) => gpu.node !== undefined),
+		({gpu}) => gpu.node!,
+	);
+	return nodes.size === 0 ? undefined : nodes;
+}
+
+/** Returns all GPUs of the line's reservation. */
+export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
+	gpu.lease_id === undefined
+		? [gpu.gpu_id]
+		: gpuLinesOf(state, host)
+				.filter((line) => line.gpu.lease_id === gpu.lease_id)
+				.map((line) => line.gpu.gpu_id);

@@ -1,0 +1,45 @@
+/** The registry of all commands of the monitor, in the order of the help and the footer. */
+import {command} from './command-line.js';
+import {adopt} from './adopt.js';
+import {copy} from './copying/copy.js';
+import {copyCommand} from './copying/copy-command.js';
+import {extend} from './extend.js';
+import {extendOverHosts} from './hosts/extend.js';
+import {openHost} from './hosts/open.js';
+import {releaseOverHosts} from './hosts/release.js';
+import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
+import {identify} from './identify.js';
+import {leave} from './leave.js';
+import {past} from './past.js';
+import {quit} from './quit.js';
+import {release} from './release.js';
+import {reserve} from './reserve.js';
+import {saveView} from './save-view.js';
+import {signal} from './signal.js';
+import {undo} from './undo.js';
+import type {MonitorCommand} from './command.js';
+import {wait} from './wait.js';
+
+export const commands = {
+	/** Listed before the keys that move over the table. */
+	pool: [reserve, adopt, release, extend, leave, wait],
+	/** Listed with the keys for processes. */
+	processes: [signal],
+	/** Keys of the host table. */
+	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
+	/** Keys that do not change the pool. */
+	aside: [command, undo, copy, copyCommand, identify, past],
+	/** Listed with the keys that choose the view. */
+	view: [saveView],
+	/** Listed last. */
+	end: [quit],
+} as const satisfies Readonly<Record<string, readonly MonitorCommand[]>>;
+
+const byName = new Map(
+	Object.values(commands)
+		.flat()
+		.map((each: MonitorCommand) => [each.name, each]),
+);
+
+/** Returns the command that a dialog belongs to. */
+export const commandOf = ({command: name}: {readonly command: string}): MonitorCommand => byName.get(name)!;

@@ -1,0 +1,95 @@
+/** `x` in the queue: leaves the queue. */
+import type {ReactElement} from 'react';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
+import type {QueueEntry} from '../../core/model/types.js';
+import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
+import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
+import {holdingsOf} from '../../core/rules/queue/queue.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {holderText} from '../../format/owner.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {sanitize} from '../../format/text/text.js';
+import {wantedText} from '../../format/queue/waiting-progress.js';
+import {Confirm} from '../dialogs/confirm.js';
+import {selectedEntry} from '../state/queue/rows.js';
+import {ask, type Confirmation} from '../state/dialogs.js';
+import {storeNow, type State} from '../state/state.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {Label} from '../widgets/label.js';
+import {firstReason, reasonAgainstChange} from './shared/reasons.js';
+import {defineCommand, failed, succeeded} from './command.js';
+
+function reasonAgainstSelected(state: State): string | undefined {
+	const record = selectedEntry(state);
+	if (record === undefined) {
+		return 'The queue is empty: there is nothing to leave';
+	}
+
+	if (record.kind !== 'entry') {
+		return 'This queue entry cannot be read: canhazgpu queue tells why';
+	}
+
+	return mayChange(state.settings.requester, record.entry)
+		? undefined
+		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
+}
+
+/** The entry, and the GPUs that it holds. */
+type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};
+
+function LeaveDialog({dialog}: {readonly dialog: Confirmation<EntryToLeave>}): ReactElement {
+	const {entry, held, isBusy} = dialog;
+	const now = useMonitor(storeNow) ?? entry.enqueueTime;
+	return (
+		<Confirm
+			title="Leave the queue"
+			question="Leave the queue?"
+			warning={held.length > 0 ? `The GPUs held for it are given back: ${gpuList(held)}.` : undefined}
+			isBusy={isBusy}
+		>
+			<Label tone="dim">
+				{holderText(entry)}, for {wantedText(wantedOf(entry))}, waiting for {shortDuration(now - entry.enqueueTime)}
+			</Label>
+		</Confirm>
+	);
+}
+
+export const leave = defineCommand<Confirmation<EntryToLeave>>({
+	name: 'leave',
+	keys: {
+		modes: ['queue'],
+		keys: ['x', 'ctrl-d'],
+		help: ['Queue and processes', 'leave the queue'],
+		footer: ['x', 'Leave'],
+	},
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstSelected),
+	open(state) {
+		const record = selectedEntry(state);
+		if (record?.kind !== 'entry') {
+			throw new TypeError('No position in the queue is selected');
+		}
+
+		const held = holdingsOf(state.snapshot!, record.id).map(({index}) => index);
+		return ask('leave', {entry: record.entry, held});
+	},
+	shellCommand: ({entry}) => shellCommand(['canhazgpu', 'queue', '--leave', entry.id]),
+	async perform({world, store}, {entry}) {
+		const answer = await leaveQueue(world, store.getState().settings.requester, entry.id);
+		switch (answer.kind) {
+			case 'left': {
+				return succeeded(`left the queue${answer.freed.length > 0 ? ` and gave back ${gpuList(answer.freed)}` : ''}`);
+			}
+
+			case 'not-yours': {
+				return failed(`Did not leave: that entry belongs to ${sanitize(ownerOf(answer.entry))}`);
+			}
+
+			case 'not-found':
+			case 'ambiguous': {
+				return failed('Did not leave: that queue entry is gone already');
+			}
+		}
+	},
+	Dialog: LeaveDialog,
+});

@@ -1,0 +1,40 @@
+/** `q`: quits, and asks first while a request of this monitor waits in the queue. */
+import {Confirm} from '../dialogs/confirm.js';
+import {panelNames} from '../state/panels/state.js';
+import {ask, type Confirmation} from '../state/dialogs.js';
+import {Label} from '../widgets/label.js';
+import {defineCommand} from './command.js';
+
+/** Number of waiting requests. They leave the queue with the monitor. */
+type Pending = {readonly waiting: number};
+
+export const quit = defineCommand<Confirmation<Pending>>({
+	name: 'quit',
+	keys: {modes: panelNames, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
+	reasonAgainst: () => undefined,
+	begin({store: {getState, dispatch}, quit: quitNow}) {
+		const {waits} = getState();
+		if (waits.length === 0) {
+			quitNow();
+			return;
+		}
+
+		dispatch({kind: 'opened', dialog: ask('quit', {waiting: waits.length})});
+	},
+	async perform({quit: quitNow}) {
+		quitNow();
+		return undefined;
+	},
+	Dialog: ({dialog: {waiting, isBusy}}) => (
+		<Confirm
+			title="Quit"
+			question="Leave the queue and quit?"
+			warning="Quitting leaves the queue. To keep waiting, use a shell: canhazgpu reserve"
+			isBusy={isBusy}
+		>
+			<Label tone="dim">
+				{waiting} {waiting === 1 ? 'request waits' : 'requests wait'} in the queue from this monitor
+			</Label>
+		</Confirm>
+	),
+});

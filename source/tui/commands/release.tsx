@@ -1,0 +1,107 @@
+/** `x` in the GPU table: releases the chosen GPUs. */
+import type {ReactElement} from 'react';
+import {release as releaseLeases} from '../../core/operations/reservations.js';
+import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {sanitize} from '../../format/text/text.js';
+import {Confirm} from '../dialogs/confirm.js';
+import {ask, type Confirmation} from '../state/dialogs.js';
+import {useSettings, useStore} from '../state/use-monitor.js';
+import {Label} from '../widgets/label.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
+import {
+	commandOn,
+	otherGpusOf,
+	outcomeOfTargets,
+	reasonAgainstTargets,
+	targetNames,
+	targetsOf,
+	type Targets,
+} from './shared/targets.js';
+import {TargetList} from './shared/target-list.js';
+import {defineCommand} from './command.js';
+
+/** Returns a warning about running jobs. */
+function jobWarning({targets, leftOut}: Targets): string | undefined {
+	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
+	if (jobs.length === 0) {
+		return undefined;
+	}
+
+	if (targets.length + leftOut.length === 1) {
+		return 'Its job keeps running; others may get its GPU. No undo.';
+	}
+
+	return jobs.length === 1
+		? `The job on ${targetNames(jobs)} keeps running; others may get its GPU. No undo.`
+		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
+}
+
+/** Slurm ends a job when its GPUs are released. */
+const slurmWarning = ({targets}: Targets): string =>
+	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
+		? 'Slurm ends the whole job, with all that runs in it.'
+		: 'Slurm ends the whole jobs, with all that runs in them.';
+
+/** The rest of a reservation of which one GPU is released. */
+function Rest({
+	targets,
+	others,
+}: Pick<Targets, 'targets'> & {readonly others: readonly number[]}): ReactElement | undefined {
+	const {requester} = useSettings();
+	const [target] = targets;
+	if (others.length === 0) {
+		return undefined;
+	}
+
+	// Root can release other accounts' GPUs.
+	const isOwn = target === undefined || owns(requester, target.lease);
+	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
+	return (
+		<Label tone="dim">
+			Of the same reservation {keeper} {gpuList(others, 8)}
+		</Label>
+	);
+}
+
+function ReleaseDialog({dialog}: {readonly dialog: Confirmation<Targets>}): ReactElement {
+	const {engine} = useSettings();
+	const {getState} = useStore();
+	const names = targetNames(dialog.targets);
+	return (
+		<Confirm
+			title={`Release ${names}`}
+			question={`Release ${names} now?`}
+			warning={engine === undefined ? jobWarning(dialog) : slurmWarning(dialog)}
+			isBusy={dialog.isBusy}
+			isWide={dialog.targets.length + dialog.leftOut.length > 1}
+		>
+			<TargetList {...dialog} />
+			<Rest targets={dialog.targets} others={otherGpusOf(dialog, getState())} />
+		</Confirm>
+	);
+}
+
+export const release = defineCommand<Confirmation<Targets>>({
+	name: 'release',
+	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: ['Reserve', 'release GPUs'], footer: ['x', 'Release']},
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
+	open: (state) => ask('release', targetsOf(state, 'release')),
+	shellCommand: (dialog) => shellCommand(commandOn('release', dialog)),
+	async perform({world, store}, {targets, namedLeaseId}) {
+		const {requester} = store.getState().settings;
+		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
+		const done = released.map(({index}) => index);
+		return {
+			...outcomeOfTargets(
+				{word: 'released', targets, done, notYours},
+				'',
+				shellCommand(commandOn('release', {targets: released, namedLeaseId})),
+			),
+			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
+		};
+	},
+	Dialog: ReleaseDialog,
+});

@@ -1,0 +1,153 @@
+/** Shared by the keys that reserve GPUs: the dialog, and reserving now or in the queue. */
+import type {ReactElement} from 'react';
+import {CanhazgpuError} from '../../../errors.js';
+import type {EngineWorld} from '../../../core/operations/engine.js';
+import type {Requester} from '../../../core/model/types.js';
+import {acquire} from '../../../core/operations/waiting/acquire.js';
+import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
+import {ownerOf} from '../../../core/rules/leases/ownership.js';
+import type {Grant} from '../../../core/rules/request/request.js';
+import {grantedText} from '../../../format/queue/outcome.js';
+import {refusalMessage} from '../../../format/queue/refusal.js';
+import {progressText} from '../../../format/queue/waiting-progress.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {Form as FormDialog} from '../../dialogs/form.js';
+import {chosenGpus} from '../../state/gpus/rows.js';
+import type {Flash} from '../../state/messages.js';
+import {latestOf} from '../../state/pause.js';
+import type {State} from '../../state/state.js';
+import {Label} from '../../widgets/label.js';
+import type {EffectContext, Outcome, MonitorCommandOf} from '../command.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {flagsOf, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './reserve-form.js';
+import {leaseOn} from './targets.js';
+
+function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
+	const {gpus, instances, place, leaseId} = grant;
+	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
+	return {
+		level: 'ok',
+		text: grantedText(grant, reservation),
+		next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${devices.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
+	};
+}
+
+/** Throws if an index now belongs to another GPU, as after a restart of the driver. */
+function checkSameGpus({gpus = []}: Reservation, state: State): void {
+	const readings = latestOf(state).observation?.gpus ?? [];
+	const other = gpus.find(({index, uuid}) => {
+		const now = readings.find((reading) => reading.index === index)?.uuid;
+		return uuid !== undefined && now !== undefined && now !== uuid;
+	});
+	if (other !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is a different GPU now`, {
+			hint: 'The GPUs were numbered again. Choose again.',
+		});
+	}
+}
+
+/** Reserves now, or fails. */
+export async function reserveNow(world: EngineWorld, requester: Requester, reservation: Reservation): Promise<Outcome> {
+	const {gpus} = reservation;
+	try {
+		const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
+		return answer.kind === 'refused'
+			? {
+					kind: 'refused',
+					complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
+				}
+			: {kind: 'done', flash: grantedFlash(answer, reservation)};
+	} catch (error) {
+		// An engine reports a shortage as an error with a hint about flags. Here a key waits instead.
+		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
+			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
+		}
+
+		throw error;
+	}
+}
+
+/** Reserves now, or waits in the queue. */
+async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
+	const {requester} = store.getState().settings;
+	const {count, gpus, durationSeconds, note, force, need, strategy} = reservation;
+	const tenure = {type: 'manual', durationSeconds} as const;
+	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
+		answer.kind === 'granted'
+			? grantedFlash(answer, reservation)
+			: {level: 'ok', text: 'Left the queue; GPUs held for you were given back'};
+	const begun = await waits.begin(
+		async ({signal, onWaiting}) =>
+			acquire(
+				world,
+				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need, strategy},
+				{
+					waitSeconds: undefined,
+					signal,
+					onProgress(progress) {
+						onWaiting(progressText(progress, false));
+					},
+				},
+			),
+		flashOf,
+	);
+	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: flashOf(begun.result)};
+}
+
+function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
+	const {gpus, willWait, free = []} = dialog;
+	const action = willWait ? 'Wait for' : 'Reserve';
+	const lines = [...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []), ...free];
+	return (
+		<FormDialog
+			form={dialog}
+			title={gpus === undefined ? `${action} GPUs` : `${action} ${gpuList(gpus.map(({index}) => index))}`}
+		>
+			{lines.length === 0
+				? undefined
+				: lines.map((line) => (
+						<Label key={line} tone="dim">
+							{line}
+						</Label>
+					))}
+		</FormDialog>
+	);
+}
+
+/** The dialog of a reservation, and its actions. */
+export const reservationDialog: Pick<
+	MonitorCommandOf<ReserveForm>,
+	'shellCommand' | 'perform' | 'submitWord' | 'Dialog'
+> = {
+	shellCommand: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester)]),
+	async perform(context, form, willWait) {
+		const {world, store} = context;
+		const reservation = reservationOf(form);
+		checkSameGpus(reservation, store.getState());
+		return form.willWait || willWait
+			? reserveOrWait(context, reservation)
+			: reserveNow(world, store.getState().settings.requester, reservation);
+	},
+	submitWord: ({willWait}) => (willWait ? 'Wait' : 'Reserve'),
+	Dialog: ReserveDialog,
+};
+
+/** Returns why GPUs cannot be named: some engines choose them. */
+export const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
+	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
+
+/** Reserves exactly the chosen GPUs. */
+export const reserveThese = {
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, reasonAgainstNaming, (state) => {
+		// A shared GPU may have room for another share.
+		const taken = chosenGpus(state).find(
+			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),
+		);
+		return taken === undefined
+			? undefined
+			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
+	}),
+	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
+};

@@ -1,0 +1,156 @@
+/** The processes that `K` can signal: the user's processes on the selected GPUs, or the chosen ones of the process table. */
+import type {GpuProcess} from '../../../core/model/types.js';
+import {ownTargets, problemWith} from '../../../core/rules/processes/process-targets.js';
+import {byMemory} from '../../../format/readings.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {SignalName} from '../../ports.js';
+import {choose, type Choice} from '../../state/dialogs.js';
+import {gpuTable, rowWith, selectedGpus} from '../../state/gpus/rows.js';
+import {chosenProcesses} from '../../state/processes/rows.js';
+import type {ProcessRow} from '../../state/processes/state.js';
+import type {State} from '../../state/state.js';
+import type {EffectContext} from '../command.js';
+import {ownProcesses, problemText} from './own-scan.js';
+import {firstReason, reasonAgainstGpus} from './reasons.js';
+
+export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
+
+/** A process on a GPU, from a scan by this monitor. */
+export type Target = {readonly gpu: number; readonly process: GpuProcess};
+
+/** The signal, and its targets: the chosen process, or all of them. */
+type Signal = {
+	readonly targets: readonly Target[];
+	readonly chosen: number;
+	readonly isTogether: boolean;
+	/** Why some tagged processes get no signal. */
+	readonly leftOut?: string;
+	readonly signal: SignalName;
+};
+
+export type SignalChoice = Choice<Signal>;
+
+/** Returns the dialog before a signal is chosen. */
+export const signalChoice = (targets: readonly Target[], more: Partial<Signal> = {}): SignalChoice =>
+	choose('signal', {targets, chosen: 0, isTogether: false, signal: 'SIGTERM', ...more});
+
+export const sentTo = ({targets, chosen, isTogether}: Signal): readonly Target[] =>
+	isTogether ? targets : [targets[chosen]!];
+
+const around = (index: number, by: number, count: number): number => (index + by + count) % count;
+
+export const chooseProcess =
+	(by: 1 | -1) =>
+	(choice: SignalChoice): SignalChoice => ({...choice, chosen: around(choice.chosen, by, choice.targets.length)});
+
+export const chooseSignal =
+	(by: 1 | -1) =>
+	(choice: SignalChoice): SignalChoice => ({
+		...choice,
+		signal: signals[around(signals.indexOf(choice.signal), by, signals.length)]!,
+	});
+
+const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
+
+const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
+
+/** Returns a text such as `81238 of carol, 81240 of dave`. */
+const notOwnText = (rows: readonly ProcessRow[]): string =>
+	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
+
+function reasonAgainstChosen(state: State): string | undefined {
+	const chosen = chosenProcesses(state);
+	if (chosen.length === 0) {
+		return 'No process is shown';
+	}
+
+	return chosen.some((row) => isOwn(row, state)) ? undefined : `Not yours: process ${notOwnText(chosen)}`;
+}
+
+function reasonAgainstOnGpu(state: State): string | undefined {
+	const gpu = gpuList(selectedGpus(state));
+	if (ownProcesses(state).length > 0) {
+		return undefined;
+	}
+
+	const users = [...new Set((gpuTable.selected(state)?.processes ?? []).map(({user}) => user ?? 'an unknown user'))];
+	if (users.length === 0) {
+		return selectedGpus(state).some((index) => rowWith(state, index)?.reading?.isUnread === true)
+			? `What runs on ${gpu} is not read from here: x ends a job of yours, with all that runs in it`
+			: `No process is visible on ${gpu}`;
+	}
+
+	return `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
+}
+
+export const reasonAgainstProcesses = (state: State): string | undefined =>
+	isInTable(state) ? reasonAgainstChosen(state) : firstReason(reasonAgainstGpus, reasonAgainstOnGpu)(state);
+
+/** Returns the user's processes on the selected row's GPUs, or why there are none. Undefined if the user moved on meanwhile. */
+async function choiceOnGpu({
+	store: {getState},
+	scanSelected,
+}: EffectContext): Promise<SignalChoice | string | undefined> {
+	const [shown] = ownProcesses(getState());
+	const seen = await scanSelected();
+	if (seen === undefined) {
+		return undefined;
+	}
+
+	const {gpus, scan} = seen;
+	const found = gpus.flatMap((gpu) => ownTargets(scan, gpu).map((process): Target => ({gpu, process})));
+	const targetsByPid = new Map(found.toReversed().map((target) => [target.process.pid, target]));
+	if (targetsByPid.size > 0) {
+		// Lists a process on several GPUs once.
+		const processes = targetsByPid
+			.values()
+			.map(({process}) => process)
+			.toArray();
+		return signalChoice(byMemory(processes).map(({pid}) => targetsByPid.get(pid)!));
+	}
+
+	const problems = gpus.map((gpu) => problemWith(shown!, gpu, scan));
+	const [problem] = problems;
+	return problem === undefined || problems.includes(undefined)
+		? `no process of yours is on ${gpuList(gpus)}`
+		: problemText(shown!.pid, gpus, problem);
+}
+
+/** Returns the tagged or selected processes that belong to the user, by a scan of this monitor. */
+async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
+	const chosen = chosenProcesses(getState());
+	const own = chosen.filter((row) => isOwn(row, getState()));
+	const scan = await scanOwn(
+		[...new Set(own.map(({row}) => row.index))],
+		own.map(({process}) => process.pid),
+	);
+	if (scan === undefined || !isInTable(getState())) {
+		return undefined;
+	}
+
+	const targets = own.flatMap(({process, row}): readonly Target[] => {
+		const found =
+			problemWith(process, row.index, scan) === undefined
+				? ownTargets(scan, row.index).find(({pid}) => pid === process.pid)
+				: undefined;
+		return found === undefined ? [] : [{gpu: row.index, process: found}];
+	});
+	if (targets.length === 0) {
+		const {process, row} = own[0]!;
+		const problem = problemWith(process, row.index, scan);
+		return problem === undefined
+			? `process ${process.pid} is not on GPU ${row.index}`
+			: problemText(process.pid, row.index, problem);
+	}
+
+	const others = chosen.filter((row) => !isOwn(row, getState()));
+	return signalChoice(targets, {
+		isTogether: true,
+		leftOut: others.length === 0 ? undefined : notOwnText(others),
+	});
+}
+
+/** Returns the dialog for the focused table, or why there is none. Undefined if the user moved on meanwhile. */
+export const signalChoiceFor = async (context: EffectContext): Promise<SignalChoice | string | undefined> =>
+	isInTable(context.store.getState()) ? choiceInTable(context) : choiceOnGpu(context);

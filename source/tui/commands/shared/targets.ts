@@ -1,0 +1,185 @@
+/** The targets of commands: tagged GPUs, or the selected GPU or its reservation, as far as the user may change the lease. */
+import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
+import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
+import type {Lease} from '../../../core/model/types.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {State} from '../../state/state.js';
+import {chosenGpus, selectedGpu, taggedGpus} from '../../state/gpus/rows.js';
+import {failed, halfDone, succeeded, type Done} from '../command.js';
+
+/** A chosen GPU that is no target. `reason` follows the number, such as `held by bob`. */
+type LeftOut = {readonly index: number; readonly reason: string};
+
+/** Targets when the dialog opened, at least one, and the other chosen GPUs. */
+export type Targets = {
+	readonly targets: readonly HeldPart[];
+	readonly leftOut: readonly LeftOut[];
+	/**
+	The id of the reservation of all targets. Set if the user holds several reservations on these GPUs, as with shares, so that the command must
+	name it.
+	*/
+	readonly namedLeaseId?: string | undefined;
+};
+
+type LeaseAction = 'release' | 'extend';
+
+/** Returns the lease on a GPU. On a shared GPU this is the user's own share, if any. */
+export function leaseOn({snapshot, settings}: State, gpu: number | undefined): Lease | undefined {
+	const leases = holdingsOn(gpu === undefined ? undefined : snapshot?.gpus[gpu]).map(({lease}) => lease);
+	return leases.find((lease) => owns(settings.requester, lease)) ?? leases[0];
+}
+
+/**
+Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of `e` and `y`. A reservation with two ends, or half an export
+line, is never intended.
+*/
+export function reservationGpus(state: State): readonly number[] {
+	const lease = leaseOn(state, selectedGpu(state));
+	return taggedGpus(state).length > 0 || lease?.leaseId === undefined
+		? chosenGpus(state)
+		: state
+				.snapshot!.gpus.filter(({index}) => leaseOn(state, index)?.leaseId === lease.leaseId)
+				.map(({index}) => index);
+}
+
+/** Returns the chosen GPUs. Where only whole reservations can be released, their other GPUs are added. */
+function releasedGpus(state: State): readonly number[] {
+	const chosen = chosenGpus(state);
+	if (state.settings.lacks?.has('partial-release') !== true) {
+		return chosen;
+	}
+
+	const leases = new Set(chosen.map((gpu) => leaseOn(state, gpu)?.leaseId).filter((id) => id !== undefined));
+	const whole = (state.snapshot?.gpus ?? [])
+		.map(({index}) => index)
+		.filter((index) => leases.has(leaseOn(state, index)?.leaseId ?? ''));
+	return [...new Set([...chosen, ...whole])].toSorted((a, b) => a - b);
+}
+
+/** Returns the remaining GPUs of the reservation if the only target is one of its GPUs. */
+export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly number[] {
+	const [target, ...more] = targets;
+	return target === undefined || more.length + leftOut.length > 0 || target.lease.leaseId === undefined
+		? []
+		: (state.snapshot?.gpus ?? [])
+				.filter(({index}) => index !== target.index && leaseOn(state, index)?.leaseId === target.lease.leaseId)
+				.map(({index}) => index);
+}
+
+/** Why a GPU is no target: its state, and the consequence. */
+type Hindrance = {readonly what: string; readonly why: string};
+
+function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAction): Hindrance | undefined {
+	if (lease === undefined) {
+		return {what: 'not reserved', why: `there is nothing to ${action}`};
+	}
+
+	if (!mayChange(settings.requester, lease)) {
+		return {what: `held by ${sanitize(ownerOf(lease))}`, why: `only the holder can ${action} it`};
+	}
+
+	if (lease.partialQueueId !== undefined) {
+		return {what: 'held for a position in the queue', why: 'press 3 and then x to leave the queue'};
+	}
+
+	return action === 'extend' && lease.expiryTime === undefined
+		? {what: 'held by a run', why: 'it ends when its job does'}
+		: undefined;
+}
+
+/** `targets` can be empty. */
+function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[]): string | undefined {
+	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
+	const isAmongOthers = targets.some(({index}) =>
+		holdingsOn(snapshot?.gpus[index]).some(({lease}) => lease.leaseId !== leaseId && owns(settings.requester, lease)),
+	);
+	return others.length === 0 && isAmongOthers ? leaseId : undefined;
+}
+
+export function targetsOf(state: State, action: LeaseAction): Targets {
+	const targets: HeldPart[] = [];
+	const leftOut: LeftOut[] = [];
+	for (const index of action === 'extend' ? reservationGpus(state) : releasedGpus(state)) {
+		const lease = leaseOn(state, index);
+		const reason = hindrance(lease, state, action)?.what;
+		if (lease === undefined || reason !== undefined) {
+			leftOut.push({index, reason: reason ?? ''});
+		} else {
+			targets.push({index, lease});
+		}
+	}
+
+	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
+}
+
+/** Returns a text such as `1,3 not reserved; 4 held by bob`. */
+export const leftOutText = (leftOut: readonly LeftOut[]): string =>
+	Array.from(
+		Map.groupBy(leftOut, ({reason}) => reason),
+		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
+	).join('; ');
+
+/** Returns why no chosen GPU is a target, or undefined. */
+export function reasonAgainstTargets(state: State, action: LeaseAction): string | undefined {
+	const {targets, leftOut} = targetsOf(state, action);
+	const [first, ...others] = leftOut;
+	if (targets.length > 0 || first === undefined) {
+		return undefined;
+	}
+
+	if (others.length > 0) {
+		const chosen = taggedGpus(state).length > 0 ? 'None of the tagged GPUs' : 'No GPU of this reservation';
+		return `${chosen} can be ${action === 'release' ? 'released' : 'extended'}: ${leftOutText(leftOut)}`;
+	}
+
+	const {what, why} = hindrance(leaseOn(state, first.index), state, action)!;
+	return `GPU ${first.index} is ${what}: ${why}`;
+}
+
+/** Maximum number of GPUs named one by one. */
+const mostNamed = 8;
+
+/** Returns `GPU 3`, `GPUs 1,3` or `12 GPUs`. */
+export const targetNames = (targets: readonly HeldPart[]): string =>
+	gpuList(
+		targets.map(({index}) => index),
+		mostNamed,
+	);
+
+export const commandOn = (
+	action: LeaseAction,
+	{targets, namedLeaseId}: Pick<Targets, 'targets' | 'namedLeaseId'>,
+): readonly string[] => [
+	'canhazgpu',
+	action,
+	'--gpu-ids',
+	targets.map(({index}) => index).join(','),
+	...(namedLeaseId === undefined ? [] : ['--lease', namedLeaseId]),
+];
+
+type Targeted = {
+	readonly word: 'released' | 'extended';
+	readonly targets: readonly HeldPart[];
+	/** The targets that were changed. */
+	readonly done: readonly number[];
+	readonly notYours: readonly HeldPart[];
+};
+
+/** Returns the outcome for all targets. Leases that ended or changed hands meanwhile were left alone. */
+export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addition: string, command: string): Done {
+	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
+	const [holder] = notYours;
+	const reason =
+		holder === undefined
+			? missed.length === 1
+				? `that reservation of ${gpuList(missed)} has ended meanwhile`
+				: `those reservations of ${gpuList(missed)} have ended meanwhile`
+			: `GPU ${holder.index} is held by ${sanitize(ownerOf(holder.lease))}`;
+	if (done.length === 0) {
+		return failed(`Nothing ${word}: ${reason}`);
+	}
+
+	const text = `${word} ${gpuList(done)}${addition}`;
+	return missed.length === 0 ? succeeded(text, command) : halfDone(`${text}, but ${reason}`, command);
+}

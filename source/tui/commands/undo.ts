@@ -1,0 +1,27 @@
+/** `z`: undoes a release within a few seconds. */
+import {undoRelease} from '../../core/operations/undo.js';
+import {undoneText} from '../../format/queue/outcome.js';
+import {panelNames} from '../state/panels/state.js';
+import {firstReason, reasonAgainstChange} from './shared/reasons.js';
+import {defineCommand, failed, halfDone, succeeded} from './command.js';
+
+const answers = {all: succeeded, some: halfDone, none: failed} as const;
+
+export const undo = defineCommand({
+	name: 'undo',
+	keys: {modes: panelNames, keys: ['z'], help: ['Reserve', 'undo a release (10 s)']},
+	reasonAgainst: firstReason(reasonAgainstChange, ({undo: undoable, settings}) =>
+		settings.engine === undefined
+			? undoable === undefined
+				? 'Nothing to undo'
+				: undefined
+			: 'Slurm does not give back what was released: reserve again with r',
+	),
+	async perform({world, store: {getState, dispatch}}) {
+		const {undo: undoable, settings} = getState();
+		// Only the first key press counts.
+		dispatch({kind: 'undo-began'});
+		const {text, done} = undoneText(await undoRelease(world, settings.requester, undoable!.released));
+		return answers[done](text);
+	},
+});
