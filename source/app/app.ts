@@ -28,7 +28,6 @@ import {createLineHistory, stateDirectory} from './user-file.js';
 type AppOptions = {
 	readonly config: Config;
 	readonly paint?: Paint | undefined;
-	/** A GPU scan that was started before this module was loaded. */
 	readonly early?: EarlyRuns;
 	/** Runs before the first print. `done` says what was done, for stderr if stdout cannot be opened. */
 	readonly openOutput?: (done?: string) => void;

@@ -23,14 +23,14 @@ export type {Job, JobOptions} from '../host/job/job.js';
 
 /** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {
-	/** Set when only this user sees the pool. Every face shows the label. */
+	/** Set if only this user sees the pool. Every interface shows the label. */
 	readonly privateLabel?: string;
 	readonly notice?: string;
-	/** The engine that grants the GPUs, when another program does. Every face names it. */
+	/** The engine, if another program grants the GPUs. Every interface names it. */
 	readonly engine?: Engine;
 	/** Replaces inspection and signaling of real processes when processes are simulated. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
-	/** Returns a provider that faces showing GPUs continuously share: one of them scans every `intervalMs` for all. */
+	/** Returns a provider for interfaces that show GPUs continuously. One of them scans every `intervalMs` for all. */
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
 	/** Finds the processes that have a device of this GPU open, and describes them. Never rejects. */
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
@@ -42,13 +42,13 @@ export type OpenWorld = World & {
 export type OpenOptions = {
 	/** Starts scanning the GPUs at once, while the store is being opened. */
 	readonly willScan?: boolean;
-	/** Extra details to read from the GPUs, which may take long: their MIG parts, or everything the tool reports. */
+	/** Additional details to read, which can take long: MIG instances, or everything that the tool reports. */
 	readonly details?: 'parts' | 'all';
 	/** Makes the store reconnect after outages instead of failing, for long-running commands. */
 	readonly keepReconnecting?: boolean;
 	readonly canMakePrivate?: boolean;
 	readonly isDemo?: boolean;
-	/** Opens no pool and no GPUs, for a face that shows only other hosts. */
+	/** Opens no pool and no GPUs, for an interface that only shows other hosts. */
 	readonly isEmpty?: boolean;
 };
 
@@ -93,17 +93,12 @@ export type App = {
 	/** Returns who is asking. Call `open` first: inside an isolated job, only the pool knows the account. */
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
-	/** Returns the engine that `open` would use instead of the local pool. */
 	readonly foreignEngine: () => Promise<Engine | undefined>;
 	readonly openPoolLocation: () => Promise<PoolLocation>;
 	/** Detects the provider of this box and counts its GPUs. `fake` is found only when `wanted` names it. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
 	readonly paint: Paint;
-	/**
-	Prints the requested output on stdout.
-
-	@param done - What was done, in a sentence that is printed on stderr if nobody can read stdout.
-	*/
+	/** Prints the requested output on stdout. `done` says what was done, and goes to stderr if nobody can read stdout. */
 	readonly print: (text: string, done?: string) => void;
 	readonly remark: (text: string) => void;
 	/** Prints on stderr without waiting for the reader, so that a wait in the queue goes on while stderr is blocked. */
@@ -111,7 +106,7 @@ export type App = {
 	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
-	/** Undefined when unknown, as in a pipe. */
+	/** Undefined if unknown, as in a pipe. */
 	readonly columns: number | undefined;
 	/** Stderr, if it is a terminal on which a line can be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
@@ -120,14 +115,14 @@ export type App = {
 	/** Gets the released reservations that can still be restored. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** Returns the rows of `status --json` from another host. Rejects after 10 s or when `signal` is aborted. */
+	/** Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteStatus: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/**
-	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted.
-	Resolves with `unsupported` if that host's version cannot do this. Rejects when the connection ends.
+	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted. Resolves with `unsupported` if
+	that host's version cannot do this. Rejects when the connection ends.
 	*/
 	readonly followHost: (
 		host: string,
@@ -139,26 +134,25 @@ export type App = {
 		}) => void,
 		signal: AbortSignal,
 	) => Promise<'unsupported'>;
-	/** Returns `report --json` from another host. Rejects after 10 s. */
+	/** Rejects after 10 s. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/** Returns the entries of `queue --json` from another host. Rejects after 10 s or when `signal` is aborted. */
+	/** Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
-	Runs this program on another host by ssh, on our terminal. Signals reach the remote command, and it ends with the
-	connection. If the host does not answer within a few seconds, a line on stderr names the host. Resolves with the
-	exit code, which is also 255 if ssh fails or `patience` runs out. Rejects with a CanhazgpuError if ssh cannot be
-	started.
+	Runs this program on another host by ssh, on our terminal. Signals reach the remote command, which ends with the connection. If the host does
+	not answer within a few seconds, a line on stderr names the host. Resolves with the exit code, which is also 255 if ssh fails or `patience` runs
+	out. Rejects with a CanhazgpuError if ssh cannot be started.
 	*/
 	readonly runOnHost: (
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 		patience: Patience,
 	) => Promise<HostRun>;
 	/**
-	Runs this program on another host by ssh without a terminal and collects the output. Rejects with a CanhazgpuError
-	if ssh fails, or after 30 s without an answer. A call that `isUnbounded` lasts until `signal` is aborted.
+	Runs this program on another host by ssh without a terminal, and returns the output. Rejects with a CanhazgpuError if ssh fails, or after 30 s
+	without an answer. A call that `isUnbounded` lasts until `signal` is aborted.
 	*/
 	readonly callOnHost: (
 		call: RemoteCall,
@@ -167,8 +161,8 @@ export type App = {
 	/** Creates or finds a directory of mode 0700 that no other account can reach or replace. */
 	readonly openPrivateDirectory: () => Promise<string>;
 	/**
-	Returns a check whether this account is at the other end of a local socket. If the kernel does not report the peer,
-	the check returns true and only the permissions of the socket protect it.
+	Returns a check whether this account is at the other end of a local socket. The check returns true if the kernel does not report the peer, so
+	that only the socket's permissions protect it.
 	*/
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process alive after uncaught errors and passes each error to `report`. */
@@ -179,7 +173,7 @@ export type App = {
 	/** Signals a process of this account if it is still the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
 	readonly lineHistory: LineHistory;
-	/** Notifies an account and returns a sentence for each way that failed, within seconds. Never rejects. */
+	/** Returns a sentence for each way that failed, within seconds. Never rejects. */
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the configuration has a way to notify every account, not only those whose terminals we can write to. */
 	readonly notifiesAll: boolean;
@@ -187,18 +181,15 @@ export type App = {
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
 	/** Checks this process for things most programs rely on, such as a home directory. Never rejects. */
 	readonly readEnvironment: () => Promise<EnvironmentFacts>;
-	/** Checks whether this machine can isolate jobs, and how. Never rejects. */
+	/** Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
-	/**
-	Finds a CUDA version such as `12.4`. Rejects with a CanhazgpuError `impossible` that lists the installed ones.
-	*/
+	/** Finds a CUDA version such as `12.4`. Rejects with a CanhazgpuError `impossible` that lists the installed ones. */
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
 	/**
-	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive
-	between the caller's last check and the start. With `later`, this process takes the caller's limit of open files in
-	the meantime, and the command inherits it. Rejects with a CanhazgpuError of exit code 127 or 126 if the PATH of
-	`environment` has no such command.
+	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive between the caller's last check
+	and the start. With `later`, this process takes the caller's limit of open files in the meantime, and the command inherits it. Rejects with a
+	CanhazgpuError of exit code 127 or 126 if the PATH of `environment` has no such command.
 	*/
 	readonly prepareJob: (
 		words: readonly [command: string, ...args: readonly string[]],

@@ -6,7 +6,6 @@ import {exactEnvironment} from '../host/inherited/exact-text.js';
 import {runTool} from '../host/tool/spawn.js';
 import type {PreparedCuda} from './contract.js';
 
-/** Returns what `run --cuda VERSION` adds to the environment of a job. Throws if no installation fits. */
 export async function prepareCuda(version: string): Promise<PreparedCuda> {
 	const environment = exactEnvironment(process.env);
 	const asked = readSupportedCuda(runTool);

@@ -19,7 +19,7 @@ const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redi
 export type Locations = {
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
-	/** @throws CanhazgpuError `store-unreachable` if the account has no home directory. */
+	/** Throws `store-unreachable` if the account has no home directory. */
 	readonly privateDirectory: string;
 	/** Undefined if this account keeps no files. */
 	readonly lineHistory: string | undefined;
@@ -29,7 +29,7 @@ export type Locations = {
 	readonly remember: (record: PoolRecord) => void;
 	/** Whether other accounts would trust a record that this account announces. */
 	readonly canAnnounce: () => boolean;
-	/** Records the pool for everyone on the machine. Returns false if other accounts would not trust the record. */
+	/** Records the pool for everyone on the machine. Returns false if others would not trust the record. */
 	readonly announce: (record: PoolRecord) => boolean;
 	/** Throws if other accounts could replace the directory in which root announces. */
 	readonly checkAnnounceable: () => void;
@@ -45,8 +45,8 @@ function isBelieved(directory: string): boolean {
 }
 
 /**
-Whether this account should keep its records there. After `sudo -E` or `su`, the home can belong to another account.
-That account could redirect root's writes with a link, and could not enter a directory that root creates.
+Whether this account should keep its records there. After `sudo -E` or `su`, the home can belong to another account, which could redirect root's
+writes with a link, and could not enter a directory that root creates.
 */
 function isOwnState(directory: string): boolean {
 	try {

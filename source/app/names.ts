@@ -4,5 +4,4 @@ export const libraryCommand = '--nvml-scans';
 /** The argument with which the scripts of `completion` ask for candidates. */
 export const completionCommand = '--complete';
 
-/** The default number of simulated GPUs. */
 export const simulatedCount = 8;

@@ -9,7 +9,6 @@ import {createUsers} from '../host/accounts/users.js';
 
 const longestName = 256;
 
-/** Notifies an account and returns a sentence for each way that failed. Never rejects. */
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,

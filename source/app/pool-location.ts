@@ -19,10 +19,7 @@ type NewLocation = {
 	readonly repairs?: readonly string[];
 };
 
-/**
-Opens the shared pool, whose directory only its owner can change so that nobody can replace a file. Repairs a directory
-that an earlier version left writable for all.
-*/
+/** Opens the shared pool. Only its owner can change the directory and replace files. Repairs a directory that old versions left writable. */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
 	const directory = locations.sharedDirectory;
@@ -88,7 +85,7 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	}
 }
 
-/** Chooses where `admin` creates the pool: where the user asked, or where the pool is now, or in Redis. */
+/** Chooses where `admin` creates the pool: the requested location, or else the current one, or else Redis. */
 async function newLocation(context: Context): Promise<NewLocation> {
 	const {locations} = context;
 	const facts = locations.facts();
@@ -125,7 +122,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/** Finds an unannounced pool of this machine in the configured Redis, such as one made by the Go program. */
+/** Finds a pool of this machine in the configured Redis that was not announced, such as the Go program's. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
 	let store: Store | undefined;
 	try {
@@ -146,12 +143,11 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
-Closes the machine's former pool if it is in another store. It closes before the new one is created, because a program
-that still uses the old pool, such as a monitor, could otherwise grant the same GPUs twice.
-
+Closes the machine's former pool if it is in another store. This happens before the new pool is created, because a program that still uses the old
+pool, such as a monitor, could otherwise grant the same GPUs twice.
 @param record - Where everyone will find the new pool. Undefined for a private pool.
 @returns How many reservations ended, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store takes no changes.
+@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes.
 */
 async function leaveFormer(
 	context: Context & {readonly store: Store},
@@ -177,7 +173,7 @@ async function leaveFormer(
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// Proves that the new store takes changes before any reservation ends.
+	// Proves that the new store accepts changes before any reservation ends.
 	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {

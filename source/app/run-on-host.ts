@@ -8,7 +8,6 @@ import {sanitize} from '../format/text/text.js';
 import type {App, HostRun} from './contract.js';
 import {writeError} from './start-up/unopened-output.js';
 
-/** Implements `runOnHost` of {@link App}. */
 export async function runOnHost(
 	command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 	patience: Patience,

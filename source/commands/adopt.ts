@@ -1,4 +1,3 @@
-/** `reserve --pid`: a reservation for a running process. */
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';

@@ -11,7 +11,6 @@ const names = Object.keys(scripts);
 
 const hint = `There is one for ${new Intl.ListFormat('en').format(names)}: canhazgpu completion bash`;
 
-/** Returns the script for the named shell, or for the account's shell. Throws if there is none. */
 function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
 	const [named, ...others] = words;
 	if (others.length > 0) {

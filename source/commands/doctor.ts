@@ -54,7 +54,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Checks whether the history and the audit log are readable. Releasing needs the one, `events` the other. */
+/** Checks whether the history and the audit log are readable. Releasing needs the history, and `events` the log. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],

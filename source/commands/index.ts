@@ -1,4 +1,4 @@
-/** The commands, in the order of the help. Each module is loaded only when it is used. */
+/** The commands, in the order of the help. Each module is loaded only on use. */
 import type {Command} from '../command-line/command.js';
 
 type Loader = () => Promise<Command>;

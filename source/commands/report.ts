@@ -63,7 +63,6 @@ export async function reportBy(
 const secondsPerDay = 86_400;
 const daysOfUse = mostHeldUseHours / 24;
 
-/** Returns the reported period, with its description. */
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
 	// The load of the GPUs is recorded for this long.
 	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
@@ -83,7 +82,7 @@ const forms: readonly string[] = ['table', 'csv'];
 
 type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
 
-/** Scans the GPUs too, because the load history knows them by UUID. */
+/** Scans the GPUs, because the load history knows them by UUID. */
 async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
 	if (world.engine !== undefined) {
 		throw new CanhazgpuError(

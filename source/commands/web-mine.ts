@@ -25,7 +25,7 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** Calls back on each Enter, if stdin is a terminal. Returns a function to stop. */
+/** Calls back on each Enter, if stdin is a terminal. Returns a function that stops this. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {

@@ -13,29 +13,28 @@ import {
 import {readConfigFiles, type ConfigFile, type ConfigLocations} from './files.js';
 
 export type Config = {
-	/** The value that counts; durations in seconds. Undefined when nothing gives one and there is no default. */
+	/** The effective value. Durations are in seconds. Undefined if nothing sets a value and there is no default. */
 	readonly get: <Path extends SettingPath>(path: Path) => SettingValue<Path> | undefined;
-	/** True when a flag, the environment or a file gives it. */
+	/** Whether a flag, the environment or a file sets the value. */
 	readonly isGiven: (path: SettingPath) => boolean;
 	/** Warnings for stderr, such as unknown keys. */
 	readonly warnings: readonly string[];
 };
 
 export type ConfigSources = {
-	/** Texts of flags, by the setting they stand for, with the flag's name for messages. */
+	/** Texts of flags, by setting, with the flag's name for messages. */
 	readonly flags: ReadonlyMap<SettingPath, {readonly text: string; readonly name: string}>;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** `--config`. */
 	readonly file?: string;
 } & Omit<ConfigLocations, 'named'>;
 
-/** Keys that JavaScript itself gives a meaning to. */
+/** Keys with a special meaning in JavaScript. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** Shows a wrong value in a message: numbers as they are, also those that JSON does not know, and nothing that is long or circular. */
+/** Formats an invalid value for a message: numbers unchanged, even if JSON lacks them, and nothing long or circular. */
 function show(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'bigint') {
 		return String(value);
@@ -50,7 +49,7 @@ function show(value: unknown): string {
 
 const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** No setting has so many levels, and there are far fewer settings than this. */
+/** More levels than any setting has. There are far fewer settings. */
 const deepest = 8;
 const mostKeys = 1000;
 
@@ -59,18 +58,14 @@ const tooMuch = (file: string, problem: string): CanhazgpuError =>
 		hint: 'Fix the file, or name another with --config.',
 	});
 
-/**
-Flattens nested maps: `{redis: {port: 1}}` gives `redis.port`, 1. A map where a setting expects a value stays a map, and is refused later as a wrong type.
-
-@yields A path and its value.
-*/
+/** Flattens nested maps: `{redis: {port: 1}}` yields `redis.port`, 1. A map where a setting expects a value stays a map, and is refused later. */
 function* leavesOf(
 	value: Record<string, unknown>,
 	file: string,
 	prefix = '',
 	level = 1,
 ): Generator<readonly [string, unknown]> {
-	// An alias of YAML may lead back to where it stands.
+	// An alias in YAML can be circular.
 	if (level > deepest) {
 		throw tooMuch(file, 'it is nested too deeply');
 	}
@@ -89,7 +84,7 @@ function* leavesOf(
 	}
 }
 
-/** A long key is no setting misspelt, and takes long to compare. */
+/** A longer key is no misspelled setting, and is slow to compare. */
 const longestKey = 60;
 
 const suggestion = (path: string): string =>
@@ -102,7 +97,7 @@ const mostNamed = 5;
 
 const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');
 
-/** A line for each key that is not known, and one for all that do not count in such a file. */
+/** Returns a line for each unknown key, and one for all keys without effect in such a file. */
 const warningsOf = (file: string, unknown: readonly string[], held: readonly string[]): readonly string[] => [
 	...unknown.slice(0, mostNamed).map((path) => `${file}: unknown setting ${suggestion(path)}`),
 	...(unknown.length > mostNamed ? [`${file}:${others(unknown.length)} unknown settings`] : []),
@@ -113,7 +108,7 @@ const warningsOf = (file: string, unknown: readonly string[], held: readonly str
 		: []),
 ];
 
-/** The value is not shown, because it may be a Redis URL with a password. */
+/** The message omits the value, which can be a Redis URL with a password. */
 const noMap = (where: string, value: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
 		hint: 'Write them as, for example, redis: {host: localhost}.',
@@ -122,7 +117,7 @@ const noMap = (where: string, value: unknown): CanhazgpuError =>
 const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
 
 function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
-	// The file is empty, or holds comments alone.
+	// The file is empty, or contains only comments.
 	if (content === null || content === undefined) {
 		return;
 	}
@@ -140,7 +135,7 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			throw tooMuch(file, `it holds more than ${mostKeys} settings`);
 		}
 
-		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
+		// In files of the Go program, an empty value such as `run.timeout: ""` means that the key is not set.
 		const isEmpty = raw === null || raw === '';
 		if (!isSettingPath(path)) {
 			if (!isSection(path)) {
@@ -186,11 +181,7 @@ export function namedFile(typed: string | undefined, environment: ConfigSources[
 	return typed ?? (given === '' ? undefined : given);
 }
 
-/**
-Reads and checks everything that is given, wherever it is given.
-
-@throws CanhazgpuError `config` or `usage` that names the file, variable or flag, the key, and what was expected.
-*/
+/** Reads and checks all given settings. Throws `config` or `usage` that names the file, variable or flag, the key, and what was expected. */
 export async function loadConfig({flags, environment, file, ...locations}: ConfigSources): Promise<Config> {
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({
@@ -222,7 +213,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 
 	for (const [path, {text, name}] of flags) {
 		if (text === '') {
-			// A flag that is typed empty takes back what a file says.
+			// A flag with an empty value resets a file's value.
 			values.delete(path);
 		} else {
 			set(path, text, name, 'usage');
@@ -236,7 +227,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 				return values.get(path) as SettingValue<Path> | undefined;
 			}
 
-			// Defaults go through the same check: a duration becomes seconds.
+			// Defaults are checked, too, because that converts durations to seconds.
 			const checked = checkSetting(path, fallback);
 			return 'value' in checked ? checked.value : undefined;
 		},

@@ -1,7 +1,4 @@
-/**
-Finds the config files and reads each into a plain object: those that belong to whom they should. Parsers load only for the formats that are
-there.
-*/
+/** Finds the trusted config files and parses each into a plain object. Loads only parsers that are needed. */
 import {lstatSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -12,29 +9,28 @@ import {findHome} from './home.js';
 export type ConfigFile = {
 	readonly file: string;
 	readonly content: unknown;
-	/** The file is in the working directory: only its harmless settings count. */
+	/** Whether the file is in the working directory, so that only its harmless settings count. */
 	readonly isLocal: boolean;
 };
 
 type FoundFiles = {
-	/** The files in their order: a later one counts more. */
+	/** In order: later files override earlier ones. */
 	readonly files: readonly ConfigFile[];
-	/** Warnings about existing files that are not read, one line for each. */
+	/** Warnings about ignored files, one line each. */
 	readonly warnings: readonly string[];
 };
 
 export type ConfigLocations = {
-	/** `--config`: then it is the only one, and must be there. */
+	/** `--config`. Then it is the only file, and must exist. */
 	readonly named: string | undefined;
-	/** False leaves out the file of the working directory. */
+	/** False to ignore the file in the working directory. */
 	readonly readsDirectory?: boolean;
-	/** False refuses a pipe or a device as the named file: its writer may let us wait. */
+	/** False to refuse a pipe or a device as the named file, because its writer can block us. */
 	readonly readsStreams?: boolean;
-	/** The file for everybody on the machine. */
 	readonly machineFile?: string;
 };
 
-/** The limit of a file's size, which no config needs to reach. */
+/** Limit on the size of a file, which no config needs to reach. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -43,22 +39,19 @@ const refuse = (file: string, problem: string, hint?: string, cause?: unknown): 
 		cause,
 	});
 
-/** Why a file is passed over, in a line. */
+/** Why a file is ignored, in a line. */
 class PassedOver extends Error {}
 
 type ReadOptions = {
 	readonly followsLinks?: boolean;
 	readonly takesStreams?: boolean;
-	/** Throws for a file that is not to be believed. */
+	/** Throws for an untrusted file. */
 	readonly judge?: (status: Stats) => undefined;
-	/** The name to open it by, where that is another than the one to tell. */
+	/** The name to open the file by, if it differs from the shown one. */
 	readonly openedAs?: string;
 };
 
-/**
-@returns Undefined when there is no such file.
-@throws CanhazgpuError `config`, and what `judge` throws.
-*/
+/** Returns undefined if there is no such file. Throws `config`, and errors of `judge`. */
 function readText(
 	file: string,
 	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
@@ -69,7 +62,7 @@ function readText(
 	}
 
 	if (read.kind === 'absent') {
-		// A link to a file that is missing, on an unmounted disk for instance, is a mistake: the user wants that file to be read.
+		// A link to a missing file, such as on an unmounted disk, is an error, because the user wants that file to be read.
 		if (entryOf(openedAs)?.isSymbolicLink() === true) {
 			throw refuse(file, 'it is a link to nothing');
 		}
@@ -77,7 +70,7 @@ function readText(
 		return undefined;
 	}
 
-	// Some editors begin each file with a byte order mark, which no parser of JSON takes.
+	// Some editors write a byte order mark, which JSON parsers reject.
 	const text = read.text.replace(/^\u{FEFF}/v, '');
 	if (!read.status.isFile()) {
 		streamTexts.set(file, text);
@@ -89,14 +82,14 @@ function readText(
 /** Contents of pipes by name. A pipe can be read only once, and commands typed in the monitor read the config again. */
 const streamTexts = new Map<string, string>();
 
-/** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is shown of them. */
+/** Shows only the line and the code of a parser's error, because its message quotes the file, which can contain a password. */
 export async function parse(file: string, text: string): Promise<unknown> {
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {
 			try {
 				return text.trim() === '' ? null : (JSON.parse(text) as unknown);
 			} catch (error) {
-				// Node ends most of its messages with the line.
+				// Most of Node's messages end with the line.
 				const {line} = /\(line (?<line>\d+) column \d+\)$/v.exec(messageOf(error))?.groups ?? {};
 				throw refuse(file, `it is not valid JSON${line === undefined ? '' : ` (line ${line})`}`, undefined, error);
 			}
@@ -132,7 +125,7 @@ function entryOf(file: string): Stats | undefined {
 	}
 }
 
-/** The file for everybody counts only where it is root's, or that of the owner of its directory: within a user namespace root has no name. */
+/** The machine's file counts only if it belongs to root or to its directory's owner, because in a user namespace root has no name. */
 function readMachineFile(file: string): string | undefined {
 	return readText(file, {
 		judge(status) {
@@ -148,7 +141,7 @@ function readMachineFile(file: string): string | undefined {
 	});
 }
 
-/** A home kept by `sudo` or `su` is another account's, and so is what its files say. Links are fine: many keep such files elsewhere. */
+/** Ignores the files of another account's home, as kept by `sudo` or `su`. Allows links, because many users keep such files elsewhere. */
 function readHomeFile(file: string, entry: Stats): string | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
@@ -170,7 +163,7 @@ function readHomeFile(file: string, entry: Stats): string | undefined {
 
 const localName = '.canhazgpu.yaml';
 
-/** The file of the working directory is judged, because that directory may belong to any account. */
+/** Checks the file in the working directory, because that directory can belong to any account. */
 function readLocalFile(file: string, entry: Stats): string | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {
@@ -191,7 +184,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	}
 
 	return readText(file, {
-		// The checked directory, even if the path changes meanwhile.
+		// Opens the checked directory, even if the path changes meanwhile.
 		openedAs: localName,
 		followsLinks: false,
 		judge(status) {
@@ -206,7 +199,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	});
 }
 
-/** Undefined where the directory was deleted: no file can be in it. */
+/** Undefined if the directory was deleted, so that it has no files. */
 function findDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -217,7 +210,7 @@ function findDirectory(): string | undefined {
 
 const homeNames = ['yaml', 'yml', 'json', 'toml'].map((extension) => `.canhazgpu.${extension}`);
 
-/** The user's own file, the first of its names that is there. */
+/** Returns the user's own file: the first existing name. */
 function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefined {
 	const home = findHome();
 	return (home === undefined ? [] : homeNames)
@@ -226,10 +219,9 @@ function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefi
 }
 
 /**
-The file that a user's own settings belong into: the named one, or else that of the home directory.
-
-@returns `text` and `mode` are undefined for a file that is yet to be made.
-@throws CanhazgpuError `config` for a file of another account, one that others can change, and one that cannot be read.
+Returns the file for a user's own settings: the named one, or else that in the home directory.
+@returns `text` and `mode` are undefined for a missing file.
+@throws CanhazgpuError `config` for a file that belongs to another account, is writable by others, or is unreadable.
 */
 export function ownConfigFile(named: string | undefined): {
 	readonly file: string;
@@ -259,11 +251,7 @@ export function ownConfigFile(named: string | undefined): {
 
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
-/**
-Reads the config files that are to be believed: the machine's, the user's own, that of the working directory.
-
-@throws CanhazgpuError `config` naming the file that cannot be read or parsed.
-*/
+/** Reads the trusted files of the machine, the user and the working directory. Throws `config` for a file that cannot be read or parsed. */
 export async function readConfigFiles({
 	named,
 	readsDirectory = true,
@@ -306,7 +294,7 @@ export async function readConfigFiles({
 
 	const directory = readsDirectory ? findDirectory() : undefined;
 	const entry = directory === undefined ? undefined : entryOf(localName);
-	// In the home directory it is the user's own file.
+	// In the home directory, the local file is the user's own file.
 	if (directory !== undefined && entry !== undefined && (ofHome === undefined || !isSame(ofHome.entry, entry))) {
 		const file = path.join(directory, localName);
 		await add(file, true, () => readLocalFile(file, entry));

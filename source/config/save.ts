@@ -1,4 +1,4 @@
-/** Writes settings into the user's own config file, on demand alone. Everything else in it stays as it is, comments included. */
+/** Writes settings to the user's config file, only on request. Everything else in the file stays, including comments. */
 import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -7,13 +7,13 @@ import {isPlainObject} from './config.js';
 import {ownConfigFile, parse} from './files.js';
 import type {SettingPath} from './schema.js';
 
-/** Settings with their values as they stand in a file; undefined takes the setting out. */
+/** Settings with their values as in a file. Undefined removes the setting. */
 export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
 
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot write the config file ${file}: ${problem}`, {hint, cause});
 
-/** Returns a setting of a file, by its name or inside the map before its dot. */
+/** Returns a setting of a file, by its full name or inside a nested map. */
 function valueIn(content: unknown, setting: SettingPath): unknown {
 	if (!isPlainObject(content) || Object.hasOwn(content, setting)) {
 		return isPlainObject(content) ? content[setting] : undefined;
@@ -23,7 +23,6 @@ function valueIn(content: unknown, setting: SettingPath): unknown {
 	return rest.length === 0 ? undefined : valueIn(content[first], rest.join('.') as SettingPath);
 }
 
-/** Whether nothing would change. */
 const saysAll = (content: unknown, values: SavedSettings): boolean =>
 	values.entries().every(([setting, value]) => JSON.stringify(valueIn(content, setting)) === JSON.stringify(value));
 
@@ -35,7 +34,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 		const isDotted = document.contents !== null && document.has(setting);
 		const parent = keys.slice(0, -1);
 		if (!isDotted && parent.length > 0 && document.getIn(parent) === null) {
-			// A map that is left empty, as by `top:` alone, is null, into which nothing can be written.
+			// An empty map, such as `top:` alone, is null, which does not accept keys.
 			document.deleteIn(parent);
 		}
 
@@ -45,7 +44,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 				document.deleteIn(keyPath);
 			}
 		} else {
-			// Replacing a text keeps the comment after it.
+			// Replacing the text keeps the comment after it.
 			document.setIn(keyPath, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
 		}
 
@@ -104,10 +103,10 @@ async function changed(file: string, text: string, values: SavedSettings): Promi
 }
 
 /**
-@param values - All of them are written at once, or none.
-@param named - The file of `--config`; else it is the user's own, which is made where there is none.
-@returns The file, and whether anything in it changed.
-@throws CanhazgpuError `config` for a file that is not to be believed, cannot be read or cannot be written.
+Writes all values at once, or none.
+@param named - The file of `--config`. Default: the user's own file, which is created if missing.
+@returns The file, and whether it changed.
+@throws CanhazgpuError `config` for an untrusted, unreadable or unwritable file.
 */
 export async function saveSettings(
 	values: SavedSettings,
@@ -119,7 +118,7 @@ export async function saveSettings(
 		return {file, isChanged: false};
 	}
 
-	// A link stays a link: many people keep such files elsewhere.
+	// Keeps a link, because many users keep such files elsewhere.
 	const target = text === undefined ? file : realpathSync(file);
 	const temporary = `${target}.${randomUUID()}`;
 	try {

@@ -1,7 +1,4 @@
-/**
-Every setting, once: its type, its bounds, its default. A setting's path is its position in a config file (`redis.port`) and its
-name in the environment (`CANHAZGPU_REDIS_PORT`).
-*/
+/** All settings. `redis.port` is the position in a config file, and `CANHAZGPU_REDIS_PORT` the environment variable. */
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
@@ -51,7 +48,7 @@ const idOf = (typed: string): number => (isGpuId(typed) ? Number(typed) : NaN);
 const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);
 
-/** Text such as `1h30m`; becomes seconds. */
+/** Text such as `1h30m`, converted to seconds. */
 const duration = (examples = '30m, 2h or 1h30m') => {
 	const what = `a duration such as ${examples}`;
 	return v.pipe(
@@ -61,19 +58,18 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 	);
 };
 
-/** A duration as reservations have one. */
+/** A duration of a reservation. */
 const wholeDuration = () => {
 	const what = 'a second or more, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
 };
 
-/** A duration within bounds, in seconds. */
 const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
 	const what = `a duration from ${minimumSeconds} to ${maximumSeconds} seconds, such as 10s`;
 	return v.pipe(duration(), v.minValue(minimumSeconds, what), v.maxValue(maximumSeconds, what));
 };
 
-/** Text such as `40G`; becomes MiB. */
+/** Text such as `40G`, converted to MiB. */
 const size = (parse: (typed: string) => number | undefined, examples: string) => () => {
 	const what = `a size with its unit, such as ${examples}`;
 	return v.pipe(
@@ -85,10 +81,9 @@ const size = (parse: (typed: string) => number | undefined, examples: string) =>
 
 const memorySize = size(parseMemoryMiB, '40G or 40GiB');
 
-/** A size of memory, in the form that `--share` reads. */
 const shareSize = size(parseShareMiB, '8G or 8GiB');
 
-/** Models of GPUs, as a list or as text with commas. */
+/** GPU models, as a list or as text with commas. */
 const models = () => {
 	const what = 'models of GPUs, such as h100,a100';
 	return v.pipe(
@@ -98,25 +93,25 @@ const models = () => {
 	);
 };
 
-/** Columns of the monitor, in their order, as a list or as text with commas. */
+/** Columns of the monitor, in order, as a list or as text with commas. */
 const gpuColumns = () => {
 	const what = `a list of columns, of ${gpuColumnNames.join(', ')}`;
 	return v.pipe(
 		v.array(v.picklist(gpuColumnNames, what), what),
 		v.minLength(1, what),
 		v.check((columns) => new Set(columns).size === columns.length, 'a list of columns, each of them once'),
-		// The index of a GPU is what all else in its row is about.
+		// The index identifies the GPU of a row.
 		v.transform((columns) => ['gpu' as const, ...columns.filter((column) => column !== 'gpu')]),
 	);
 };
 
-/** Keys by what they do: a map, or text such as `release=D,search-next=n`. The monitor knows which there are. */
+/** Keys by action, as a map or text such as `release=D,search-next=n`. The monitor checks the actions. */
 const keys = () => {
 	const what = 'keys by what they do, such as {release: D, search-next: [n, F]}';
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
-		// To the library a list is a map by place.
+		// The library accepts a list as a map by position.
 		v.check((typed) => !Array.isArray(typed), what),
 		v.union([v.record(v.string(what), v.union([key, v.array(key, what)], what), what), v.string(what)], what),
 		v.check(
@@ -156,22 +151,21 @@ const noteProblem = (raw: unknown): CanhazgpuError | undefined =>
 		checkNote(String(raw).trim());
 	});
 
-/** The longest name of a host that the domain name system allows, in characters. */
+/** The longest host name in the domain name system, in characters. */
 const longestHostName = 253;
 
-/** Host names and addresses go to other programs: nothing that such a program could take for an option. */
+/** Host names and addresses are passed to other programs, so they must not look like options. */
 const host = () => {
 	const what = 'a host name or address';
 	return v.pipe(v.string(what), v.maxLength(longestHostName, what), v.regex(hostPattern, what));
 };
 
-/** Validates an ssh destination: `host` or `user@host`. */
 const remoteHost = () => {
 	const what = 'a host name, or user@host';
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
 };
 
-/** A program and its arguments, as they are given to it. */
+/** A program and its arguments. */
 const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
 
 const webAddress = () => {
@@ -179,13 +173,13 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
-/** A version of CUDA, as text: YAML would read `12.0` as the number 12. */
+/** A CUDA version, as text, because YAML would parse `12.0` as the number 12. */
 const cudaVersion = () => {
 	const what = 'a version of CUDA as text, such as "12.4"';
 	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
 };
 
-/** @param makeSchema - Called when the setting is first asked for: to make all of them takes a part of each start. */
+/** `makeSchema` is called on first use, because creating all schemas would slow down every start. */
 function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallback?: v.InferInput<Schema>) {
 	let made: Schema | undefined;
 	return {
@@ -200,16 +194,16 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 }
 
 /**
-A setting that counts also in the file of the directory one happens to be in, which may come from anywhere, with a repository, say. The worst
-that it can do is a wrong amount, time, note or colour, before anybody's eyes. All others say whom to trust, what to run or what to end.
+Marks a setting that also counts in the working directory's file, which can come from anywhere, such as a repository. At worst, such a setting is a
+wrong amount, time, note or color, which the user sees. All others decide whom to trust, or what to run or end.
 */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
-/** A setting whose value is shown nowhere. host/tool/secrets.ts keeps its variable from whatever is started. */
+/** Marks a setting whose value is never shown. host/tool/secrets.ts hides its variable from child processes. */
 const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
 
 export const settings = {
-	// The engine and the store are found where they are not set.
+	// The engine and the store are detected if not set.
 	engine: setting(() => choice(['local', 'slurm'])),
 	store: setting(() => choice(['redis', 'embedded'])),
 	'redis.host': setting(host, 'localhost'),
@@ -225,7 +219,7 @@ export const settings = {
 	'redis.tls_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_key_file': setting(() => text('the path of a file')),
 	'redis.socket': setting(() => text('the path of a socket')),
-	// The default depends on how long the tool took before.
+	// The default depends on earlier durations of the tool.
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),
 	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),
 	'slurm.shard-memory': setting(shareSize),
@@ -237,12 +231,12 @@ export const settings = {
 	'reserve.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'reserve.duration': harmless(setting(wholeDuration, '8h')),
 	'reserve.note': harmless(setting(note)),
-	// In whose name: it decides which reservations a later release finds.
+	// Not harmless: the name decides which reservations a later release selects.
 	'reserve.user': setting(text),
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),
 	'reserve.gpu-ids': harmless(setting(gpuIds)),
-	// This takes GPUs in use, and changes output that scripts read.
+	// Not harmless: takes GPUs in use, and changes output that scripts read.
 	'reserve.force': setting(flag),
 	'reserve.min-memory': harmless(setting(memorySize)),
 	'reserve.model': harmless(setting(models)),
@@ -253,7 +247,7 @@ export const settings = {
 	'reserve.short': setting(flag),
 	'run.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'run.cuda': harmless(setting(cudaVersion)),
-	// The time limit ends the job, which a file that comes from anywhere must not.
+	// Not harmless: ends the job.
 	'run.timeout': setting(duration),
 	'run.note': harmless(setting(note)),
 	'run.user': setting(text),
@@ -261,7 +255,7 @@ export const settings = {
 	'run.nonblock': harmless(setting(flag)),
 	'run.quiet': harmless(setting(flag)),
 	'run.gpu-ids': harmless(setting(gpuIds)),
-	// Turned off by a stranger's file, it would leave the GPUs of others in reach.
+	// Not harmless: `off` would expose the GPUs of others.
 	'run.isolate': setting(() => choice(isolationLevels)),
 	'run.numa': harmless(setting(() => choice(['bind', 'off']))),
 	'run.min-memory': harmless(setting(memorySize)),
@@ -270,20 +264,20 @@ export const settings = {
 	'run.same-model': harmless(setting(flag)),
 	'run.nvlink': harmless(setting(flag)),
 	'run.strategy': harmless(setting(() => choice(strategyNames))),
-	// This decides what a release ends.
+	// Not harmless: decides what a release ends.
 	'release.gpu-ids': setting(gpuIds),
 	'status.json': setting(flag),
 	'status.summary': setting(flag),
 	'queue.json': setting(flag),
 	'report.json': setting(flag),
 	'extend.duration': harmless(setting(wholeDuration)),
-	// The bound is far more than the history holds, because scripts ask for a year.
+	// The bound is far more than the history, because scripts ask for a year.
 	'report.days': harmless(setting(() => integer(1, 3650), 30)),
-	// 0 stands for any port that is free.
+	// 0 means any free port.
 	'web.port': setting(() => integer(0, 65_535), 8080),
 	'web.host': setting(host, '127.0.0.1'),
 	'web.allowed_hosts': setting(() => v.array(host(), 'a list of host names'), []),
-	// Left out: all of them for this machine alone, the program's name for others.
+	// Default: full command lines for this machine only, otherwise the program's name.
 	'web.commands': setting(() => choice(['full', 'short', 'none'])),
 	'web.hosts_interval': setting(() => boundedDuration(1, 3600), '10s'),
 	'notify.terminals': setting(flag, true),
@@ -291,10 +285,10 @@ export const settings = {
 	'notify.webhook': secret(setting(webAddress)),
 	'top.interval': harmless(setting(() => duration('2s or 1m'), '2s')),
 	'top.preset': harmless(setting(() => choice(presetNames), 'default')),
-	// A stranger's file gives no key another meaning.
+	// Not harmless: could give a key another meaning.
 	'top.keys': setting(keys),
 	'top.columns': harmless(setting(gpuColumns)),
-	// Left out: where not all GPUs fit on the screen.
+	// Default: if not all GPUs fit on the screen.
 	'top.fold': harmless(setting(flag)),
 	'top.mouse': harmless(setting(flag)),
 	'top.graphs': harmless(setting(() => choice(graphCharacters), 'braille')),
@@ -306,14 +300,13 @@ export type SettingPath = keyof typeof settings;
 
 type SchemaOf<Path extends SettingPath> = ReturnType<(typeof settings)[Path]['schema']>;
 
-/** The value of a setting; durations in seconds. Undefined only where there is no default. */
+/** Durations are in seconds. Undefined only without a default. */
 export type SettingValue<Path extends SettingPath> = v.InferOutput<SchemaOf<Path>>;
 
 export const settingPaths = Object.keys(settings) as readonly SettingPath[];
 
 export const isSettingPath = (path: string): path is SettingPath => Object.hasOwn(settings, path);
 
-/** The words of a setting that is a choice. */
 export function choicesOf(path: SettingPath): readonly string[] {
 	const schema = settings[path].schema();
 	return schema.type === 'picklist' ? schema.options : [];
@@ -324,7 +317,7 @@ type Checked<Value> = {readonly value: Value} | {readonly expected: string; read
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
-/** Durations that are usually seconds. */
+/** Durations for which a plain number probably means seconds. */
 const shortDurations: ReadonlySet<SettingPath> = new Set(['gpu.timeout', 'top.interval', 'web.hosts_interval']);
 
 const durationHint = (path: SettingPath, raw: unknown): string | undefined =>
@@ -332,7 +325,6 @@ const durationHint = (path: SettingPath, raw: unknown): string | undefined =>
 		? `Did you mean ${String(raw).trim()}s (seconds)?`
 		: durationProblem(raw)?.hint;
 
-/** Checks a value from a file against its setting. */
 export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
 	const result = v.safeParse(settings[path].schema(), raw, {abortEarly: true});
 	if (result.success) {
@@ -343,7 +335,6 @@ export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown)
 	return {expected, hint: expected.startsWith('a duration') ? durationHint(path, raw) : noteHint(path, raw)};
 }
 
-/** Checks text, from a flag or the environment, against its setting. */
 export function checkText<Path extends SettingPath>(path: Path, raw: string): Checked<SettingValue<Path>> {
 	const {type} = settings[path].schema() as {type: string};
 	const trimmed = raw.trim();

@@ -1,14 +1,14 @@
-/** Reads YAML within bounds. It is imported where there is a YAML file, so that YAML's parser loads only there. */
+/** Reads YAML within limits. Imported only if there is a YAML file, because the parser loads slowly. */
 import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document, type ErrorCode} from 'yaml';
 
-/** The error names a line, and quotes nothing that is written there: that may be a password. */
+/** The message has a line number and never quotes the file, which can contain a password. */
 export class YamlProblem extends Error {
 	constructor(what: string, line?: number) {
 		super(line === undefined ? what : `line ${line}: ${what}`);
 	}
 }
 
-/** Frequent mistakes in words. The parser's own would quote what is written there. */
+/** Messages for frequent mistakes. The parser's messages quote the file. */
 const mistakes: Partial<Record<ErrorCode, string>> = {
 	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that begins nothing (it is written \\)`,
 	BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
@@ -22,16 +22,12 @@ const mistakes: Partial<Record<ErrorCode, string>> = {
 	UNEXPECTED_TOKEN: 'something stands where it does not belong',
 };
 
-/** Lexemes are words, signs and line ends. A config has some hundred, a scenario of a large box some thousand. */
+/** Upper bound on YAML tokens. A large scenario file has a few thousand. */
 const mostLexemes = 50_000;
 const deepest = 100;
 const mostAliases = 100;
 
-/**
-The parser takes time and stack beyond all measure for a text that is nested deeply or very long: such a text is refused before it is put together.
-
-@yields What the parser makes of the text, piece by piece.
-*/
+/** Refuses deeply nested or very long texts before parsing, which would take excessive time and stack. Yields the parser's tokens. */
 function* tokensOf(source: string, lines: LineCounter) {
 	const parser = new Parser((offset) => {
 		lines.addNewLine(offset);
@@ -52,7 +48,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	yield* parser.end();
 }
 
-/** Checks what the parser leaves to others: aliases, and keys that stand twice, which it would find in a time that grows with the square. */
+/** Checks what the parser does not: aliases, and duplicate keys, for which the parser takes quadratic time. */
 function checkNodes(document: Document, lineOf: (offset: number | undefined) => number | undefined): void {
 	const anchors = new Set<string>();
 	let aliasCount = 0;
@@ -73,7 +69,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			}
 		},
 		Map(_, {items, range, anchor}) {
-			// Only the most special of these functions is called for a node.
+			// For each node, only the most specific of these functions is called.
 			if (anchor !== undefined) {
 				anchors.add(anchor);
 			}
@@ -94,12 +90,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 	});
 }
 
-/**
-Reads one document. Aliases may make its value circular.
-
-@returns Null for an empty one.
-@throws YamlProblem that names the line and quotes nothing.
-*/
+/** Parses one document. Aliases can make its value circular. Null for an empty one. Throws YamlProblem with a line number, without quotes. */
 export function parseYaml(source: string): unknown {
 	const lines = new LineCounter();
 	lines.addNewLine(0);

@@ -1,4 +1,3 @@
-/** Formats events of the audit log as text and as JSON. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import {needText, wantedInstanceText} from '../core/rules/allocation/impossible.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
@@ -71,7 +70,6 @@ function grantText(record: AuditRecord): string {
 	].join('');
 }
 
-/** Reasons why a lease ended by itself. */
 const endings: Readonly<Record<string, string>> = {
 	exited: 'the job ended',
 	signalled: 'a signal ended the job',
@@ -86,11 +84,9 @@ const endings: Readonly<Record<string, string>> = {
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
-/** Returns how long ago the lease had ended when this was noticed. */
 const agoText = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
-/** Returns why a lease ended or an account left the queue, to follow a colon. */
 export const endingText = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
@@ -112,7 +108,6 @@ const afterColon = (text: string | undefined): string => (text === undefined ? '
 const formerReason = ({reason, before}: AuditRecord): string =>
 	before?.reason === undefined || before.reason === reason ? '' : `, out before that for: ${harmless(before.reason)}`;
 
-/** Returns `8 GPUs (nvidia)`. */
 const poolText = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
 	[
 		count === undefined ? undefined : counted(count, 'GPU'),
@@ -190,7 +185,6 @@ export const eventText = (record: AuditRecord): string =>
 		record.note === undefined ? '' : ` · ${harmless(record.note)}`,
 	].join('');
 
-/** Returns one line of `canhazgpu events`. */
 export const eventLine = (record: AuditRecord, now: number): string =>
 	`${eventTime(record.time, now)} ${eventText(record)}`;
 

@@ -6,8 +6,6 @@ export function freeAmong(available: ReadonlyArray<{readonly mig_instances?: unk
 	return {whole: available.length - split, split};
 }
 
-/** Returns `+2 MIG` for two split GPUs, and nothing for none. */
 export const splitText = ({split}: FreeGpus): string => (split === 0 ? '' : `+${split} MIG`);
 
-/** Returns `2` or `2 +1 MIG`. */
 export const freeText = (free: FreeGpus): string => `${free.whole} ${splitText(free)}`.trim();

@@ -5,7 +5,6 @@ import type {WholeGpus} from '../core/rules/pool/status.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
-/** Returns `0:1 1g.10gb`. */
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
 	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
@@ -32,7 +31,6 @@ export type NamedParts = {readonly ids: readonly number[]; readonly instances: r
 const isInstance = ({index, lease: {mig} = {}}: HeldPart, {gpu, number}: InstanceName): boolean =>
 	index === gpu && mig?.number === number;
 
-/** Returns the named parts that are not among the holdings. */
 export const missingParts = ({ids, instances}: NamedParts, holdings: readonly HeldPart[]): NamedParts => ({
 	ids: ids.filter((id) => holdings.every(({index}) => index !== id)),
 	instances: instances.filter((name) => holdings.every((holding) => !isInstance(holding, name))),
@@ -48,7 +46,6 @@ export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	].join(' and ');
 }
 
-/** Returns `GPU 3` or `MIG instance 0:1`. */
 export const partName = ({index, lease: {mig} = {}}: HeldPart): string =>
 	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceText({gpu: index, number: mig.number})}`;
 

@@ -1,4 +1,3 @@
-/** Explains why a job is not isolated, and what to do. */
 import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
@@ -99,7 +98,6 @@ export const isolationReason = (problem: IsolationProblem): string => wordsOf(pr
 
 export const isolationRemedy = (problem: IsolationProblem): string | undefined => wordsOf(problem).remedy;
 
-/** Returns the warning of `run` before it starts a job without isolation. */
 export const notIsolatedLine = (problem: IsolationProblem): string => {
 	const {reason, remedy} = wordsOf(problem);
 	return `NOT isolated: ${reason}.${remedy === undefined ? '' : ` ${remedy}`}`;

@@ -38,7 +38,6 @@ export const leastScanIntervalSeconds = 0.5;
 /** Scan intervals to choose from, in seconds. */
 export const usualScanIntervals = [0.5, 1, 2, 5, 10, 30, 60] as const;
 
-/** Characters of graphs, unless the monitor is limited to ASCII. */
 export const graphCharacters = ['braille', 'blocks'] as const;
 
 export type GraphCharacters = (typeof graphCharacters)[number];

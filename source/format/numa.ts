@@ -1,8 +1,7 @@
-/** Why a job is not bound to the NUMA nodes of its GPUs. */
 import type {NumaProblem} from '../core/model/numa.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** No tool needs more words to say why it refuses. */
+/** Enough for the message of any tool. */
 const longestText = 200;
 
 function reasonOf(problem: NumaProblem): string {
@@ -26,6 +25,5 @@ function reasonOf(problem: NumaProblem): string {
 	}
 }
 
-/** The line that `run` says before it starts a job that it could not bind. */
 export const notBoundLine = (problem: NumaProblem): string =>
 	`canhazgpu: NOT bound to NUMA nodes: ${reasonOf(problem)}`;

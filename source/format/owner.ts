@@ -5,7 +5,6 @@ import type {Lease, QueueEntry, Requester} from '../core/model/types.js';
 import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
-/** Returns `alice`, or `alice (team)` with a label. */
 export const ownerText = (account: string, label: string | undefined): string =>
 	label === undefined ? sanitize(account) : `${sanitize(account)} (${sanitize(label)})`;
 
@@ -18,7 +17,6 @@ const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
 	);
 
-/** Returns the error for a user who names GPUs of other users. */
 export function notYoursError(
 	action: 'release' | 'extend',
 	notYours: readonly HeldPart[],

@@ -13,7 +13,6 @@ export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	);
 }
 
-/** Returns `strategy=lru, clean=on`, sanitized. Undefined if nothing is set. */
 export function policySetText(snapshot: StoredPolicy): string | undefined {
 	const set = policyRows(snapshot).filter(
 		({setting, fallback, problem}) => setting !== undefined && fallback !== undefined && problem === undefined,

@@ -1,4 +1,3 @@
-/** Texts about whether a process is entitled to its GPU. */
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {

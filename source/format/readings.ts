@@ -2,7 +2,6 @@
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
-/** Returns `61G`, `9.5G` or `0G`. */
 export function gibibytes(mebibytes: number): string {
 	const amount = mebibytes / 1024;
 	return amount >= 9.95 || amount < 0.05 ? `${Math.round(amount)}G` : `${amount.toFixed(1)}G`;
@@ -14,7 +13,6 @@ function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefi
 	return known.size === 1 ? [...known][0] : undefined;
 }
 
-/** Returns the memory size of each GPU, if they all have the same. */
 export const commonMemory = (readings: readonly GpuReading[]): number | undefined =>
 	common(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
 
@@ -42,13 +40,11 @@ export function inventory(
 		: {model: `${gpuCount}x${shortModel(model)}`, memory: memory === undefined ? undefined : gibibytes(memory)};
 }
 
-/** Returns the command line without the path of the program. */
 export function processText({commandLine, name, pid}: GpuProcess): string {
 	const words = [sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, ''), sanitize(name ?? '')];
 	return words.find((word) => word !== '') ?? `PID ${pid}`;
 }
 
-/** Returns `81234  60G  vllm serve Llama-3-70B`. */
 export const processLine = (process: GpuProcess): string =>
 	[
 		String(process.pid),

@@ -4,7 +4,6 @@ import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
-/** Returns one line about an account's reservation, and what the account can do. */
 export function reminderText(
 	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note}: Reminder,
 	hostname: string,

@@ -9,7 +9,6 @@ export type ReserveField = {
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;
-	/** Upper bound of a count. */
 	readonly most?: number;
 	readonly preset?: string;
 	/** Updates the hint and the bound while the user fills in the form. */
@@ -21,7 +20,6 @@ export type ReserveOffer = {
 	readonly gpuCount: number | undefined;
 	/** The number of GPUs with the needed properties, if it differs. */
 	readonly gpuCountFor?: (needs: string) => number;
-	/** The number of MIG instances. */
 	readonly instanceCount?: number;
 	readonly hasShares?: boolean;
 	/** Features that the engine lacks. Undefined for the local engine. */
@@ -33,7 +31,6 @@ export type ReserveOffer = {
 /** How many models the hint can name on the smallest screen. */
 const mostModels = 3;
 
-/** Returns examples of requirements. Empty if there is no choice. */
 function needExamples({instanceCount = 0, lacks, models = []}: ReserveOffer): readonly string[] {
 	const parts = instanceCount === 0 ? [] : ['1g.10gb'];
 	if (lacks === undefined) {
@@ -100,7 +97,6 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 /** The values as typed. Absent fields were not shown. */
 export type ReserveValues = Readonly<Partial<Record<FieldName, string>>>;
 
-/** @param ids - The chosen GPUs. Undefined for any. */
 export function reserveFlags(
 	{count = '1', duration = '', note = '', needs = '', share = '', force = ''}: ReserveValues,
 	ids: readonly number[] | undefined,

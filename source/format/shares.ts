@@ -7,7 +7,6 @@ import {instanceLabel} from './instances.js';
 import {ownerText} from './owner.js';
 import {counted} from './text/numbers.js';
 
-/** Returns `24/86G`, or `512M/8G` with different units. */
 function ofTotal(part: number, total: number): string {
 	const [first, second] = [sizeText(part), sizeText(total)];
 	return first.at(-1) === second.at(-1) ? `${first.slice(0, -1)}/${second}` : `${first}/${second}`;
@@ -15,7 +14,6 @@ function ofTotal(part: number, total: number): string {
 
 export const shareOwner = ({owner, label}: ShareRow): string => ownerText(owner, label);
 
-/** Whether a share uses more memory than it reserved. */
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
 	isOverused({memoryMiB, memoryUsedMiB});
 
@@ -34,7 +32,6 @@ export function sharePart(share: ShareRow, index: number): string {
 	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeText(memoryMiB);
 }
 
-/** Returns ` for 12m`: how long the share has used too much, if known. */
 export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 

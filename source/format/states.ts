@@ -1,7 +1,6 @@
-/** Texts for the states of a GPU, shared by `top`, `status` and the web page. */
 import type {ShownState} from '../core/rules/pool/status.js';
 
-/** The states in the monitor, which shows more than the other faces. */
+/** The states in the monitor, which shows more than the other interfaces. */
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
 
 type StateText = {

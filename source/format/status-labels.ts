@@ -1,4 +1,3 @@
-/** Texts of a status row, shared by the table, the JSON and the web page. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
@@ -8,13 +7,12 @@ import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Processes that are named before the rest is only counted. */
+/** The number of processes to name. The rest is counted. */
 const namedProcesses = 2;
 
 const processText = ({pid, name}: GpuProcess): string =>
 	`PID ${pid} (${name === undefined ? 'unknown process' : shorten(sanitize(name), 32)})`;
 
-/** Returns `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
 export const processList = (processes: readonly GpuProcess[]): string =>
 	firstOf(
 		processes.map((process) => processText(process)),
@@ -77,7 +75,6 @@ export function userText(row: StatusRow, betweenTwo: ',' | ' and ' = ','): strin
 	return names.join(names.length === 2 ? betweenTwo : ',');
 }
 
-/** Returns the column DETAILS. */
 export function detailText(row: StatusRow): string {
 	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
 	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), migText(row.reading) ?? '']
@@ -90,7 +87,6 @@ type MigParts = {
 	readonly migInstances?: ReadonlyArray<{readonly profile?: string | undefined}> | undefined;
 };
 
-/** Returns the parts of a split GPU: `MIG 3g.40gb 2x1g.10gb`. */
 export function migText(reading: MigParts | undefined): string | undefined {
 	if (reading?.isMigEnabled === true && reading.migInstances?.length === 0) {
 		return 'MIG without instances';

@@ -11,22 +11,19 @@ import type {RunTool} from './tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;
-	/** Directories to look for tools in, separated by colons, as in `$PATH`. */
+	/** Directories with tools, separated by colons as in `$PATH`. */
 	readonly searchPath: string;
 	readonly timeoutMs?: number;
 	readonly gpusDirectory?: string;
 };
 
-/** `reason` tells the user why none was found. */
+/** `reason` explains to the user why no GPUs were found. */
 type Detection =
-	/** `others`: kinds of GPUs that are here besides. */
+	/** `others`: other kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/**
-Finds out what kind of GPUs this machine has. Where no tool is installed it starts nothing; where the driver lists its GPUs it
-starts nothing either; else it asks the tools once, NVIDIA's first.
-*/
+/** Detects the kind of GPUs here. Starts nothing without a tool or if the driver lists GPUs. Otherwise runs each tool once, NVIDIA's first. */
 export const detectProvider = async (options: Options): Promise<Detection> => {
 	const [nvidia, ...amd] = await Promise.all(
 		['nvidia-smi', 'amd-smi', 'rocm-smi'].map(async (command) => isOnPath(command, options.searchPath)),
@@ -57,7 +54,7 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	};
 };
 
-/** Undefined when there are NVIDIA GPUs, else why not. */
+/** Returns why there are no NVIDIA GPUs, or undefined if there are. */
 const missesNvidia = async ({
 	run,
 	timeoutMs = 10_000,
@@ -71,12 +68,12 @@ const missesNvidia = async ({
 	const command = 'nvidia-smi';
 	const outcome = await run(command, ['--query-gpu=index', '--format=csv,nounits'], {timeoutMs});
 	const gpus = outcome.failure === undefined ? parseGpuTable(outcome.stdout, outcome.stderr)?.gpus : undefined;
-	// A GPU that cannot be reached is one.
+	// An unreachable GPU counts.
 	const isThere = (gpus !== undefined && gpus.length > 0) || outcome.stdout.toLowerCase().includes(opening);
 	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };
 
-/** Undefined when there are AMD GPUs, else why not. */
+/** Returns why there are no AMD GPUs, or undefined if there are. */
 const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
 	const {failure} = await createAmdProvider({
 		run,

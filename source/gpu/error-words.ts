@@ -1,26 +1,19 @@
-/**
-The words that tools print in place of a reading, and what each says about the GPU. This table is the only place that decides when such a
-word makes a GPU broken.
-*/
+/** The words that tools print instead of a reading, and their meanings. Only this table decides which words make a GPU broken. */
 import type {GpuReading} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 
-/** A reading of a GPU. `performanceState` is asked only for its error words. */
+/** A reading of a GPU. `performanceState` is read only for its error words. */
 export type Reading = keyof GpuReading | 'performanceState';
 
-/** A word that stands where a reading was expected. */
 export type ReadingWord = {
-	/** Undefined for a field that becomes no reading, such as the recovery action. */
+	/** Undefined for a field without a reading, such as the recovery action. */
 	readonly reading: Reading | undefined;
-	/** The name of the field, as people know it: `utilization.gpu`. */
+	/** The field's usual name, such as `utilization.gpu`. */
 	readonly field: string;
 	readonly word: string;
 };
 
-/**
-Readings that every working GPU can take, or says that it has not. An error in one of them means that the GPU does not work. Sensors of
-fan and power fail on healthy cards.
-*/
+/** Readings that every working GPU supports or reports as missing, so an error means a broken GPU. Fan and power sensors fail on healthy ones. */
 const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'uuid',
 	'memoryUsedMiB',
@@ -34,30 +27,25 @@ const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'memoryClockMHz',
 ]);
 
-/** The GPU is gone or waits for a reset, whichever field says so. */
+/** The GPU is gone or waits for a reset, in any field. */
 const lostForm = /^\[.*(?:is lost|requires reset|reset required).*\]$|^gpu (?:is lost|requires reset)$/iv;
 
 /**
-The GPU has no such reading, this account may not see it, or this driver no longer tells it. A driver answers a field that it has given up with
-`[Requested functionality has been deprecated]`, on healthy GPUs, too. AMD's tools print the names of status codes.
+The GPU has no such reading, this account may not see it, or the driver dropped it. NVIDIA's driver answers `[Requested functionality has been
+deprecated]` for a dropped field, also on healthy GPUs. AMD's tools print names of status codes.
 */
 const absentForm =
 	/^\[?(?:n\/a|not supported|insufficient permissions|not found|requested functionality has been deprecated)?\]?$|_status_(?:not_supported|not_yet_implemented|no_perm|not_found|no_data)\b/iv;
 
-/** Any other word in brackets, and the ways in which tools without brackets say that a reading failed. */
+/** Any other word in brackets, and the words of tools without brackets for a failed reading. */
 const errorForm = /^\[.*\]$|^err!$|\berror\b|_status_/iv;
 
-/** Whether the word says that the GPU is gone or waits for a reset. */
 export const isLostWord = (word: string): boolean => lostForm.test(word);
 
-/** Whether the word says that the reading failed. Damaged text, such as a number with a comma in it, says nothing. */
+/** Whether the reading failed. Corrupted text, such as a number with a comma, says nothing. */
 const isErrorWord = (word: string): boolean => errorForm.test(word) && !absentForm.test(word);
 
-/**
-Judges the words of one GPU.
-
-@returns The failure of the GPU, which names the field and the word. Undefined while they only leave readings unknown.
-*/
+/** Returns the failure of a GPU, with the field and the word. Undefined if the words only leave readings unknown. */
 export const failureOfWords = (words: readonly ReadingWord[]): string | undefined => {
 	const worst =
 		words.find(({word}) => isLostWord(word)) ??
@@ -65,5 +53,5 @@ export const failureOfWords = (words: readonly ReadingWord[]): string | undefine
 	return worst && `${cap(withoutBrackets(worst.word), 150)} (${worst.field})`;
 };
 
-/** `[Unknown Error]` -> `Unknown Error`. */
+/** `[Unknown Error]` becomes `Unknown Error`. */
 export const withoutBrackets = (word: string): string => word.replace(/^\[(?<words>.*)\]$/v, '$<words>');

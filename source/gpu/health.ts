@@ -3,30 +3,29 @@ import {cap} from './tool/text.js';
 
 /** Signs that a GPU is unfit for work. Unknown values mean nothing. */
 export type Symptoms = {
-	/** In the tool's words, when the GPU could not be asked. */
+	/** The tool's words, if the GPU could not be queried. */
 	readonly failure?: string;
 	/** Action that the driver recommends, such as `None` or `Drain and Reset`. */
 	readonly recoveryAction?: string;
 	readonly eccUncorrectedErrors?: number;
 	/**
-	A faulty row of memory could not be replaced by a spare one: the GPU is to be exchanged. Rows that only wait to be replaced do not
-	hinder new work (NVIDIA GPU Memory Error Management, "Error Recovery and Response Flags").
+	A faulty memory row has no spare left, so the GPU must be replaced. Rows that only wait for replacement do not affect new work (NVIDIA GPU
+	Memory Error Management, "Error Recovery and Response Flags").
 	*/
 	readonly hasFailedRemapping?: boolean;
-	/** Faulty pages of memory wait for a reset to be taken out of use, and are handed to programs until then. Of GPUs before Ampere. */
+	/** Faulty memory pages are used until a reset retires them. Only GPUs before Ampere. */
 	readonly hasPendingPages?: boolean;
 	readonly temperatureCelsius?: number;
 	readonly temperatureLimitCelsius?: number;
 	readonly isBrakingForHeat?: boolean;
 };
 
-/** The health of a reading, which has none where there is nothing to say. */
 export const healthOf = (symptoms: Symptoms): Pick<GpuReading, 'health'> => {
 	const health = judgeHealth(symptoms);
 	return health.length > 0 ? {health} : {};
 };
 
-/** The reasons not to hand a GPU out, the gravest first. */
+/** Returns the reasons not to grant a GPU, the most serious first. */
 export const judgeHealth = (symptoms: Symptoms): readonly HealthProblem[] =>
 	[lostProblem(symptoms.failure), resetProblem(symptoms), eccProblem(symptoms), heatProblem(symptoms)].filter(
 		(problem) => problem !== undefined,
@@ -94,7 +93,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/** Each kind once: what the GPU says now counts before what the kernel's log says of its past. */
+/** Adds each kind of problem once. The GPU's current state precedes the kernel log's history. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

@@ -1,13 +1,10 @@
 import type {GpuReading, Observation} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 
-/** A GPU as its own table tells it: the processes stand in another one. */
+/** A GPU as its own table describes it. Another table has the processes. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
-/**
-Some drivers tell a GPU that has no memory of its own, but shares the machine's, as one of 0 MiB, none of them in use. That is no
-reading: whether it is in use its processes must tell.
-*/
+/** Removes 0 of 0 MiB, which some drivers report for a GPU with the machine's memory. Only its processes show whether such a GPU is in use. */
 export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 	gpu.memoryTotalMiB === 0
 		? {
@@ -18,7 +15,7 @@ export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 			}
 		: gpu;
 
-/** How many GPUs a scan saw. Throws CanhazgpuError `provider` for one that failed. */
+/** Returns the number of GPUs in a scan. Throws `provider` for a failed scan. */
 export const countSeen = ({gpus, failure}: Observation): number => {
 	if (failure !== undefined) {
 		throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});

@@ -2,13 +2,10 @@ import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Clock} from '../core/model/ports.js';
 
-/** The longest a timer can wait; more would wrap around to no wait at all. */
+/** The longest delay of a timer. A longer delay would overflow to none. */
 const longestSleepMs = 2 ** 31 - 1;
 
-/**
-The clock and the dice of this process. `sleep` rejects with an `AbortError` when its signal fires; it wakes after 24.8 days at
-the latest.
-*/
+/** The clock and the random numbers of this process. `sleep` rejects with an `AbortError` if aborted, and ends after 24.8 days at the latest. */
 export const createClock = (): Clock => ({
 	monotonicMs: () => performance.now(),
 	async sleep(milliseconds, signal) {

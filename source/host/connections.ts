@@ -5,10 +5,10 @@ const patienceMs = 1000;
 
 const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';
 
-/** Whether nothing listens there: every address of the host refuses a connection. False also where it is unknown. */
+/** Whether every address of the host refuses a connection, so that nothing listens there. False if unknown. */
 export const refusesConnections = async (host: string, port: number): Promise<boolean> =>
 	new Promise((resolve) => {
-		// Only here: to load the module takes a part of each start.
+		// Imported only here, because loading the module slows down every start.
 		const {createConnection} = process.getBuiltinModule('node:net');
 		const socket = createConnection({host, port, timeout: patienceMs});
 		const end = (isRefused: boolean): void => {

@@ -1,7 +1,4 @@
-/**
-Finds installations of CUDA. A job runs what is in such a directory, so nothing is believed of one that another account may change, and a
-version is read from the file that says it, and never from a name.
-*/
+/** Finds CUDA installations that no other account can change, because jobs run their programs. Versions come from version files, not names. */
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
@@ -11,20 +8,20 @@ import {findUnsafeLocation, isOurs, isWritableByOthers, ownerText, readSafely} f
 type Environment = Readonly<Record<string, string | undefined>>;
 
 type CudaLocations = {
-	/** Directories in which installations lie as `cuda` or `cuda-VERSION`. */
+	/** Directories that contain installations named `cuda` or `cuda-VERSION`. */
 	readonly parents: readonly string[];
-	/** `CUDA_HOME` and `CUDA_PATH` name an installation, `MODULEPATH` directories of modulefiles that name some. */
+	/** `CUDA_HOME` and `CUDA_PATH` name an installation. `MODULEPATH` lists directories of modulefiles, which name installations. */
 	readonly environment: Environment;
 };
 
 /** Directories where NVIDIA's packages and installers put CUDA. */
 export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvidia'];
 
-/** An installation has one of these. Both are short. */
+/** An installation has one of these files. Both are short. */
 const versionFiles = ['version.json', 'version.txt'];
 const longestVersionFileBytes = 64 * 1024;
 
-/** No more directories are read than this: a parent may be a file system with thousands of entries. */
+/** The most directories to read. A parent can be a file system with thousands of entries. */
 const mostRoots = 200;
 
 const namesIn = (directory: string): readonly string[] => {
@@ -41,16 +38,16 @@ function rootsIn(parent: string): readonly string[] {
 		.map((name) => path.join(parent, name));
 }
 
-/** Names under which sites keep the modules of CUDA. */
+/** Common names of CUDA modules. */
 const moduleNames = ['cuda', 'CUDA', 'cudatoolkit', 'cuda-toolkit'];
 const longestModuleBytes = 64 * 1024;
 const mostModules = 50;
 
-/** `set root /opt/x` and `local root = "/opt/x"`. */
+/** Matches `set root /opt/x` and `local root = "/opt/x"`. */
 const assignment =
 	/^\s*(?:set\s+(?<tcl>\w+)\s+"?(?<tclValue>[^\s"]+)"?|local\s+(?<lua>\w+)\s*=\s*["'](?<luaValue>[^"']*)["'])\s*(?:;\s*)?$/v;
 
-/** Every path in a modulefile, and what a path leads to without its last part: `/opt/x/bin` is in `/opt/x`. */
+/** Returns every path in a modulefile, and its parent directory: `/opt/x/bin` is in `/opt/x`. */
 export function pathsInModule(text: string): readonly string[] {
 	const values = new Map<string, string>();
 	const expand = (value: string): string =>
@@ -80,12 +77,7 @@ function modulesIn(directory: string): readonly string[] {
 	}
 }
 
-/**
-Paths in the modulefiles of CUDA, which environment modules (Tcl) and Lmod (Lua) read. They are never run: which of the paths is an installation,
-its own version file says.
-
-@param modulePath - As MODULEPATH has it.
-*/
+/** Returns the paths in CUDA's modulefiles, for environment modules (Tcl) and Lmod (Lua), without executing them. Version files decide. */
 const rootsInModules = (modulePath: string): readonly string[] =>
 	modulePath
 		.split(':')
@@ -97,7 +89,7 @@ const rootsInModules = (modulePath: string): readonly string[] =>
 			return read.kind === 'read' ? pathsInModule(read.text) : [];
 		});
 
-/** Directories that may hold an installation, in the order in which they count where two hold the same version. */
+/** Returns directories that may be an installation. If two have the same version, the first counts. */
 function candidateRoots({parents, environment}: CudaLocations): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
 	const all = [
@@ -117,11 +109,11 @@ function realPath(file: string): string | undefined {
 	}
 }
 
-/** Why another account may change it. Undefined: only root and this account may. */
+/** Returns how another account can change the file. Undefined if only root and this account can. */
 const strangerProblem = (status: Stats, writableText: string): string | undefined =>
 	isOurs(status) ? (isWritableByOthers(status) ? writableText : undefined) : ownerText(status);
 
-/** Why what is in this directory may be another account's. */
+/** Returns how another account can change this directory's files, or undefined. */
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
@@ -169,7 +161,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 	return undefined;
 }
 
-/** The names under which libraries lie: NVIDIA's own, and those of distributions. */
+/** Directories of libraries, in NVIDIA's installations and in those of distributions. */
 const libraryDirectories = ['lib64', 'lib'];
 
 function judge(root: string): CudaInstallation | RefusedCuda | undefined {
@@ -197,7 +189,7 @@ function judge(root: string): CudaInstallation | RefusedCuda | undefined {
 	return 'problem' in read ? {root, problem: read.problem} : {root, version: read.version, libraries};
 }
 
-/** All installations on this machine. Never throws. */
+/** Returns all installations on this machine. Never throws. */
 export function findCuda(locations: CudaLocations): CudaSearch {
 	const judged = candidateRoots(locations)
 		.map((root) => judge(root))

@@ -1,4 +1,3 @@
-/** Reads which facts about its environment this process lacks, for `doctor`. */
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,7 +29,7 @@ function readDirectory(): EnvironmentFacts['directory'] {
 	return isAccessible('.', readable | searchable) ? 'usable' : 'unreadable';
 }
 
-/** Whether a process of another account shows what it runs. The first process is root's, or this account's in a container. */
+/** Whether processes of other accounts show their command. Process 1 belongs to root, or in a container to this account. */
 function showsOthers(): boolean {
 	try {
 		readFileSync('/proc/1/stat');
@@ -64,7 +63,7 @@ function readTemporaryDirectory(): EnvironmentFacts['temporaryDirectory'] {
 	return {path: directory, state: statfsSync(directory).bavail === 0 ? 'full' : 'usable'};
 }
 
-/** Returns the value of TZ where Node knows no such time zone, and so shows times in UTC. */
+/** Returns the value of TZ if Node does not know the time zone, and so shows times in UTC. */
 function findUnknownTimeZone(): string | undefined {
 	const name = (process.env['TZ'] ?? '').replace(/^:/v, '');
 	if (name === '' || /^(?:UTC|GMT)0?$/v.test(name)) {
@@ -79,13 +78,13 @@ function findUnknownTimeZone(): string | undefined {
 	}
 }
 
-/** Whether this account can write there, or make the directory where it is missing. */
+/** Whether this account can write to the directory, or create it. */
 function canWrite(directory: string): boolean {
 	const parent = path.dirname(directory);
 	return existsSync(directory) || parent === directory ? isAccessible(directory, writable) : canWrite(parent);
 }
 
-/** @param stateDirectory - The directory where this account keeps its state. */
+/** Reads which facts about its environment this process lacks, for `doctor`. `stateDirectory` is where this account keeps its state. */
 export function readEnvironment(stateDirectory: string | undefined, accountName: string): EnvironmentFacts {
 	const uid = process.getuid?.();
 	return {

@@ -8,7 +8,7 @@ import {createUsers, ownUid, type Users} from './accounts/users.js';
 
 type Options = {
 	readonly users?: Users;
-	/** The name of our account outside of its user namespace, as soon as that is proven: only an open pool can tell. */
+	/** The outer name of this account in a user namespace, once proven. Only an open pool can prove the name. */
 	readonly outsideName?: () => string | undefined;
 };
 
@@ -19,7 +19,7 @@ const readAccount = (users: Users): Account => {
 		: {name: users.nameOfSync(uid), uid, userNamespace: readUserNamespace()};
 };
 
-/** Reads when it is first asked, and remembers the answer. */
+/** Reads on the first call, and caches the result. */
 const once = <Value>(read: () => Value): (() => Value) => {
 	let answer: {readonly value: Value} | undefined;
 	return () => {
@@ -28,10 +28,7 @@ const once = <Value>(read: () => Value): (() => Value) => {
 	};
 };
 
-/**
-This machine. What it is asked for is read then, and once; all of it costs a few file reads, and a call of `getent` when our account is not in
-/etc/passwd.
-*/
+/** Describes this machine. Each fact is read once on demand. Facts take a few file reads, and a `getent` for an account outside of /etc/passwd. */
 export const createHost = ({users = createUsers(), outsideName = () => undefined}: Options = {}): Host => {
 	const machineId = once(readMachineId);
 	const bootId = once(readBootId);
@@ -41,7 +38,7 @@ export const createHost = ({users = createUsers(), outsideName = () => undefined
 		monotonicClockId({machineId: machineId(), bootId: bootId(), timeNamespace: self().timeNamespace}),
 	);
 	return {
-		// A container can have none, and an empty name is no name for a host.
+		// A container can have no name or an empty one.
 		hostname: os.hostname() === '' ? 'localhost' : os.hostname(),
 		get machineId() {
 			return machineId();

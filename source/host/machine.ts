@@ -6,30 +6,26 @@ import process from 'node:process';
 const idFiles = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
 
 const findId = (files: readonly string[]): string | undefined =>
-	// An image not yet booted holds the word `uninitialized`.
+	// An image that was never booted contains the word `uninitialized`.
 	files.map((file) => readLine(file)).find((id) => id !== undefined && /^[\da-f]{32}$/v.test(id) && !/^0+$/v.test(id));
 
-/** Whether this installation has an id of its own. */
 export const hasMachineId = (): boolean => findId(idFiles) !== undefined;
 
-/**
-An id of this installation that outlives reboots: 32 hex digits from machine-id(5), or, where there is none (some containers,
-other systems), a digest of the host name, which changes only with that name.
-*/
+/** Returns an id that survives reboots: 32 hex digits from machine-id(5), or a digest of the host name (some containers and systems). */
 export const readMachineId = (files: readonly string[] = idFiles, hostname = os.hostname()): string => {
 	const id = findId(files);
 	if (id !== undefined) {
 		return id;
 	}
 
-	// Hardly any machine comes here, and the module takes a while to load.
+	// Few machines need this module, and loading takes a while.
 	const {createHash} = process.getBuiltinModule('node:crypto');
 	return createHash('sha256').update(`canhazgpu machine ${hostname}`).digest('hex').slice(0, 32);
 };
 
 /**
-An id of this run of the kernel. Undefined where no system source gives one, as in a service with `ProcSubset=pid`: a constant in its
-place would differ from the real id of others, and so declare every running job dead.
+Returns an id of this boot. Undefined if no source provides one, as in a service with `ProcSubset=pid`. A constant
+instead would differ from other processes' id, and so declare every running job dead.
 */
 export const readBootId = (file = '/proc/sys/kernel/random/boot_id'): string | undefined =>
 	readLine(file) ?? readBootSession();

@@ -1,4 +1,4 @@
-/** The clock that all processes of one boot share, and that no step of the date moves. */
+/** The clock that all processes of one boot share, and that changes of the date do not affect. */
 import process from 'node:process';
 
 type Origin = {
@@ -8,13 +8,12 @@ type Origin = {
 };
 
 /**
-Names the clock: it starts again with each boot, and a time namespace may shift it. Where the boot is unknown it is that of the machine:
-readings from before a reboot are compared then, and a lease that was silent before it has ended with it.
+Returns an id of the clock, which restarts with each boot, and which a time namespace can shift. Without a known boot,
+the machine's id is used. A lease that was silent before a reboot then counts as ended.
 */
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>
 	[bootId ?? `unknown-boot-of-${machineId}`, ...(timeNamespace === undefined ? [] : [timeNamespace])].join('/');
 
-/** The part of `bun:ffi` that is used here. */
 type Ffi = {
 	readonly dlopen: (
 		file: string,
@@ -27,7 +26,7 @@ const clockMonotonic = 1;
 
 type ReadClock = () => number | undefined;
 
-/** Bun counts `process.hrtime` from the start of the process, so there the kernel is asked. */
+/** Opens the clock by the kernel, because Bun counts `process.hrtime` from the start of the process. */
 const openClockInBun = (): ReadClock => {
 	try {
 		const {dlopen} = (process.getBuiltinModule as (id: string) => unknown)('bun:ffi') as Ffi;
@@ -40,7 +39,7 @@ const openClockInBun = (): ReadClock => {
 	}
 };
 
-/** Opened when it is first needed, which is seldom: when a lease is silent. */
+/** Opened on first use, which is rare: when a lease is silent. */
 let clockInBun: ReadClock | undefined;
 
 const monotonicSecondsInBun: ReadClock = () => {

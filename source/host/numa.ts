@@ -1,7 +1,4 @@
-/**
-Binds a job to NUMA nodes: processors and memory with numactl(8), or only processors with taskset(1). In the second case the kernel still
-prefers the nearest memory.
-*/
+/** Binds a job to NUMA nodes: CPUs and memory with numactl(8), or only CPUs with taskset(1). The kernel then still prefers the nearest memory. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {BindToNodes, NumaProblem} from '../core/model/numa.js';
@@ -9,13 +6,12 @@ import {lookUpCommand} from './tool/command.js';
 import {runTool} from './tool/spawn.js';
 
 type Options = {
-	/** Root of /sys: the root directory, or a stand-in. */
+	/** Directory with /sys: the root directory, or a test directory. */
 	readonly root: string;
-	/** Environment for finding programs. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** The processors of a node, as the kernel lists them: `0-27,56-83`. Undefined where it has none, or is not there. */
+/** Returns the CPUs of a node as the kernel lists them: `0-27,56-83`. Undefined if there are none or no such node. */
 function processorsOf(root: string, node: number): string | undefined {
 	try {
 		const list = readFileSync(path.join(root, `sys/devices/system/node/node${node}/cpulist`), 'latin1').trim();
@@ -25,7 +21,7 @@ function processorsOf(root: string, node: number): string | undefined {
 	}
 }
 
-/** Tries the words on a program that does nothing: a container may forbid it, or give only some of the processors. */
+/** Tests the words on a program that does nothing. A container can forbid binding, or have only some of the CPUs. */
 async function problemWith(entrance: readonly string[]): Promise<NumaProblem | undefined> {
 	const [program, ...words] = entrance;
 	const {failure, exitCode, detail, stderr} = await runTool(program!, [...words, '/bin/sh', '-c', ':'], {

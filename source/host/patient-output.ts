@@ -1,31 +1,24 @@
-/**
-Output that never waits for its reader. Node waits in a write to a terminal or a pipe that nobody reads, and meanwhile sends no heartbeat and takes no
-turn in the queue.
-*/
+/** Output that never waits for its reader. Node would block on a terminal or pipe that nobody reads, and send no heartbeats meanwhile. */
 import {Buffer} from 'node:buffer';
 import {constants, fstatSync, openSync, writeSync} from 'node:fs';
 
 export type PatientOutput = {
 	/** Writes now, or as soon as the reader takes more. */
 	readonly write: (text: string, written?: () => void) => void;
-	/** Whether something waits for the reader. */
 	readonly isStalled: () => boolean;
-	/** Calls the listener each time the reader has caught up. */
+	/** Calls the listener whenever the reader has caught up. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns what was not written yet, and forgets it. */
+	/** Returns and discards what was not written yet. */
 	readonly takeRest: () => string;
 };
 
 const retryMs = 20;
 
-/**
-Opens the terminal or the pipe behind a descriptor once more, so that not waiting is a matter of this process alone: the flag belongs to the open
-file, which the shell and other programs share.
-*/
+/** Opens the terminal or pipe of a descriptor again. The non-blocking flag belongs to the open file, which the shell and other programs share. */
 function openAgain(fd: 1 | 2): number | undefined {
 	try {
 		const status = fstatSync(fd);
-		// A file opened again would be written from its start.
+		// A regular file that is opened again would be overwritten from its start.
 		return status.isFIFO() || status.isCharacterDevice()
 			? // eslint-disable-next-line no-bitwise -- Flags of open(2).
 				openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
@@ -35,12 +28,7 @@ function openAgain(fd: 1 | 2): number | undefined {
 	}
 }
 
-/**
-Creates an output for stdout (1) or stderr (2).
-
-@param failed - Gets the error of a reader that has gone.
-@returns Undefined where the descriptor cannot be opened again, such as a file, a socket or another account's terminal.
-*/
+/** Creates an output for stdout (1) or stderr (2), or undefined for a file, socket or foreign terminal. `failed` gets the error of a gone reader. */
 export function createPatientOutput(fd: 1 | 2, failed: (error: unknown) => void): PatientOutput | undefined {
 	const opened = openAgain(fd);
 	if (opened === undefined) {
@@ -51,7 +39,6 @@ export function createPatientOutput(fd: 1 | 2, failed: (error: unknown) => void)
 	let timer: NodeJS.Timeout | undefined;
 	let drained = (): void => undefined;
 
-	/** Writes as much as the reader takes. */
 	function flush(): void {
 		for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
 			try {

@@ -1,19 +1,14 @@
 import type {AuditEntry, AuditQuery} from '../core/model/types.js';
 import {decodeAudit} from './records/index.js';
 
-/** The audit log holds about so many records; older ones go. */
+/** Approximate number of records in the audit log. Older ones are removed. */
 export const auditCap = 10_000;
 
-/** The position behind which to read, in a store that numbers its records; 0 for an id that is none of its own. */
+/** Returns the row id after which to read, for a store with numbered rows. 0 for an id of another store. */
 export const rowAfter = (afterId: string | undefined): number =>
 	/^\d{1,15}$/v.test(afterId ?? '') ? Number(afterId) : 0;
 
-/**
-Decodes stored records of the audit log. Those that do not parse are skipped.
-
-@param rows - Oldest first.
-@param query - Of which only the time counts here: a store has the ids, and the records the times.
-*/
+/** Decodes audit records, oldest first, and skips invalid ones. Of `query`, only the time matters here. */
 export const decodeAuditRows = (
 	rows: ReadonlyArray<{readonly id: string; readonly raw: string}>,
 	{fromTime = 0, newest = Infinity}: AuditQuery,

@@ -5,11 +5,10 @@ import {decodeUsage} from './records/index.js';
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
-Decodes stored usage records and puts them in order. A store keeps them by the whole second; within a second they are sorted here.
-
-@param readPages - Records as they are stored, seconds ascending. Those that do not parse are skipped.
-@param fromTime - The first end that is wanted.
-@param toTime - The last one.
+Decodes usage records and sorts them within each second, because stores only keep whole seconds. Skips invalid records.
+@param readPages - Stored records, by ascending second.
+@param fromTime - The first end to return.
+@param toTime - The last end to return.
 */
 export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
 	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);
@@ -35,7 +34,7 @@ async function* decodePages(pages: Pages, fromTime: number, toTime: number): Asy
 		}
 
 		records.sort((a, b) => a.endTime - b.endTime);
-		// The last second may go on in the next page.
+		// The last second may continue in the next page.
 		const lastSecond = Math.floor(records.at(-1)?.endTime ?? 0);
 		const restLength = records.length - records.findLastIndex(({endTime}) => endTime < lastSecond) - 1;
 		rest = records.splice(records.length - restLength);

@@ -1,7 +1,4 @@
-/**
-Small files that say where a pool is: `pool.json`, which `admin` leaves for everybody on the machine, and `found.json`, which a
-user's own visits leave for that user. They hold no secrets.
-*/
+/** Files with the location of a pool, without secrets: `admin` writes `pool.json` for everybody, and commands `found.json` for one user. */
 import {
 	closeSync,
 	constants,
@@ -31,11 +28,11 @@ import {
 } from '../security/safe-file.js';
 import {isMachineRoot} from '../security/user-namespace.js';
 
-/** The longest path of a socket that the system takes, and the longest path of all. */
+/** The system's limits on paths of sockets, and of files. */
 const longestSocket = 107;
 const longestPath = 4095;
 
-/** An absolute path, without characters that no path has. */
+/** An absolute path without control characters. */
 const pathOf = (longest: number) => v.pipe(v.string(), v.regex(/^\/\P{Control}*$/v), v.maxLength(longest));
 
 const schema = v.variant('store', [
@@ -49,7 +46,7 @@ const schema = v.variant('store', [
 	v.object({store: v.literal('embedded'), directory: pathOf(longestPath)}),
 ]);
 
-/** Far longer than any record is: its longest part is a path. */
+/** Far longer than any record. Its longest part is a path. */
 const longestBytes = 16_384;
 
 const parse = (text: string): unknown => {
@@ -60,10 +57,10 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** For whom a record is: `machine` for everybody on it, `user` for the account that runs this. */
+/** The readers of a record. `machine`: everybody. `user`: this account. */
 type Readers = 'machine' | 'user';
 
-/** How to make a record again that is of no use: without --force, which would end the reservations of the pool that it named. */
+/** Commands that recreate an unusable record. Without --force, which would end all reservations in the pool of that record. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
 		'Remove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.',
@@ -76,24 +73,19 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		cause,
 	});
 
-/** Root believes only what root alone can have written: the owner of the directory could name a pool of another account. */
+/** Whether to trust the directory's owner. Root does not, because the owner could name another account's pool. */
 const trustsOwner = (): boolean => !isMachineRoot();
 
-/**
-Why a record that is for everybody on the machine would not be believed, wherever it is below this directory.
-
-@throws What the file system says.
-*/
+/** Returns why a record for the whole machine would not be trusted below this directory. Throws errors of the file system. */
 export const findUnsafeRecordLocation = (directory: string): UnsafeLocation | undefined =>
 	findUnsafeLocation(directory, {trustsOwner: trustsOwner()});
 
 /**
-@param file
-@param readers - For `machine` it must belong to root, to this account or, unless this is root, to whom its directory belongs, and no one else may
-be able to replace its directory; for `user` to this account, and one of another account, or that this account cannot read, counts as none.
-@returns Undefined when there is no such file.
-@throws CanhazgpuError `store-unreachable` for one that is there and makes no sense, or that others may have written: guessing on could hand
-one GPU to two people.
+Reads a record. For `machine`, it must belong to root, to this account or, unless this is root, to the owner of its directory, which nobody else may
+be able to replace. For `user`, it must belong to this account. Other records, and unreadable ones, are ignored.
+@returns Undefined if there is no such file.
+@throws CanhazgpuError `store-unreachable` for an invalid record, or one that others may have written. Guessing another pool could grant one GPU
+twice.
 */
 export function readPoolRecord(file: string, readers: Readers): PoolRecord | undefined {
 	let isOfAnother = false;
@@ -121,7 +113,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 		return undefined;
 	}
 
-	// A memory that root left in this account's home, where this account cannot read it, is none of its own.
+	// Root can have left a record in this account's home that the account cannot read. It is ignored.
 	if (readers === 'user' && read.kind === 'refused' && read.code === 'EACCES') {
 		return undefined;
 	}
@@ -156,12 +148,11 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 type RecordModes = {
-	/** Permissions of the directory, when it is made here. */
+	/** Permissions of the directory, if created here. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };
 
-/** Opens a directory, does something with it, and closes it. */
 function withDirectory(directory: string, work: (descriptor: number) => void, flags = 0): void {
 	// eslint-disable-next-line no-bitwise
 	const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | flags);
@@ -172,7 +163,7 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/** Written whole or not at all, even if the power is cut, with exactly these permissions, whatever the umask. Throws what the file system says. */
+/** Writes a record atomically and durably, with exactly these permissions, whatever the umask. Throws errors of the file system. */
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
@@ -190,7 +181,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		);
 	}
 
-	// A random name: others may write in that directory, and could have placed a link.
+	// A random name, because others may write in that directory and could have placed a link.
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
 	// eslint-disable-next-line no-bitwise
@@ -219,9 +210,8 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 const othersRead = 0o755;
 
 /**
-Leaves a directory of pools to its owner, as one for everybody to write in was once made: an account that can put another record there sends
-everybody elsewhere. Does nothing in a directory of another account, in one that is shared on purpose (sticky), and in one that holds none of
-these files.
+Removes write permission for others from a directory of pools, which old versions gave to everybody. An account that can replace a record redirects
+everybody. Does nothing in directories of other accounts, in sticky (deliberately shared) ones, and in those without these files.
 */
 export function keepOthersOut(directory: string, fileNames: readonly string[]): void {
 	if (fileNames.every((name) => !existsSync(path.join(directory, name)))) {

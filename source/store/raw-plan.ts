@@ -1,7 +1,4 @@
-/**
-A plan as every store carries it out: strings to compare, strings to write. Encoding comes first, so that a value which
-cannot be stored stops the commit before anything happened.
-*/
+/** A plan in the form that stores execute: strings to compare and write. Encoding comes first, so that an invalid value stops the commit early. */
 import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
 import type {UsageRecord} from '../core/model/types.js';
 import {
@@ -20,24 +17,24 @@ import {
 } from './records/index.js';
 
 export type RawWrite =
-	/** `raw` undefined: the record is removed. */
+	/** `raw` is undefined to remove the record. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
 	| {
 			readonly kind: 'join';
 			readonly id: string;
 			readonly raw: string;
-			/** Whole microseconds since the epoch: the score of an entry that joined then. Undefined: the end of the queue. */
+			/** Whole microseconds since the epoch: the score of an entry that joined at that time. Undefined: the end of the queue. */
 			readonly atMicroseconds: number | undefined;
 	  }
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
-	/** `raw` undefined: the value is removed. */
+	/** `raw` is undefined to remove the value. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = Pick<UsageRecord, 'user' | 'gpuId' | 'endTime'> & {
-	/** Position in the history: the second of its end. */
+	/** The second of the lease's end, which is its position in the history. */
 	readonly endSecond: number;
 	readonly raw: string;
 };
@@ -46,27 +43,22 @@ export type RawPlan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly RawWrite[];
 	readonly usage: readonly RawUsage[];
-	/** Records to append to the audit log. */
 	readonly audit: readonly string[];
 	readonly event: string | undefined;
 	readonly grants: boolean;
 	readonly change: Change | undefined;
 };
 
-/**
-Usage records that ended longer ago than this are removed, where {@link isTrimDue} allows it. They are kept for 90 days at least; a month more is
-for a clock that is ahead by so little that the history shows no gap.
-*/
+/** Older usage records are removed if {@link isTrimDue} allows that, 90 days being the minimum. The extra month is for fast clocks. */
 export const historySeconds = 120 * 86_400;
 
-/** A gap in the history of at least twice this leaves one of the windows empty that {@link isTrimDue} checks. */
+/** Length of the windows that {@link isTrimDue} checks. A gap in the history of twice this length leaves one window empty. */
 export const historyWindowSeconds = 15 * 86_400;
 
 /**
-Whether usage records are too old, and others lie in every half-month of the time for which they are kept. Only then is the clock believed:
-one that is months ahead for a while leaves a gap between the true records and its own, and removes nothing until the gap is as old as the
-records it would remove. A box that was idle for as long merely keeps its records longer. `commit.lua` says the same in its words.
-
+Returns whether there are old usage records to remove. Requires records in every half-month of the kept time, because only then is the clock
+trusted: a clock that is months ahead for a while leaves a gap before its own records, and removes nothing until the gap is old. A box that was idle
+for that long merely keeps its records longer. `commit.lua` implements the same.
 @param now - The store's clock, in seconds.
 @param hasRecord - Whether a record ended in [fromSecond, toSecond].
 */
@@ -85,16 +77,16 @@ export function isTrimDue(now: number, hasRecord: (fromSecond: number, toSecond:
 	return true;
 }
 
-/** A request that comes later than this after its change was settled is not expected. */
+/** How long the attempt of a change is remembered. Later requests are not expected. */
 export const changeSeconds = 3600;
 
-/** At most so many old records are removed by one commit, so that none takes long. */
+/** The most old records that one commit removes, so that no commit takes long. */
 export const trimCount = 100;
 
-/** How many of the newest usage records tell which GPUs a user had last. */
+/** The number of newest usage records that show which GPUs a user had last. */
 export const recentCount = 100;
 
-/** Redis keeps the last uses of so many users; of more of them, those who used no GPU lately are forgotten. */
+/** Redis keeps the last uses of this many users. The least recent users are forgotten. */
 export const mostLastUsers = 1000;
 
 function encodeWrite(write: Write): RawWrite {
@@ -144,7 +136,7 @@ function encodeWrite(write: Write): RawWrite {
 	}
 }
 
-/** @throws TypeError or RangeError for what cannot be stored: bugs of the caller. */
+/** @throws TypeError or RangeError for values that cannot be stored, which are bugs of the caller. */
 export const encodePlan = (plan: Plan): RawPlan => ({
 	expect: plan.expect,
 	writes: plan.writes.map((write) => encodeWrite(write)),

@@ -24,17 +24,16 @@ export type RawSnapshot = {
 	readonly alerts: RawValue;
 	readonly policy: RawValue;
 	readonly revision: RawValue;
-	/** Names the present run of the store; undefined when that is not known. */
+	/** Id of the store's current run. Undefined if unknown. */
 	readonly run: string | undefined;
 	/** The records by index, at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
-	/** In the order of the queue. */
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
-	/** The usage records among which to look for those of `user`, newest first. */
+	/** The newest usage records first, to search for those of `user`. */
 	readonly recentUsage: readonly string[];
-	/** When `user` last used each GPU, in Unix seconds, from a store that has this ready: in the place of `recentUsage`. */
+	/** When `user` last used each GPU, in Unix seconds. Set instead of `recentUsage` by a store that keeps these times. */
 	readonly lastUse?: ReadonlyMap<number, number> | undefined;
-	/** Which attempt of the change was carried out, if that was asked. */
+	/** The executed attempt of the requested change. */
 	readonly attemptDone?: RawValue;
 };
 
@@ -64,7 +63,7 @@ export function decodeEntry(id: string, value: RawValue): EntryRecord | undefine
 	return record.kind === 'entry' ? record : undefined;
 }
 
-/** Which GPUs are out of service: all of them, when that cannot be read. */
+/** Returns the drained GPUs: all of them, if the record is unreadable. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
 	if ('drains' in decoded) {
@@ -99,11 +98,7 @@ function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<n
 	return lastUsed;
 }
 
-/**
-@param raw - What was read.
-@param user - The label whose last uses are wanted.
-@throws CanhazgpuError `pool-garbage` when the pool's own values make no sense.
-*/
+/** `user` is the label whose last uses are returned. Throws `pool-garbage` if the pool's values are invalid. */
 export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snapshot {
 	const pool = decodePool({
 		gpuCount: poolValue('gpu_count', raw.pool.gpuCount),

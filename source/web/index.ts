@@ -21,11 +21,9 @@ import {createStreams} from './server/stream.js';
 import {createKeptLoads} from './api/kept-loads.js';
 import {recordUtilization} from './api/utilization-json.js';
 
-/** Time between scans while a page is open. */
 export const watchedMs = 2000;
-/** Time between scans otherwise, for the history of utilization. */
+/** Time between scans while no page is open, for the history of utilization. */
 const unwatchedMs = 10_000;
-/** Number of events in the first message to a page. */
 const mostEvents = 200;
 
 export type MineAddress = {
@@ -37,7 +35,7 @@ export type MineAddress = {
 	readonly requester: ActorOptions['requester'];
 	readonly served: ActorOptions['served'];
 	readonly opened: () => void;
-	/** Called when requests are answered, with the function that creates links. */
+	/** Called once requests are answered, with the function that creates links. */
 	readonly ready: (newLink: () => string) => void;
 };
 
@@ -82,7 +80,6 @@ const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<str
 			.map((name) => name.toLowerCase()),
 	);
 
-/** Serves until the signal is aborted. Rejects with a fatal error. */
 export async function runWeb(options: WebOptions): Promise<void> {
 	const routes = Promise.withResolvers<ReturnType<typeof createRoutes>>();
 	const server = await startServer(options.address, routes.promise);

@@ -1,4 +1,4 @@
-/** The pool of this host. If it cannot be opened, the server retries and reports the reason. */
+/** Opens the pool of this host. After a failure, the server retries and reports the reason. */
 import {startLiveView, type LiveState, type LiveView, type LiveViewOptions} from '../core/live/live-view.js';
 import type {Clock, World} from '../core/model/ports.js';
 import type {AuditKind} from '../core/model/types.js';
@@ -7,7 +7,6 @@ import {CanhazgpuError} from '../errors.js';
 
 export type OpenPool = EngineWorld & {
 	readonly privateLabel?: string;
-	/** The GPU scanner for requests that act. */
 	readonly scannedGpus?: World['gpus'];
 	readonly close: () => Promise<void>;
 };
@@ -50,7 +49,6 @@ const nothingKnown = (problem: CanhazgpuError, sinceSeconds: number): LiveState 
 
 type Listener = Parameters<LiveView['subscribe']>[0];
 
-/** Creates a live view that delegates to the live view of the pool once that is open. */
 function createLateView(current: () => LiveState, problem: () => CanhazgpuError) {
 	let view: LiveView | undefined;
 	const listeners = new Set<Listener>();
@@ -119,7 +117,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	};
 }
 
-/** Opens the pool of this host. Rejects if that fails and the server cannot continue. */
+/** Rejects if the pool cannot be opened and the server cannot continue. */
 export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoolOptions): Promise<LocalPool> {
 	const stopped = new AbortController();
 	let opened: OpenPool | undefined;

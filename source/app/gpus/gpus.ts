@@ -43,7 +43,6 @@ export type ProviderContext = {
 	readonly scenario?: Scenario;
 	/** The processes that commands can signal instead of real ones. */
 	readonly simulatedProcesses?: SimulatedProcesses;
-	/** Tool runs that were started before this module was loaded. */
 	readonly early?: EarlyRuns;
 	readonly details?: WantedDetails;
 };
@@ -71,10 +70,7 @@ const createNvidia = (context: ProviderContext): GpuProvider => {
 const createAmd = (context: ProviderContext): GpuProvider =>
 	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
-/**
-Starts scanning before the store is connected, because the GPU tool is the slowest part of most commands. Guesses that
-the pool uses the first provider whose tool is installed.
-*/
+/** Scans before the store is connected, because the GPU tool is the slowest part of most commands. Assumes the first installed provider. */
 export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
 	if (create === undefined) {
@@ -153,7 +149,7 @@ function selfCommand(...words: readonly string[]): ToolCall {
 	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
 }
 
-/** Returns a factory of providers for a face that scans every `intervalMs`. */
+/** Returns a factory of providers for an interface that scans every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,

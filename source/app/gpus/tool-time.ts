@@ -1,6 +1,6 @@
 /**
-Learns the time limit of the GPU tool from earlier scans of this user on this machine. Most tools answer in 0.1 s, but
-`nvidia-smi` of a DGX B200 took 7 to 27 s. A short limit detects a hanging driver early.
+Learns the time limit of the GPU tool from earlier scans of this user on this machine. Most tools answer in 0.1 s, but `nvidia-smi` of a DGX B200
+took 7 to 27 s. A short limit detects a hanging driver early.
 */
 import path from 'node:path';
 import type {Config} from '../../config/config.js';
@@ -37,7 +37,7 @@ export const withAnswer = ({slowestMs = 0}: ToolMemory, tookMs: number): ToolMem
 export const withExceeded = (memory: ToolMemory, limitMs: number): ToolMemory => ({...memory, exceededMs: limitMs});
 
 export type ToolTime = {
-	/** Reads the memory again, because other commands of this user update it. */
+	/** Reads the stored durations again, because other commands of this user update them. */
 	readonly limitMs: () => number;
 	readonly watch: (provider: GpuProvider) => GpuProvider;
 };

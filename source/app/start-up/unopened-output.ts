@@ -1,7 +1,4 @@
-/**
-Leaves stdout and stderr unopened for `run`. Opening them takes some milliseconds, and makes a pipe non-blocking for
-every process that shares it.
-*/
+/** Leaves stdout and stderr unopened for `run`. Opening takes some milliseconds, and makes a pipe non-blocking for every process that shares it. */
 import {Buffer} from 'node:buffer';
 import {writeSync} from 'node:fs';
 import type {Paint} from '../../format/text/paint.js';

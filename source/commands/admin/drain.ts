@@ -1,4 +1,4 @@
-/** `admin --drain` and `--undrain`. Any account that can change the pool may drain, and the audit log names it. */
+/** `admin --drain` and `--undrain`. Any account that can change the pool may drain, and the audit log names the account. */
 import {drain, undrain} from '../../core/operations/pool/drain.js';
 import {characterCount, longestReason} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';

@@ -36,7 +36,6 @@ function settingOf(typed: string): PolicyChange {
 /** Does not check the key, because a later version may have set it. */
 const unsettingOf = (typed: string): PolicyChange => ({key: typed.trim(), value: undefined});
 
-/** Returns the changes in the order typed. Throws for an unknown or repeated key. */
 function changesOf(input: Input): readonly PolicyChange[] {
 	const changes = [
 		...input.texts('set').map((typed) => settingOf(typed)),

@@ -58,7 +58,7 @@ type AcquireOptions = {
 	readonly started?: Promise<void> | undefined;
 };
 
-/** Gets the GPUs and shows the progress of the wait. Throws `unavailable` if too few became free in time. */
+/** Throws `unavailable` if too few GPUs became free in time. */
 export async function acquireShown(
 	app: App,
 	world: OpenWorld,

@@ -8,7 +8,7 @@ type Background = {
 	readonly failed: (error: unknown) => void;
 };
 
-/** @param report - Gets the message of each bug once. An unreachable store is no bug: the command itself reports it. */
+/** `report` gets the message of each bug once. An unreachable store is no bug, and the command itself reports it. */
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {

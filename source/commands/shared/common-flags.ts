@@ -2,7 +2,6 @@ import type {Flag, KnownKind} from '../../command-line/command.js';
 
 export const jsonFlag: Flag = {shortFlag: 'j', summary: 'print JSON'};
 
-/** @param completes - The GPUs that completion offers. */
 export const idsFlag = (completes: KnownKind): Flag => ({
 	shortFlag: 'G',
 	value: 'IDS',

@@ -1,7 +1,7 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import type {Snapshot} from '../../core/model/types.js';
 
-/** Returns a warning if the store lost its data recently. The text is loaded only when needed. */
+/** Loads the warning's text only when needed. */
 export async function recentLossText(snapshot: Snapshot): Promise<string | undefined> {
 	const loss = recentLoss(snapshot);
 	if (loss === undefined) {

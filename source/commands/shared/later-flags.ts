@@ -1,4 +1,3 @@
-/** The flags of `run` for batch jobs, which need an engine that keeps jobs. */
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
@@ -23,7 +22,7 @@ const localWays: Readonly<Record<string, string>> = {
 	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
 };
 
-/** @throws CanhazgpuError `usage` for the local engine, which keeps no jobs. */
+/** Throws `usage` for the local engine, which keeps no jobs. */
 export function checkNotLater(input: Input): void {
 	for (const [flag, way] of Object.entries(localWays)) {
 		if (input.has(flag)) {

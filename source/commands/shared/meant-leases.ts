@@ -42,7 +42,7 @@ type MeantLeases = {
 	readonly selectionOf: (requester: Requester) => Selection;
 };
 
-/** @param named - Undefined for all manual reservations, or for everything in `--lease`. */
+/** `named` is undefined for all manual reservations, or for everything in `--lease`. */
 export function meantLeases(input: Input, named: NamedParts | undefined): MeantLeases {
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
@@ -69,7 +69,7 @@ export const nothingFoundText = (named: NamedParts | undefined): string =>
 		? 'No manually reserved GPUs found for current user'
 		: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
 
-/** Names the GPUs that were not reserved by the caller, while the others were changed. */
+/** Names the selected GPUs that were not reserved by the caller, while the others were changed. */
 export function remarkMissing(app: App, named: NamedParts | undefined, changed: readonly HeldPart[]): void {
 	const missing = named && missingParts(named, changed);
 	if (missing !== undefined && missing.ids.length + missing.instances.length > 0) {
@@ -77,7 +77,7 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 	}
 }
 
-/** @throws CanhazgpuError `not-found` if nothing is left of the reservation that `--lease` names. */
+/** Throws `not-found` if nothing is left of the reservation in `--lease`. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
 	if (by === 'lease' && changed.length === 0) {
 		throw new CanhazgpuError('not-found', 'That reservation has already ended', {

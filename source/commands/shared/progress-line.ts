@@ -1,4 +1,3 @@
-/** Shows on a terminal which hosts have not answered yet. */
 import type {App} from '../../app/contract.js';
 
 const clearLine = '\r\u{1B}[K';

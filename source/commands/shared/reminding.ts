@@ -1,4 +1,3 @@
-/** Reminds people of reservations that end soon, while a command of ours runs. */
 import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {claimReminders} from '../../core/operations/reminders.js';
 import {sanitize} from '../../format/text/text.js';

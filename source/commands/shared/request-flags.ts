@@ -139,7 +139,6 @@ const needOfInstances = (input: Input, command: ClaimingCommand, mig: InstanceNe
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
-/** Returns whether all GPUs must be of one model. Undefined for the default. */
 function sameModelOf(input: Input, command: ClaimingCommand, {count, ids}: Wish): boolean | undefined {
 	if (input.has('same-model') && input.has('mixed')) {
 		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {

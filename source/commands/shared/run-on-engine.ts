@@ -20,7 +20,7 @@ const own = {
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
 } as const;
 
-/** @throws CanhazgpuError `usage` for flags or settings that only the local engine supports. */
+/** Throws `usage` for flags or settings that only the local engine supports. */
 function checkFlags(input: Input): void {
 	const wanted = {
 		cuda: input.config.get('run.cuda') !== undefined,

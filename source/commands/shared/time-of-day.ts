@@ -45,9 +45,8 @@ function wallTimeOf(date: string, time: string): number {
 }
 
 /**
-Reads a time of day (`18:30`, the next one) or a date and time (`2026-05-01T18:30`, with or without an offset) as
-seconds since the epoch, in the local time zone by default. A time that comes twice means the next one.
-
+Parses a time of day (`18:30`, the next one) or a date and time (`2026-05-01T18:30`, with or without an offset) as seconds since the epoch, in the
+local time zone by default. A time that occurs twice means the next one.
 @throws CanhazgpuError `usage`, also for a date that does not exist.
 */
 export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()}: TimeOptions = {}): number {
@@ -81,7 +80,7 @@ export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()
 
 type Since = {readonly seconds: number} | {readonly time: number};
 
-/** Reads how long ago (`2h`, `7d`), or a local date and time (`2026-05-01`, `2026-05-01T18:30`). */
+/** Parses a past time: its age (`2h`, `7d`), or a local date and time (`2026-05-01`, `2026-05-01T18:30`). */
 export function parseSince(typed: string, now = new Date()): Since {
 	const isDate = /^\s*\d{4}-/v.test(typed);
 	if (!isDate && !/^[\s\d+.dhms]+$/v.test(typed)) {

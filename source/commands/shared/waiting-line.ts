@@ -1,4 +1,4 @@
-/** Shows the progress of a wait on stderr: a live line on a terminal, else one line for each change. */
+/** Shows the progress of a wait on stderr: a live line on a terminal, otherwise a line per change. */
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
@@ -11,7 +11,6 @@ const clearLine = '\r\u{1B}[K';
 
 type WaitingLine = {
 	readonly show: (progress: Progress) => void;
-	/** Removes the live line. */
 	readonly end: () => void;
 };
 

@@ -13,7 +13,7 @@ import {recentLossText} from '../shared/data-loss.js';
 import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
 
-/** The summary wins over JSON, as in the Go program. With --all or --follow, JSON wins. Flags override settings. */
+/** The summary overrides JSON, as in the Go program. With --all or --follow, JSON overrides the summary. Flags override settings. */
 export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
 	const forms = has('all') || has('follow') ? (['json', 'summary'] as const) : (['summary', 'json'] as const);
 	const typed = forms.find((form) => has(form));

@@ -46,7 +46,6 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	return name;
 }
 
-/** Translates `host` for a shell. */
 function withoutHostWord(words: readonly string[], own: string | undefined): readonly string[] {
 	const name = hostOf(words);
 	switch (name) {
@@ -114,10 +113,9 @@ function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKi
 	}
 }
 
-/** The end of a longer output is kept. */
 const mostLines = 5000;
 
-/** Makes the app for a command in the monitor: its output is collected, and its pool is the open one. */
+/** Returns an app for a command in the monitor: its output is collected, and its pool is the monitor's. */
 function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
 		for (const line of text.split('\n')) {

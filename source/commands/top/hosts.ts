@@ -15,7 +15,6 @@ import {localRows} from '../shared/hosts/local-rows.js';
 type Known = KnownHost<readonly JsonRow[]>;
 
 export type HostOutputs = {
-	/** Undefined if this host has no pool. */
 	readonly own: string | undefined;
 	readonly names: readonly string[];
 	readonly all: LiveOutput;
@@ -55,7 +54,6 @@ const tones: Readonly<Record<string, LiveOutputTone>> = {
 	[stateText.error]: 'error',
 };
 
-/** Returns the color of each line in the table of a host, which is that of the GPU's state. */
 const tonesOf = (rows: readonly JsonRow[]): ReadonlyMap<number, LiveOutputTone> =>
 	new Map(
 		rows.flatMap(({status}, index) => {

@@ -6,9 +6,9 @@ import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 type AuditListener = {
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
-	/** A request was granted after waiting this long in the queue, or 0 if it did not wait. */
+	/** Called for each granted request, with its waiting time in the queue (0 without a wait). */
 	readonly granted: (waitSeconds: number) => void;
-	/** The log cannot be read. `reason` is shown to the user. */
+	/** Called when the log cannot be read. `reason` is shown to the user. */
 	readonly lost: (reason: string) => void;
 	readonly broken: (error: unknown) => void;
 };
@@ -52,7 +52,7 @@ export function followAuditLog(
 		const added = found.filter(({id}) => !knownIds.has(id));
 		const next = grantWaits(joined, added);
 		joined = next.joined;
-		// Entries that are older than this feed are not counted.
+		// The first read returns entries from before this feed, which are not counted.
 		if (entries !== undefined) {
 			for (const {kind} of added) {
 				counts.set(kind, (counts.get(kind) ?? 0) + 1);

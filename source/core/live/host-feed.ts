@@ -1,16 +1,9 @@
-/**
-Follows other hosts over one connection each, which stays open while somebody asks for answers. Older versions are
-polled.
-*/
+/** Follows other hosts over one connection each, open while somebody asks for answers. Polls hosts with an older version. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostFeedOptions<Value> = {
-	/**
-	Opens a connection. `onValue` is called with each status that the host sends.
-	@returns `unsupported` if the host does not know the command. Rejects with a CanhazgpuError when the connection ends
-	otherwise.
-	*/
+	/** Rejects with a CanhazgpuError when the connection ends. Resolves with `unsupported` if the host does not know the command. */
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks once. Rejects with a CanhazgpuError after a bounded time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
@@ -43,7 +36,6 @@ type Connection<Value> = {
 	readonly controller: AbortController;
 	latest?: {readonly answer: Answer<Value>; readonly atMs: number};
 	askedMs: number;
-	/** Resolves with the next answer, or when the connection ends. */
 	next: PromiseWithResolvers<Answer<Value>>;
 };
 
@@ -58,7 +50,6 @@ export function createHostFeed<Value>({
 	broken,
 }: HostFeedOptions<Value>): HostFeed<Value> {
 	const connections = new Map<string, Connection<Value>>();
-	/** Recent answers of hosts that failed or must be polled. */
 	const kept = new Map<string, {readonly answer: Answer<Value>; readonly untilMs: number}>();
 	const unsupportedUntilMs = new Map<string, number>();
 	const pending = new Map<string, Promise<Answer<Value>>>();
@@ -89,7 +80,6 @@ export function createHostFeed<Value>({
 		}
 	}
 
-	/** Ends the connection and passes `answer` to everyone waiting for its next one. */
 	function close(name: string, connection: Connection<Value>, answer: Answer<Value>): void {
 		if (connections.get(name) === connection) {
 			connections.delete(name);

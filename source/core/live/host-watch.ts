@@ -58,7 +58,6 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** Returns the last status, which is remembered if the next answer is an error. */
 	function statusBefore(name: string): KnownHost<Status>['before'] {
 		const last = known.get(name);
 		return last !== undefined && 'status' in last.answer

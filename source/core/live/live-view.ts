@@ -11,13 +11,13 @@ import {followAuditLog} from './audit-feed.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
 
-/** The state to show. The snapshot and the readings are undefined until the first read and scan. */
+/** The snapshot and the readings are undefined until the first read and scan. */
 export type LiveState = {
 	readonly revision: number;
 	readonly snapshot: Snapshot | undefined;
 	/** Store time, in seconds, at which this state was made. */
 	readonly now: number;
-	/** The readings to show: the last successful ones, unless they are old. */
+	/** The last successful readings, unless they are old. */
 	readonly observation: Observation | undefined;
 	readonly lastScan: Observation | undefined;
 	readonly rows: readonly StatusRow[];
@@ -30,7 +30,7 @@ export type LiveState = {
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
-/** The kind of a change. `store-lost` is repeated with each failed try. */
+/** `store-lost` is repeated with each failed attempt. */
 export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
 
 export type LiveView = {
@@ -38,12 +38,9 @@ export type LiveView = {
 	/** Store time in seconds. May be later than `current().now`. */
 	readonly now: () => number;
 	readonly counts: ReadonlyMap<AuditKind, number>;
-	/**
-	Reads the store and waits for recent readings. Rejects with a CanhazgpuError while the store cannot be reached.
-	*/
+	/** Reads the store and waits for recent readings. Rejects with a CanhazgpuError while the store cannot be reached. */
 	readonly fresh: () => Promise<LiveState>;
 	readonly subscribe: (changed: (state: LiveState, change: LiveChange) => void) => () => void;
-	/** Calls `granted` with the waiting time of each later grant. */
 	readonly subscribeToGrants: (granted: (waitSeconds: number) => void) => void;
 	/** Scans the GPUs more often until the returned function is called. */
 	readonly watch: () => () => void;

@@ -21,7 +21,7 @@ export type ProcessHistory = {
 const mostPoints = 240;
 /** How long the series of an ended process is kept, because its graph may be open. */
 const keptMs = 5 * 60_000;
-/** The most processes that are followed. Newer ones are ignored. */
+/** The most processes to follow. Newer ones are ignored. */
 const mostProcesses = 2000;
 const bridgedSteps = 3;
 
@@ -137,9 +137,7 @@ function meanBetween(points: Float32Array, from: number, to: number): number | u
 	return count === 0 ? undefined : sum / count;
 }
 
-/**
-Returns the whole series of a process, resampled to `columns` points. Undefined for a process that was never seen.
-*/
+/** Returns the whole series of a process, resampled to `columns` points. Undefined for a process that was never seen. */
 export function processSeriesOf(
 	{series}: ProcessHistory,
 	key: string,

@@ -1,6 +1,3 @@
-/**
-A store for long-running processes, which restores what they last read when the store comes back without its data.
-*/
 import {withFallback} from '../../errors.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
@@ -19,13 +16,11 @@ const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean 
 
 const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
 
-/**
-Wraps a store so that each read restores lost data. A loss that cannot be repaired is tried again at a later read.
-*/
+/** Wraps a store so that each read restores data that the store has lost since the last read. A failed repair is tried again at a later read. */
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Reads the audit log. Returns no records if the store keeps no log. */
+	/** Returns no records if the store keeps no log. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> =>
 		withFallback(
 			async () => store.audit({fromTime}),
@@ -45,8 +40,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// GPU records cannot be read without the size of the pool. If some exist, the pool record goes
-						// first, alone.
+						// GPU records cannot be read without the size of the pool. If some exist, the pool record is restored first, alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined

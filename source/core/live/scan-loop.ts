@@ -6,11 +6,8 @@ import {createTimer} from './timer.js';
 export type Watched = Pick<World, 'gpus' | 'clock'>;
 
 type ScanLoop = {
-	/** Scans soon, because something changed. */
 	readonly poke: () => void;
-	/** Resolves when there is a recent scan. */
 	readonly fresh: () => Promise<void>;
-	/** Scans more often until the returned function is called. */
 	readonly watch: () => () => void;
 	readonly stop: () => void;
 };

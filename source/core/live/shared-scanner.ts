@@ -10,7 +10,7 @@ import {planServedModels} from '../rules/processes/served-model.js';
 import {isEmpty} from '../model/plan.js';
 import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 
-/** How long the role lasts without renewal. It is renewed after a third of that. */
+/** How long the scanner role lasts without renewal. The holder renews the role after a third of this time. */
 const roleSeconds = 3;
 /** How often a viewer checks whether the role is vacant. */
 const tickMs = 500;
@@ -24,10 +24,7 @@ const patienceMs = 15_000;
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
 	readonly intervalMs: number;
-	/**
-	Creates the provider that scans. Called when the role is won and when there is no store. Closed when the role is
-	lost.
-	*/
+	/** Creates the provider that scans, when the role is won or there is no store. Closed when the role is lost. */
 	readonly createScanner: () => GpuProvider;
 };
 
@@ -50,7 +47,6 @@ class SharedScanner {
 	#isPartial = false;
 	/** When the last `observe` ended. A viewer that no longer asks gives up the role. */
 	#lastObservedMs = 0;
-	/** The time of the last scan that was shown. */
 	#shownTime: number | undefined;
 	#idle: readonly IdleSpan[] = [];
 	readonly #loadKeeper: LoadKeeper;
@@ -83,7 +79,7 @@ class SharedScanner {
 			const unsubscribe = await this.#unsubscribe;
 			await unsubscribe?.();
 			if (isOurs) {
-				// If this fails, the role expires.
+				// If the resignation fails, the role expires.
 				await scans.resign(this.#owner);
 			}
 		});
@@ -131,7 +127,7 @@ class SharedScanner {
 			return;
 		}
 
-		// The scans of this machine are useless to the pool of another one.
+		// Scans of this machine are useless to the pool of another machine.
 		requirePool(await store.read(), host, store.location);
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
@@ -164,7 +160,7 @@ class SharedScanner {
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 
-	/** Takes or renews the role. Returns false if the viewer was closed meanwhile. The role then expires. */
+	/** Takes or renews the role. Returns false if the viewer was closed meanwhile, so that the role expires. */
 	async #claim(): Promise<boolean> {
 		const {store, intervalMs} = this.#options;
 		const isGranted = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);

@@ -8,10 +8,7 @@ import {createTimer} from './timer.js';
 
 type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
-	/**
-	The store cannot be reached or its data is invalid, so the last snapshot was valid until `sinceMs`. The feed
-	retries.
-	*/
+	/** The store is unreachable or its data is invalid. The last snapshot was valid until `sinceMs`. The feed retries. */
 	readonly lost: (reason: string, sinceMs: number) => void;
 	readonly broken: (error: unknown) => void;
 };
@@ -21,7 +18,7 @@ type Feed = {
 	readonly stop: () => void;
 };
 
-/** Events come in bursts. The first is answered at once, and after that there is at most one read in this time. */
+/** Events come in bursts. The first event causes a read at once. After that, there is at most one read in this time. */
 const coolingMs = 50;
 /** The time until the next read if an event was lost. */
 const safetyMs = 10_000;
@@ -63,7 +60,6 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		}
 	};
 
-	/** Reports an error and, unless it is a bug, tries again later. */
 	const fail = (error: unknown, sinceMs: number, tryAgain: (milliseconds: number) => void): void => {
 		if (isStopped) {
 			return;

@@ -1,12 +1,11 @@
 import type {Clock} from '../model/ports.js';
 
 type Timer = {
-	/** Runs once after this delay. Replaces a run that was planned before. */
+	/** Calls `run` once after this delay. Replaces an earlier planned call. */
 	readonly runIn: (milliseconds: number, run: () => void) => void;
 	readonly stop: () => void;
 };
 
-/** Creates a timer with at most one planned run, driven by the clock of the world. */
 export function createTimer(clock: Pick<Clock, 'sleep'>): Timer {
 	let planned: AbortController | undefined;
 	const stop = (): void => {

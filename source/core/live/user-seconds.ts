@@ -27,10 +27,7 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 	});
 }
 
-/**
-Counts how long each user holds GPUs and leaves them idle, and returns a function that returns the current sums. Nothing
-is counted while the store is away, because the holders are then unknown.
-*/
+/** Counts how long each user holds GPUs and leaves them idle. Pauses while the store is away, because the holders are then unknown. */
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,
 	monotonicMs: Clock['monotonicMs'],

@@ -64,7 +64,6 @@ export function recorded(
 	return {...history, samples: [...kept, {atMs, means}]};
 }
 
-/** Returns the keys of the GPUs with a sample after `sinceMs`. */
 export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): ReadonlySet<string> =>
 	new Set(samples.filter(({atMs}) => atMs > sinceMs).flatMap(({means}) => means.keys().toArray()));
 
@@ -128,9 +127,7 @@ type PastOptions = {
 const meanOf = (value: number | undefined, count: number): Mean | undefined =>
 	value === undefined ? undefined : {value, count};
 
-/**
-Returns the shared load history, continued with newer samples of this process. Times are milliseconds since the epoch.
-*/
+/** Returns the shared load history, continued with newer samples of this process. Times are milliseconds since the epoch. */
 export function pastHistory(
 	minutes: readonly MinuteLoads[],
 	own: UtilizationHistory,

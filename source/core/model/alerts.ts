@@ -12,7 +12,7 @@ export type Alert = {
 	readonly since: number;
 };
 
-/** The least memory in use that was seen on a GPU while nothing ran there: the driver's own memory. */
+/** The least memory in use that was seen on an unused GPU: the driver's own memory. */
 export type MemoryBaseline = {
 	readonly memoryMiB: number;
 	/** The UUID of the GPU. A replaced GPU has another baseline. */

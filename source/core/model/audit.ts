@@ -9,7 +9,6 @@ export const auditKinds = [
 	'held',
 	'released',
 	'extended',
-	/** A manual reservation reached its end. */
 	'expired',
 	'ended',
 	/** A request got nothing, at once or when its waiting time was up. */
@@ -43,23 +42,21 @@ export type AuditBefore = {
 };
 
 export type AuditRecord = {
-	/** Store time of the event. For something that nobody did, such as an expiry: when it was noticed. */
+	/** Store time of the event. An automatic event, such as an expiry, has the time at which it was noticed. */
 	readonly time: number;
 	readonly kind: AuditKind;
-	/** OS account that did it. For an expiry or another automatic event: the owner's account. */
+	/** OS account of the actor. An automatic event, such as an expiry, has the owner's account. */
 	readonly account?: string;
 	readonly label?: string;
-	/** OS account of the owner, if somebody else did it. */
+	/** OS account of the owner, if somebody else acted. */
 	readonly owner?: string;
 	readonly host?: string;
 	readonly gpus: readonly number[];
-	/** The MIG instances concerned. Absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
 	/** How many GPUs were requested, for a refusal. How many the pool has, for `pool`. */
 	readonly count?: number;
 	readonly need?: Need;
 	readonly provider?: string;
-	/** The memory that a share reserves on each GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
 	/** The policy key that changed, or `all` if an unreadable record was removed. */
@@ -73,15 +70,14 @@ export type AuditRecord = {
 	readonly until?: number;
 	readonly reason?: string;
 	readonly note?: string;
-	/** The interface through which it was done. Absent for a terminal. */
+	/** The interface that was used. Absent for a terminal. */
 	readonly via?: 'web';
 };
 
-/** A record of the audit log. The id is its position. */
+/** `id` is the position in the log. */
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
-	/** Only entries recorded at or after this time. */
 	readonly fromTime?: number;
 	/** Only entries after this one. Ids from another store are ignored. */
 	readonly afterId?: string;

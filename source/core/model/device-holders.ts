@@ -2,8 +2,8 @@
 import type {GpuProcess} from './observation.js';
 
 /**
-`stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends it. `leaderless`: only its first
-thread has ended. `zombie`: ended, but not yet reaped. `absent`: not visible from here.
+`stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends the process. `leaderless`: only the first thread has ended.
+`zombie`: ended, but not yet reaped. `absent`: not visible from here.
 */
 export type HolderState = 'running' | 'stopped' | 'waiting' | 'leaderless' | 'zombie' | 'absent';
 
@@ -11,7 +11,7 @@ export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercen
 	readonly state: HolderState;
 	/** Whether the process has a device of the GPU open. Undefined if its open files cannot be read. */
 	readonly hasOpen: boolean | undefined;
-	/** Whether its pids belong to another namespace, as in a container. Undefined if unknown. */
+	/** Whether the process has its pids in another namespace, as in a container. Undefined if unknown. */
 	readonly isInOtherPidNamespace: boolean | undefined;
 	readonly isOwn: boolean;
 };

@@ -5,7 +5,6 @@ export type EnvironmentFacts = {
 	/** Undefined if there is no home directory. */
 	readonly stateDirectory: string | undefined;
 	readonly canWriteState: boolean;
-	/** Empty if the machine has no name. */
 	readonly hostname: string;
 	readonly hasMachineId: boolean;
 	readonly directory: 'usable' | 'deleted' | 'unreadable';

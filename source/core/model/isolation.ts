@@ -29,14 +29,12 @@ export type IsolationProblem =
 	| {readonly kind: 'simulated'}
 	/** No GPU has a device file, as under WSL. */
 	| {readonly kind: 'no-devices'}
-	/** The device file of this GPU is unknown. */
 	| {readonly kind: 'unknown-device'; readonly gpu: number}
 	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter' | 'systemd-run'}
 	| {readonly kind: 'needs-root'; readonly fence: Fence}
 	| {readonly kind: 'no-systemd'}
 	/** The device controller of cgroup v1 is not mounted. */
 	| {readonly kind: 'no-device-groups'}
-	/** These kernel settings prevent this account from creating namespaces. */
 	| {readonly kind: 'no-namespaces'; readonly settings: readonly NamespaceSetting[]}
 	/** The program failed. Its message is not sanitized. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string}
@@ -47,7 +45,6 @@ export type IsolationProblem =
 	| {readonly kind: 'foreign-opens'; readonly device: string}
 	| {readonly kind: 'granted-refuses'; readonly device: string};
 
-/** A tested isolation, in which the job is started. */
 type Isolated = {
 	readonly kind: 'isolated';
 	/** The mechanism in use, or undefined if there are no other GPUs. */
@@ -63,5 +60,4 @@ type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationPr
 /** Prepares and tests an isolation with this mechanism, or with the first that works. Never rejects. */
 export type Isolate = (granted: readonly GrantedGpu[], fence?: Fence) => Promise<Isolated | NotIsolated>;
 
-/** The available mechanism, or why there is none. */
 export type IsolationCheck = NotIsolated | {readonly kind: 'possible'; readonly fence: Fence};

@@ -6,7 +6,6 @@ export type Need = {
 	readonly minMemoryMiB?: number;
 	/** Memory of a share on each GPU. Absent if the GPUs are not shared. */
 	readonly shareMiB?: number;
-	/** The MIG instances requested instead of GPUs. */
 	readonly mig?: InstanceNeed;
 	/** Each GPU's name contains all words of one of these models, in order and in any case. */
 	readonly models?: readonly string[];

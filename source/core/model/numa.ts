@@ -1,7 +1,5 @@
-/** Why a job is not bound to the CPUs and memory near its GPUs. */
 export type NumaProblem =
 	| {readonly kind: 'unknown-node'; readonly gpu: number}
-	/** The kernel lists no CPUs for the node. */
 	| {readonly kind: 'no-processors'; readonly node: number}
 	| {readonly kind: 'no-program'}
 	/** The program failed. Its message is not sanitized. */

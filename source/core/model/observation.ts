@@ -47,7 +47,6 @@ export type MigInstance = Partial<HeldInstance> & {
 	readonly memoryTotalMiB?: number;
 };
 
-/** The node of a cluster and the GPU's index there. */
 export type GpuPlace = {readonly node: string; readonly gpu: number};
 
 export type GpuReading = {
@@ -113,7 +112,6 @@ export type Observation = {
 	readonly provider: ProviderName;
 	/** Milliseconds on the monotonic clock of this process when the scan ended. */
 	readonly takenAtMs: number;
-	/** Whether the GPUs are simulated, which every interface shows. */
 	readonly simulated: boolean;
 	readonly driverVersion?: string;
 	readonly gpus: readonly GpuReading[];
@@ -130,10 +128,7 @@ export const mostGpus = 1024;
 
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
-/**
-Returns a PCI address in the spelling of nvidia-smi: `0000:0b:00.0` becomes `00000000:0B:00.0`. Text order is then bus
-order, which is the order of GPU indices. Undefined for invalid addresses.
-*/
+/** Returns a PCI address as nvidia-smi writes it: `00000000:0B:00.0`. Text order is then the order of GPU indices. Undefined if invalid. */
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();

@@ -65,10 +65,7 @@ export type Write =
 	/** Records that all known commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};
 
-/**
-An idempotency key. A commit can reach the store late, after the next attempt. A store therefore executes at most one
-plan of each id, and remembers it for an hour.
-*/
+/** An idempotency key. A commit can reach the store after the next attempt, so a store executes at most one plan per id. Ids expire after an hour. */
 export type Change = {
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */
@@ -78,7 +75,7 @@ export type Change = {
 /** The attempt number of a canceled change. */
 export const withdrawn = 0;
 
-/** A set of changes that is committed completely or not at all. */
+/** Changes that are committed completely or not at all. */
 export type Plan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly Write[];

@@ -23,7 +23,7 @@ export type CommitOutcome = 'done' | 'conflict' | 'locked';
 export type ReadOptions = {
 	readonly user?: string;
 	readonly change?: string;
-	/** Whether to omit the queue, which is most of a read. The snapshot cannot be used for decisions. */
+	/** Omits the queue, which is most of a read. Such a snapshot cannot be used for decisions. */
 	readonly withoutQueue?: boolean;
 };
 
@@ -72,10 +72,7 @@ export const longestLoadHour = 2 ** 20;
 /** Hours of load history, including the current one: a week and the rest of its first hour. */
 export const loadHours = 7 * 24 + 1;
 
-/**
-The load of the GPUs, as a text for each hour since the epoch. Any process can write it, so it is only displayed.
-Methods reject like those of {@link Store}.
-*/
+/** The load of the GPUs, as a text for each hour since the epoch. Any process can write these texts, so they are only displayed. */
 export type LoadHistory = {
 	/** Appends a line, unless the hour is full, and deletes hours older than {@link loadHours}. */
 	readonly append: (hour: number, line: string) => Promise<void>;
@@ -85,7 +82,6 @@ export type LoadHistory = {
 
 export type StoreCondition = {
 	readonly version?: string;
-	/** Whether commits survive a crash of the store. */
 	readonly isDurable?: boolean;
 	readonly evicts?: boolean;
 	readonly damage?: string;
@@ -97,9 +93,8 @@ export type UsageHistory = AsyncIterable<UsageRecord> & {
 };
 
 /**
-The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may
-still happen: read and check its change), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the
-pool's keys are invalid).
+The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may still happen: read and check
+its change), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid).
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';
@@ -107,9 +102,7 @@ export type Store = {
 	readonly location: string;
 	/** Command for manual access, such as `redis-cli -p 7000` or `sqlite3 FILE`. */
 	readonly shell: string;
-	/**
-	Reads everything atomically. `user` (a label) fills in `lastUsed`, and `change` (an id) fills in `attemptDone`.
-	*/
+	/** Reads everything atomically. `user` (a label) fills in `lastUsed`, and `change` (an id) fills in `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
 	/** Reads one queue entry, for a heartbeat. Undefined if it is missing or cannot be read alone. */
 	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
@@ -118,14 +111,9 @@ export type Store = {
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records that ended in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
-	/**
-	Returns the audit log, oldest first, about 10,000 records. Skips invalid ones. Rejects with `store-refused` if the
-	store keeps no log: a Redis before 5, or an account without permission.
-	*/
+	/** Returns about 10,000 valid records, oldest first. Rejects with `store-refused` if the store keeps no log (Redis 4, no permission). */
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
-	/**
-	Imports the history of an older version once, and returns the number of records. Can be interrupted and repeated.
-	*/
+	/** Imports the history of an older version once, and returns the number of records. Can be interrupted and repeated. */
 	readonly takeOverHistory?: () => Promise<number>;
 	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
@@ -136,7 +124,7 @@ export type Store = {
 export type GpuProvider = {
 	readonly name: ProviderName;
 	readonly simulated: boolean;
-	/** Returns the number of GPUs. Rejects with `provider` if it is unknown. */
+	/** Rejects with `provider` if the number is unknown. */
 	readonly count: () => Promise<number>;
 	/** Scans the GPUs. Never rejects and never runs twice at once: a failed scan has a `failure`. */
 	readonly observe: () => Promise<Observation>;
@@ -149,21 +137,15 @@ export type Account = {
 	/** Looked up by uid in the user database, never from `$USER`. */
 	readonly name: string;
 	readonly uid: number;
-	/**
-	Set in a user namespace, where names and uids prove nothing: the outer uid and the namespace's number, such as
-	`61002/4026532590`. Undefined if the machine vouches for the account.
-	*/
+	/** Set in a user namespace, whose names and uids prove nothing: outer uid and namespace number, such as `61002/4026532590`. */
 	readonly userNamespace?: string;
 	/** The account outside of the user namespace, if that is proved: see `provenAccount`. */
 	readonly outsideName?: string | undefined;
 };
 
-/**
-CLOCK_MONOTONIC: unaffected by changes of the date, and paused while the machine is suspended. Readings of two processes
-are comparable if their `id` is the same.
-*/
+/** CLOCK_MONOTONIC: unaffected by date changes, paused during suspend. Readings with the same `id` are comparable. */
 type MonotonicClock = {
-	/** The boot and the time namespace. */
+	/** Identifies the boot and the time namespace. */
 	readonly id: string;
 	readonly seconds: () => number | undefined;
 };

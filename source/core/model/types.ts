@@ -75,7 +75,6 @@ type Held = {
 	/** The wrapper of a job, or the process that waits. */
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
-	/** Stored fields of later versions, written back unchanged. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
@@ -86,7 +85,7 @@ export type Lease = Held & {
 	readonly expiryTime?: number;
 	/** The end that the holder was reminded of. A changed end needs another reminder. */
 	readonly remindedOf?: number;
-	/** When a job with a time limit is stopped. Does not show that the job is alive. */
+	/** Store time at which a job with a time limit is stopped. Does not prove that the job is alive. */
 	readonly endsBy?: number;
 	/** Whether an engine has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
@@ -133,7 +132,6 @@ export type GpuRecord =
 			readonly shares: readonly Lease[];
 			/** Memory that all shares may have together, read at the first grant. */
 			readonly capacityMiB?: number;
-			/** Stored fields of later versions, written back unchanged. */
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
 	  }
 	| {
@@ -146,7 +144,7 @@ export type GpuRecord =
 /** `used`: without a reservation. `unknown`: usage unknown. `mode`: MIG mode or layout unknown. */
 export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
-/** A GPU or instance that a waiting request saw out of service. The words can be written by any account. */
+/** A GPU or instance that a waiting request saw out of service. Any account can write `detail`. */
 export type NotedOutage = {
 	readonly gpu: number;
 	/** The MIG instance. Absent if the whole GPU is out of service. */
@@ -241,7 +239,6 @@ export type Snapshot = {
 	/** Uptime of the store; `Infinity` for a store without a process. */
 	readonly storeUptimeSeconds: number;
 	readonly pool: Pool | undefined;
-	/** The records by index, `pool.gpuCount` in all. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
 	/** The drained GPUs. Contains every GPU of the pool if the record is unreadable: unknown is not free. */
@@ -321,7 +318,7 @@ export type PoolEvent = {
 	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
 	readonly user?: string;
-	/** Entries that left the queue. Those behind them move up without reading. */
+	/** Entries that left the queue. Later entries move up without a read. */
 	readonly left?: readonly string[];
 	/** Set for a share, because other requests may fit beside it. */
 	readonly shared?: true;
@@ -330,7 +327,7 @@ export type PoolEvent = {
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
 export type Requester = {
-	/** The owner of what is granted, see `requesterOf`. */
+	/** The owner of the granted GPUs, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
 	/** Set if nothing vouches for the account, see `Account`. */

@@ -1,4 +1,3 @@
-/** Grants GPUs immediately or refuses. Shared by `reserve` and `run`. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/grants/newcomer-grant.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
@@ -20,7 +19,6 @@ import {transact} from './transact.js';
 /** The greatest age of a scan that a grant relies on. */
 export const freshMs = 2000;
 
-/** Returns the lease of a request that is granted now. */
 export function leaseFor(
 	{requester, tenure, note, need}: AcquireRequest,
 	leaseId: string,
@@ -63,7 +61,7 @@ export const grantOf = (
 	endsBy: latestEndOf(lease),
 });
 
-/** Returns which entries are answering. The others claim nothing until they do. */
+/** Returns a test for entries that answer. Other entries claim nothing until they answer. */
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
@@ -72,7 +70,6 @@ export const answeringIn =
 /** Minimum time for a scan. Most take much less. */
 const leastScanMs = 2000;
 
-/** Returns the result of a scan that did not finish in time. */
 const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	provider: gpus.name,
 	takenAtMs: clock.monotonicMs(),
@@ -85,10 +82,7 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	warnings: [],
 });
 
-/**
-Scans the GPUs if the last scan is older than 2 s. At the deadline, returns a failed scan instead. Rejects with the
-signal's reason when it is aborted.
-*/
+/** Scans the GPUs if the last scan is older than 2 s. At the deadline, returns a failed scan. Rejects with the reason of an aborted signal. */
 export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;
 	let last: Observation | undefined;
@@ -138,11 +132,7 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	};
 }
 
-/**
-Grants GPUs now, or returns what is in the way.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long,
-`busy`, `store-unreachable`, ...
-*/
+/** Throws `impossible` if the pool can never satisfy the request, `usage` for a long note, `busy`, `store-unreachable`, ... */
 export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
@@ -150,8 +140,7 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, read, commit: the scan is no newer than the read. Only an outdated scan is repeated after the read. A GPU
-	// that is taken in between makes the commit a conflict.
+	// Scan, read, commit: the scan is no newer than the read. A GPU that is taken in between makes the commit a conflict.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {

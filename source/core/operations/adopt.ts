@@ -1,6 +1,3 @@
-/**
-Adopts a process that runs without a reservation: its owner gets a lease on its GPUs for as long as the process lives.
-*/
 import {CanhazgpuError} from '../../errors.js';
 import {additionOf, grantedParts, type Addition, planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
@@ -36,7 +33,6 @@ export type AdoptRequest = {
 
 type Adopted = {
 	readonly gpus: readonly number[];
-	/** The MIG instances that the process uses, if any. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
 	/** OS account that owns the process and now the lease. */
@@ -72,9 +68,7 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	return {process, used: on.map((reading) => usedGpuOf(reading, pid))};
 }
 
-/**
-@throws CanhazgpuError `unavailable` if MIG has split the GPU and the tool does not report the process's instance.
-*/
+/** @throws CanhazgpuError `unavailable` if MIG has split the GPU and the tool does not report the process's instance. */
 function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	const {index} = reading;
 	if (isWhole(reading) === true) {

@@ -1,7 +1,6 @@
 /**
-Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the
-change, and the store executes at most one of them. A request that arrives late therefore does nothing. Also makes
-changes that need no answer: they are planned again after each read until nothing is left to change.
+Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the change, and the store executes
+at most one of them. Also makes changes that need no answer, by planning after each read until nothing is left to change.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError, hasCode} from '../../errors.js';
@@ -18,10 +17,7 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
-/**
-The same for changes of leases. Every conflict means that another change succeeded, so even a crowd of releases gets
-through in time. A release that gives up would keep GPUs from others.
-*/
+/** The patience for changes of leases. A release that gives up would keep GPUs, and every conflict means that another change succeeded. */
 const leasePatienceMs = 60_000;
 /** Caps the pause after a lease conflict at 16 ms, so that releases go before waiting requests. */
 const briefTries = 3;
@@ -35,10 +31,7 @@ export type ChangeOptions<Result> = {
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
 	/** Makes the plan from a read. Called again after a conflict. An empty plan ends the change. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
-	/**
-	Whether only leases matter and change. After a conflict, the queue is not read again and the next attempt follows at
-	once, so that waiting requests do not delay a release. Expired leases can then still be in the snapshot.
-	*/
+	/** Whether only leases change. After a conflict, the next attempt is immediate and without the queue, so that a release is not delayed. */
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
 	readonly shownBy?: 'status' | 'queue';
@@ -136,7 +129,7 @@ class OneChange<Result> {
 			return this.#send(++this.#attempts, plan, end);
 		}
 
-		// A request that is still on its way must not do what was reported as not done.
+		// A request that is still under way must not make a change that was reported as not made.
 		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
 	}
 
@@ -218,7 +211,7 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Other processes remove the dead. No lease of the caller depends on that.
+			// Other processes remove expired leases. No lease of the caller depends on that.
 			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
@@ -242,12 +235,7 @@ class OneChange<Result> {
 	}
 }
 
-/**
-Makes one change atomically.
-@returns The result of the attempt that was executed.
-@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change
-may have been made.
-*/
+/** Makes one change atomically. Throws `busy`, `store-unreachable`, or errors of `read` or `attempt`. The hint tells if it may be made. */
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
 	options: ChangeOptions<Result>,

@@ -1,7 +1,6 @@
 /**
-The interface of an external engine, such as Slurm, that grants the GPUs. Without one, the operations plan by the rules
-and commit to the store. With one, they ask the engine. Its queue and GPUs are shown by a read-only store and a GPU
-provider in the same world.
+The interface of an external engine that grants the GPUs, such as Slurm. With an engine, operations ask the engine instead of committing to the
+store. A read-only store and a GPU provider in the same world show the engine's queue and GPUs.
 */
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
@@ -22,7 +21,6 @@ export type Progress =
 			readonly outOfService: readonly number[];
 			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
-			/** GPUs that may qualify, with the quality that is unknown. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			readonly estimateSeconds: number | undefined;
 			readonly reason?: string;
@@ -46,10 +44,7 @@ export type WaitOptions = {
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
-	/**
-	Receives work for others, such as recording alerts, to run after the grant is in use. Absent: the grant waits for
-	it.
-	*/
+	/** Called with work for others, such as recording alerts, to run once the grant is in use. Absent: the grant waits for that work. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	/** Receives errors of background work that do not end the wait. */
 	readonly failed?: (error: unknown) => void;
@@ -106,17 +101,13 @@ export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Waits for the grant of the job.
+	Waits for the grant of the job. Resolves with undefined when the program has ended, or if nothing is to be reported.
 	@param pid - The engine's program.
-	@param signal - Aborted when the program has ended. Resolves with undefined then, or if nothing is to be reported.
+	@param signal - Aborted when the program has ended.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
-	/**
-	Maps the program's exit code to that of `run`.
-	@throws CanhazgpuError if the engine never ran the command: `unavailable`, `impossible`, `store-unreachable` and
-	others.
-	*/
+	/** Maps the program's exit code to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
 	readonly exitCodeOf: (exitCode: number) => Promise<number>;
 };
 
@@ -146,10 +137,7 @@ export type Engine = {
 	readonly name: 'slurm';
 	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
-	/**
-	@throws CanhazgpuError `unavailable` if too few GPUs are free and the request does not wait, `usage` for unsupported
-	options.
-	*/
+	/** @throws CanhazgpuError `unavailable` if too few GPUs are free for a request that does not wait, `usage` for unsupported options. */
 	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
 	/** @throws CanhazgpuError As `acquire`, without waiting. */
 	readonly acquireNow: (request: AcquireRequest) => Promise<Grant>;
@@ -158,11 +146,7 @@ export type Engine = {
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
 	/** @throws CanhazgpuError `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
-	/**
-	Submits a command to run in the background.
-	@param directory - The working directory, which also gets the output.
-	@throws CanhazgpuError As `submit`, and if the engine rejects the job.
-	*/
+	/** Submits a background command. `directory` is for working and the output. Throws as `submit`, and if the engine rejects the job. */
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
@@ -172,10 +156,7 @@ export type Engine = {
 
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
 
-/**
-Returns whether shares are available, by the engine's features or the local policy.
-@param lacks - Features that the engine lacks. Undefined for the local engine.
-*/
+/** Returns whether shares are available, by the engine's features (`lacks`) or, without an engine, by the policy. */
 export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: StoredPolicy | undefined): boolean =>
 	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 

@@ -57,10 +57,7 @@ const partsOf = (parts: readonly OwnPart[]): JobLease['leases'] =>
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
 	instancesHeld(leases.values().toArray());
 
-/**
-Returns the stored lease right after the grant.
-@throws CanhazgpuError `failed` if the lease is already gone.
-*/
+/** Returns the stored lease right after the grant. Throws `failed` if the lease is already gone. */
 export async function findJobLease(world: World, leaseId: string): Promise<FoundJobLease> {
 	const snapshot = await readCurrent(world);
 	const {gpus, now} = snapshot;
@@ -92,11 +89,7 @@ type FindOptions = {
 	readonly away: (reason: string) => void;
 };
 
-/**
-Returns the stored lease after a wait, and retries while the store is away. This process keeps the lease alive.
-@returns Undefined if the signal is aborted first.
-@throws CanhazgpuError `failed` if the lease is gone.
-*/
+/** Retries while the store is away, and keeps the lease alive. Undefined if the signal is aborted. Throws `failed` if the lease is gone. */
 export async function awaitJobLease(
 	world: World,
 	leaseId: string,
@@ -128,10 +121,7 @@ export async function awaitJobLease(
 	}
 }
 
-/**
-Returns the lease with its job, so that it outlives a killed wrapper, and with the model in the command. The next
-heartbeat stores both.
-*/
+/** Returns the lease with its job, which keeps the lease if the wrapper is killed, and with its model. The next heartbeat stores both. */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
 	leases: new Map(
@@ -149,7 +139,7 @@ type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
 	| {readonly kind: 'held'; readonly jobLease: JobLease; readonly takenBack: readonly TakenBack[]}
-	/** Some or all GPUs were lost. `holder` is their new holder, if any. `hold` is the rest. */
+	/** Some or all GPUs were lost. `holder` is the new holder, if any. `jobLease` has the rest. */
 	| {
 			readonly kind: 'lost';
 			readonly jobLease: JobLease;
@@ -222,8 +212,8 @@ type KnownEnds = {
 };
 
 /**
-Returns which parts have ended for good. The GPU's record tells, or the audit log if the GPU was used since, is shared,
-or was written by an older version. Without evidence the lease continues, except for a share if there is no audit log.
+Returns which parts have ended for good. The GPU's record tells, or else the audit log. Without evidence the lease
+continues, except for a share if there is no audit log.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
 	// With several instances on one GPU, the record names only the last one that ended.
@@ -344,8 +334,7 @@ async function planHeartbeat(
 }
 
 /**
-Checks that the lease still exists, and sends a heartbeat if due. Takes back GPUs that were lost by mistake. Writes
-nothing else, so frequent calls are fine.
+Checks that the lease still exists, sends a heartbeat if due, and takes back GPUs that were lost by mistake. Can be called often.
 @throws CanhazgpuError `store-unreachable`, `no-pool`, ... The lease then lasts another quarter of an hour.
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
@@ -387,10 +376,7 @@ const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | u
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;
 
-/**
-Ends the lease on all GPUs that it still has, and returns them.
-@param left - Processes that outlive the job.
-*/
+/** Ends the lease on all GPUs that it still has, and returns them. `left`: processes that outlive the job. */
 export const endJobLease = async (
 	world: World,
 	jobLease: JobLease,

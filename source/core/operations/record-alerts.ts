@@ -1,4 +1,3 @@
-/** Records the findings of scans in the audit log. The store keeps the active alerts, so that each is recorded once. */
 import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
@@ -9,12 +8,12 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 
-/** @param snapshot - A new read. Its clock dates the records. */
+/** `snapshot` must be a new read, because its clock dates the records. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Creates a recorder of alerts. Errors of the store are ignored, because the next scan tries again. Nothing is sent if
-nothing changed or if a commit is still under way.
+Creates a recorder that writes the findings of scans to the audit log, each once, because the store keeps the active alerts. Ignores errors of the
+store, because the next scan tries again. Sends nothing if nothing changed or if a commit is still under way.
 */
 export function createAlertRecorder({
 	store,

@@ -1,7 +1,4 @@
-/**
-Sends each reminder at most once. The sender first records the reminder in the lease, so only one of several processes
-sends it. If the answer to that commit is lost, nobody sends it.
-*/
+/** Sends each reminder at most once: the sender first records it in the lease. If the answer to that commit is lost, nobody sends it. */
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
@@ -15,15 +12,11 @@ import type {EngineWorld} from './engine.js';
 /** Remaining time at which the holder of a manual reservation is reminded. */
 const remindSeconds = 600;
 
-/**
-Seconds during which only the holder's processes and root's may send, because they can reach the holder's terminals.
-*/
+/** Seconds during which only the holder's processes and root's may send, because they can reach the holder's terminals. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {
-	/**
-	`ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory.
-	*/
+	/** `ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory. */
 	readonly kind: 'ending' | 'served' | 'overuse';
 	readonly account: string;
 	readonly label?: string;
@@ -164,11 +157,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 	};
 }
 
-/**
-Claims the reminders that are due.
-@returns The reminders to send, and when to read again.
-@throws CanhazgpuError `store-unreachable`, ... There is then nothing to send.
-*/
+/** Claims the reminders that are due. Also returns when to read again. Throws `store-unreachable`, ... There is then nothing to send. */
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,

@@ -28,7 +28,7 @@ const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =
 		() => ({}),
 	);
 
-/** Scans the GPUs and reads the pool without the dead, for `status`. */
+/** Scans the GPUs and reads the pool without expired leases, for `status`. */
 export async function readStatus(world: EngineWorld): Promise<View> {
 	const [seen, snapshot, watched] = await Promise.all([
 		world.gpus.observe(),
@@ -46,10 +46,7 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 
 type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
 
-/**
-Reserves GPUs now or not at all.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `busy`, `store-unreachable`, ...
-*/
+/** Reserves GPUs now or not at all. Throws `impossible` if the pool can never satisfy the request, `busy`, `store-unreachable`, ... */
 export const reserve = async (
 	world: EngineWorld,
 	{durationSeconds, ...request}: ReserveRequest,
@@ -72,10 +69,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/**
-Changes the end of all selected reservations, or of none.
-@throws CanhazgpuError `usage` if the new end is in the past or too far ahead.
-*/
+/** Changes the end of all selected reservations, or of none. Throws `usage` if the new end is in the past or too far ahead. */
 export const extend = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -1,4 +1,3 @@
-/** Changes the pool: reads, plans, commits, and starts again after a conflict. */
 import {withFallback} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
@@ -14,17 +13,17 @@ type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 type CurrentOptions = {
 	readonly user?: string | undefined;
 	readonly change?: string | undefined;
-	/** Returns which queue entries are checked for life. Absent: all. */
+	/** Returns a test for the queue entries whose processes are checked. Absent: all entries are checked. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 
-/** Reads the pool and removes what is dead, until nothing is. */
+/** Reads the pool and removes ended leases and entries, until none are left. */
 export async function readCurrent(
 	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
 	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
 	if (engine !== undefined) {
-		// Other engines decide what is dead.
+		// An engine removes ended leases and entries by itself.
 		return store.read();
 	}
 
@@ -42,7 +41,7 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/** Reads for display. A store that rejects writes, such as a replica, is shown with the dead. */
+/** Reads for display. If the store rejects writes, as a replica does, ended leases are shown, too. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await withFallback(
 		async () => readCurrent(world),
@@ -53,6 +52,6 @@ export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** Changes the pool after the dead are removed: see {@link changeOnce}. Throws `no-pool` if there is none. */
+/** Changes the pool after ended leases and entries are removed: see {@link changeOnce}. Throws `no-pool` without a pool. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
 	changeOnce(world, {...transaction, read: async (change) => readCurrent(world, {user, change})});

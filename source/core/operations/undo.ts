@@ -1,4 +1,3 @@
-/** Undoes a release: grants the same GPUs for the remaining time if nobody else has them. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-grant.js';
 import {gpusOf, type Holding} from '../rules/leases/holdings.js';
@@ -111,11 +110,9 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 }
 
 /**
-Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored
-completely or not at all. The history keeps the release. Processes that now run on the GPUs count as those of the
-reservation.
-@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`,
-`store-unreachable`, ...
+Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored completely or not at all, and the
+history keeps the release. Processes that now run on the GPUs count as those of the reservation.
+@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`, `store-unreachable`, ...
 */
 export async function undoRelease(
 	world: EngineWorld,

@@ -1,7 +1,4 @@
-/**
-Reads ended jobs from Slurm's database, for `report` and older `events`. The format is that of `sacct --parsable2`, with times in seconds
-because of SLURM_TIME_FORMAT=%s.
-*/
+/** Reads ended jobs from Slurm's database, for `report` and older `events`. The format is `sacct --parsable2`, with SLURM_TIME_FORMAT=%s. */
 import {CanhazgpuError} from '../../errors.js';
 import type {UsageHistory} from '../../core/model/ports.js';
 import type {UsageRecord} from '../../core/model/types.js';
@@ -13,7 +10,7 @@ import {isReservationName} from './snapshot.js';
 /** Columns of sacct, in order. The name is last because only a name can contain the separator. */
 const accountingColumns = 'JobIDRaw,User,State,Submit,Start,End,AllocTRES,JobName';
 
-/** A job that has ended. Which GPUs it had is not kept, only how many. */
+/** An ended job. Slurm keeps the number of its GPUs, but not which they were. */
 export type EndedJob = Pick<
 	SlurmJob,
 	'id' | 'user' | 'name' | 'state' | 'stateWord' | 'submitTime' | 'startTime' | 'endTime' | 'gpus' | 'shards' | 'held'
@@ -22,7 +19,7 @@ export type EndedJob = Pick<
 const secondsIn = (text: string): number | undefined =>
 	/^\d{1,12}$/v.test(text) && text !== '0' ? Number(text) : undefined;
 
-/** `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1` -> 2. The count without a type is that of all types together. */
+/** `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1` has 2. The count without a type is the total. */
 export function gpusIn(tres: string): number {
 	const counts = tres.split(',').flatMap((part) => {
 		const [name = '', count] = part.split('=', 2);
@@ -43,7 +40,7 @@ function jobOf(line: string): EndedJob | undefined {
 				user,
 				name: name.join('|'),
 				state: 'ended',
-				// `CANCELLED by 1000` names who did it, too.
+				// `CANCELLED by 1000` also names the account.
 				stateWord: state.split(' ', 1)[0]!,
 				submitTime,
 				startTime,
@@ -54,11 +51,11 @@ function jobOf(line: string): EndedJob | undefined {
 		: undefined;
 }
 
-/** The jobs with GPUs that have ended, in the order of the answer. Lines that are none are left out. */
+/** Returns the ended jobs with GPUs, in the given order. Ignores other lines. */
 export const readAccounting = (text: string): readonly EndedJob[] =>
 	text.split('\n').flatMap((line) => jobOf(line) ?? []);
 
-/** The file of ended jobs (jobcomp/filetxt) is of no help: without the database Slurm refuses to count GPUs there. */
+/** The file of ended jobs (jobcomp/filetxt) is useless, because Slurm does not count GPUs there. */
 const noDatabase = (): CanhazgpuError =>
 	new CanhazgpuError('failed', 'This Slurm keeps no accounts: it does not know who used how many GPUs', {
 		hint: 'Its administrator sets up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc, where there is one, names jobs without their GPUs.',
@@ -72,15 +69,11 @@ const notCounted = (): CanhazgpuError =>
 const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
 	!['', 'accounting_storage/none'].includes(accountingType);
 
-/** Whether its database tells how many GPUs a job had. */
+/** Whether the database has the number of GPUs of a job. */
 export const countsGpus = (config: ClusterConfig): boolean =>
 	keepsAccounts(config) && /(?:^|,)gres\/gpu(?:[,:]|$)/v.test(config.accountingTres);
 
-/**
-Jobs with GPUs that ended since then, as far as this account is shown them.
-
-@param fromTime - Seconds since the epoch.
-*/
+/** Returns jobs with GPUs that ended since then, as far as Slurm shows them to this account. `fromTime` is in seconds since the epoch. */
 export async function endedJobs(cluster: Cluster, fromTime: number): Promise<readonly EndedJob[]> {
 	const agoSeconds = Math.max(1, Math.ceil(Date.now() / 1000 - fromTime));
 	const text = await cluster.run(
@@ -96,7 +89,6 @@ export async function endedJobs(cluster: Cluster, fromTime: number): Promise<rea
 	return readAccounting(text).filter(({endTime}) => endTime! >= fromTime);
 }
 
-/** Returns one record for each GPU of each job. */
 function recordsOf({id, user, name, startTime, endTime, gpus}: EndedJob): readonly UsageRecord[] {
 	if (startTime === undefined || endTime === undefined || gpus === undefined) {
 		return [];
@@ -117,7 +109,7 @@ function recordsOf({id, user, name, startTime, endTime, gpus}: EndedJob): readon
 	return Array.from({length: gpus.count}, () => record);
 }
 
-/** Usage records whose end lies between these times, oldest first. Rejects with `failed` where Slurm does not count GPUs. */
+/** Returns usage records that ended between these times, oldest first. Rejects with `failed` if Slurm does not count GPUs. */
 export function accountedUsage(cluster: Cluster, fromTime: number, toTime: number): UsageHistory {
 	async function* pages(): AsyncGenerator<readonly UsageRecord[]> {
 		const config = await cluster.config();

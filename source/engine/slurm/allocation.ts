@@ -1,22 +1,21 @@
-/** A reservation: salloc holds the position in the queue, and the allocation outlives it. */
+/** Reserves GPUs: salloc holds the position in the queue, and the allocation outlives salloc. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import process from 'node:process';
 import {clusterEnvironment} from './cluster.js';
 import {errorOf, missingCommand} from './refusals.js';
 
-/** With setpriv salloc dies with this process, if available. Otherwise the request of a killed process would wait on and hold GPUs. */
+/** setpriv makes salloc die with this process. Otherwise the request of a killed process would keep waiting and get GPUs. */
 const deathTool = '/usr/bin/setpriv';
 
-/** How salloc tells which job it asks for, first while it waits, then when it has it. */
+/** Matches salloc's messages with the job id, during the wait and after the grant. */
 const jobPattern = /(?:Pending job allocation|Granted job allocation|job) (?<id>\d+)/v;
 
 export type Allocation = {
-	/** The job, once that is known. */
 	readonly jobId: () => number | undefined;
-	/** Resolves with the job that was granted; undefined where waiting was called off. Rejects with a CanhazgpuError. */
+	/** Resolves with the granted job, or with undefined after a cancellation. Rejects with a CanhazgpuError. */
 	readonly ended: Promise<number | undefined>;
-	/** Calls the waiting off. */
+	/** Cancels the wait. */
 	readonly stop: (signal: 'SIGTERM' | 'SIGKILL') => void;
 };
 
@@ -26,12 +25,11 @@ function start(words: readonly string[], isTied: boolean): ChildProcess {
 		cwd: '/',
 		env: {...clusterEnvironment(process.env), LC_ALL: 'C'},
 		stdio: ['ignore', 'ignore', 'pipe'],
-		// A Ctrl-C is meant for us, who stop it then.
+		// Ctrl-C goes to this process, which then stops salloc.
 		detached: true,
 	});
 }
 
-/** Asks for an allocation without a command. */
 export function allocate(words: readonly string[]): Allocation {
 	let said = '';
 	let isStopped = false;
@@ -67,7 +65,7 @@ export function allocate(words: readonly string[]): Allocation {
 		}
 
 		if (isTied && id === undefined && /^(?:setpriv|Try 'setpriv|\S*setpriv):? /mv.test(said)) {
-			// A setpriv from before 2018 does not know the option, or salloc was not found.
+			// A setpriv from before 2018 lacks the option, or salloc is missing.
 			return ask(false);
 		}
 

@@ -1,4 +1,4 @@
-/** Giving back, moving the end, leaving the queue: each about whole jobs, for Slurm knows nothing smaller. */
+/** Releases, extends and cancels whole jobs, because Slurm changes nothing smaller. */
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import {select, type Selection} from '../../core/rules/leases/selection.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
@@ -10,20 +10,16 @@ import type {Cluster} from './cluster.js';
 import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
-/**
-Returns the name of a whole job for Slurm's commands. The id of an array, shared with its last task, would mean all of its tasks. A part of
-a heterogeneous job ends with the other parts.
-*/
+/** Names a whole job for Slurm's commands. An array's id would mean all its tasks. A part of a heterogeneous job ends with the others. */
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
 	return array?.isOne === true ? `${array.id}_${array.tasks}` : (leader?.toString() ?? jobId);
 }
 
-/** The jobs that hold these, by name. */
 const jobsOf = (state: ClusterState, holdings: readonly Holding[]): ReadonlyMap<string, readonly Holding[]> =>
 	Map.groupBy(holdings, ({lease}) => nameOf(state, lease.leaseId));
 
-/** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
+/** Throws `failed` if a job has more GPUs than the selected ones. */
 function checkWhole(
 	state: ClusterState,
 	snapshot: Snapshot,
@@ -57,10 +53,10 @@ async function cancel(cluster: Cluster, words: readonly string[]): Promise<void>
 	}
 }
 
-/** Ends a job that was asked for and is not wanted any more. */
+/** Ends a job that is no longer wanted. */
 export const cancelJob = async (cluster: Cluster, jobId: number): Promise<void> => cancel(cluster, [String(jobId)]);
 
-/** Ends the jobs that hold what was selected; a job ends with what runs in it. */
+/** Ends the jobs with the selected holdings, and everything that runs in them. */
 export async function releaseJobs(
 	cluster: Cluster,
 	requester: Requester,
@@ -78,7 +74,7 @@ export async function releaseJobs(
 	return {released: records, notYours};
 }
 
-/** Moves the time limits of the jobs that hold what was selected. Ordinary users may only lower them. */
+/** Changes the time limits of the jobs with the selected holdings. Ordinary users can only lower them. */
 export async function extendJobs(
 	cluster: Cluster,
 	requester: Requester,
@@ -106,7 +102,7 @@ export async function extendJobs(
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
-		// Slurm would say "Access/permission denied", which tells no one what to do.
+		// Slurm would only say "Access/permission denied".
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
 			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});
@@ -127,7 +123,7 @@ export async function extendJobs(
 	};
 }
 
-/** Takes a job out of the queue. `id` may be the beginning of its number. */
+/** Removes a job from the queue. `id` can be a prefix of its number. */
 export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id: string): Promise<LeaveResult> {
 	const state = await cluster.read();
 	const {queue} = snapshotOf(state);
@@ -145,7 +141,7 @@ export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id
 		return {kind: 'not-yours', entry: record.entry};
 	}
 
-	// The tasks of an array that run already go on.
+	// Running tasks of an array continue.
 	const isArray = state.jobs.some(({id: jobId, array}) => String(jobId) === record.id && array !== undefined);
 	await cancel(cluster, [...(isArray ? ['--state=PENDING'] : []), nameOf(state, record.id)]);
 	return {kind: 'left', id: record.id, freed: []};

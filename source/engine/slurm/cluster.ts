@@ -1,4 +1,4 @@
-/** Runs Slurm's own commands. They are found in the PATH of the user, speak the C locale, and are given words and never a shell. */
+/** Runs Slurm's commands. They are found in the user's PATH, use the C locale, and run without a shell. */
 import process from 'node:process';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {withoutSecrets} from '../../host/tool/secrets.js';
@@ -8,13 +8,12 @@ import {readJobs} from './answers/jobs.js';
 import {hasHiddenJobs, type ClusterState} from './snapshot.js';
 import {errorOf, missingCommand, oldVersionError} from './refusals.js';
 
-/** A controller that is away is given up by Slurm's commands after about as long. */
+/** Slurm's commands give up an unreachable controller after about this time. */
 const patienceMs = 15_000;
 
 /** Enough for the JSON of a queue with many thousand jobs. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** Configuration reported by the controller. */
 export type ClusterConfig = {
 	readonly name: string | undefined;
 	/** Such as `accounting_storage/none`. */
@@ -24,28 +23,22 @@ export type ClusterConfig = {
 };
 
 export type Cluster = {
-	/** The same cluster, asked until the signal comes: then its commands are ended, and what they were run for rejects. */
+	/** Returns the same cluster until the signal is aborted, which ends its commands and rejects their callers. */
 	readonly until: (signal: AbortSignal) => Cluster;
-	/**
-	Runs one of Slurm's commands to its end.
-
-	@returns What it printed on stdout.
-	@throws CanhazgpuError In Slurm's own words where it failed: `store-unreachable` where the controller does not answer, ...
-	*/
+	/** Returns a command's stdout. Throws Slurm's message if the command fails: `store-unreachable` if the controller is away, ... */
 	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
-	/** Reads nodes and jobs. Calls that overlap share one reading. */
+	/** Reads nodes and jobs. Overlapping calls share one read. */
 	readonly read: () => Promise<ClusterState>;
-	/** Reads, unless that was done within so many milliseconds. */
+	/** Returns the last read if it is not older than this, or reads. */
 	readonly readSince: (ageMs: number) => Promise<ClusterState>;
-	/** Read once, and again after a failure. */
+	/** Cached, except for failures. */
 	readonly config: () => Promise<ClusterConfig>;
-	/** The last that was read. */
 	readonly knownConfig: () => ClusterConfig | undefined;
 };
 
 /**
-Which variables of the environment Slurm's commands get. Within a job, those that the job was given would make them part of that job, so that
-all of Slurm's are left out but where the cluster is. What is secret of ours is, too: Slurm hands the environment on to the nodes.
+Returns the environment for Slurm's commands. Inside a job, the job's own variables would make them part of that job, so all Slurm variables except
+for the cluster's location are removed. Secrets are, too, because Slurm copies the environment to the nodes.
 */
 export function clusterEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
@@ -67,12 +60,7 @@ const configValue = (text: string, name: string): string | undefined => {
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
 };
 
-/**
-Runs one of Slurm's commands to its end.
-
-@returns What it printed on stdout.
-@throws CanhazgpuError As `run` of {@link Cluster}.
-*/
+/** Runs a Slurm command and returns its stdout. Throws as `run` of {@link Cluster}. */
 export async function runSlurm(
 	command: string,
 	args: readonly string[],
@@ -115,12 +103,12 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 			environment: {
 				...clusterEnvironment(process.env),
 				LC_ALL: 'C',
-				// Times of no time zone.
+				// Times without a time zone.
 				...(command === 'sacct' && {SLURM_TIME_FORMAT: '%s'}),
 			},
 		});
 
-	/** Nodes first: a job that starts in between is then known, and what it has is not taken for hidden. */
+	/** Reads nodes first, so that a job that starts in between is known, and its resources do not count as hidden. */
 	const readOnce = async (): Promise<ClusterState> => {
 		const [nodesText, partitionsText] = await Promise.all([
 			run('scontrol', '--all', 'show', 'node', '--details', '--oneliner'),
@@ -139,7 +127,7 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 
 	const readAgreeing = async (): Promise<ClusterState> => {
 		const state = await readOnce();
-		// A job that ended between the two answers looks like one that is hidden; a hidden one is so the second time, too.
+		// A job that ended between the two answers looks hidden. A hidden job still does the second time.
 		return hasHiddenJobs(state) ? readOnce() : state;
 	};
 
@@ -180,6 +168,5 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 	};
 }
 
-/** Names a cluster, as it is written in a message. */
 export const clusterText = (config: ClusterConfig | undefined): string =>
 	config?.name === undefined ? 'Slurm' : `Slurm, cluster ${quoted(config.name).slice(1, -1)}`;

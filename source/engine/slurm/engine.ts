@@ -1,4 +1,4 @@
-/** Slurm behind the commands: it places, starts, supervises and ends, and nothing is kept here. */
+/** Implements the engine with Slurm, which places, starts, supervises and ends jobs. Nothing is stored here. */
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';
@@ -15,10 +15,10 @@ import {submission, submitDetached} from './submission.js';
 /** Interval between reads of the queue while a request waits. */
 const progressMs = 2000;
 
-/** How long a controller that is away is asked to take a job out of its queue. */
+/** How long to ask an unreachable controller to cancel a job. */
 const longestCancelMs = 30_000;
 
-/** How long a job that was granted may take to show its GPUs. */
+/** How long a granted job may take to show its GPUs. */
 const shownMs = 10_000;
 
 /** Returns the job's progress in the queue, or undefined if it is no longer there. */
@@ -42,10 +42,10 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 			};
 }
 
-/** @returns `other`: a controller that lost the job of the request has given its number to another one since. */
+/** @returns `other` if a controller that lost the job has given its number to another one. */
 type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
 
-/** Finds the job of one request by its number and the time of its submission, which a job that got the number later does not have. */
+/** Finds the job of one request by its number and its time of submission, which distinguishes later jobs with the same number. */
 function createFindOwn(): FindOwn {
 	let submitTime: number | undefined;
 	return ({jobs}, jobId) => {
@@ -88,7 +88,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		return gresOf(request);
 	};
 
-	/** Undefined while the controller is away: what was asked of it goes on. */
+	/** Returns undefined while the controller is away. The request continues. */
 	const readState = async (lost: (reason: string) => void = () => undefined): Promise<ClusterState | undefined> => {
 		try {
 			return await cluster.read();
@@ -102,7 +102,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** Ends a job that nobody waits for any more, or it would get GPUs one day. */
+	/** Cancels a job that nobody waits for any more, or it would get GPUs some day. */
 	const takeOut = async (jobId: number, findOwn: FindOwn): Promise<void> => {
 		const untilMs = clock.monotonicMs() + longestCancelMs;
 		for (;;) {
@@ -182,7 +182,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** @returns `lost`: the controller does not know the job any more. It was killed before it had written it down. */
+	/** @returns `lost` if the controller forgot the job, because it was killed before it had stored the job. */
 	const attempt = async (
 		request: AcquireRequest,
 		gres: Gres,
@@ -225,10 +225,10 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 					say({kind: 'store-lost', reason});
 				});
 				const own = state && findOwn(state, jobId);
-				// The first reading may have begun before the job was there.
+				// The first read may have begun before the job existed.
 				missing = state !== undefined && own === undefined ? missing + 1 : 0;
 				if ((own === 'other' || missing > 1) && !over.signal.aborted) {
-					// On SIGTERM salloc cancels the job with that number, which is another job by now.
+					// On SIGTERM, salloc cancels the job with that number, which is another job by now.
 					allocation.stop(own === 'other' ? 'SIGKILL' : 'SIGTERM');
 					return;
 				}
@@ -240,7 +240,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			}
 		};
 
-		// The wait goes on without progress reports.
+		// The wait continues without progress reports.
 		const following = follow().catch(() => undefined);
 		try {
 			const jobId = await allocation.ended;

@@ -1,7 +1,4 @@
-/**
-Derives events from the controller's jobs, and from the database for older ones. The controller keeps ended jobs for MinJobAge, by default
-five minutes. Pure.
-*/
+/** Derives events from the controller's jobs, and older ones from the database. The controller keeps ended jobs for MinJobAge (5 minutes). Pure. */
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
 import type {EndedJob} from './accounting.js';
 import type {SlurmNode} from './answers/nodes.js';
@@ -50,23 +47,17 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 	];
 }
 
-/** More ids than jobs are known at a time are forgotten again. */
+/** The most ids to remember. More jobs are never known at once. */
 const mostRemembered = 20_000;
 
-/** In which order one store came to know events. */
 type EventOrder = {
-	/**
-	The events behind one of them, in the order in which they came to be known.
-
-	@param events - All that are known, by id.
-	@param afterId - Undefined: all of them.
-	*/
+	/** Returns the events after one of them, in the order of their discovery. `events` are by id. All if `afterId` is undefined. */
 	readonly behind: (events: readonly AuditEntry[], afterId: string | undefined) => readonly AuditEntry[];
 };
 
 /**
-Orders events. Two jobs can begin and end within a second, so the event seen last can have the lower id, and followers would miss it. The
-order is by the reading that first contained an event, then by id.
+Orders events by the read that first contained them, then by id. By id alone, followers would miss events, because two jobs can begin and end within
+a second, so the newest event can have the lower id.
 */
 export function createEventOrder(): EventOrder {
 	let readings = 0;
@@ -100,7 +91,7 @@ export function createEventOrder(): EventOrder {
 	};
 }
 
-/** The events of jobs with GPUs, oldest first; who follows gets them in the order in which they came to be known. */
+/** Returns the events of jobs with GPUs, oldest first. With `afterId`, in the order of their discovery. */
 export function recentEvents(
 	jobs: readonly EndedJob[],
 	nodes: readonly SlurmNode[],

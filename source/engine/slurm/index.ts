@@ -1,11 +1,11 @@
-/** Slurm as an engine: what acts, and what shows. Nothing is run before it is asked for. */
+/** Slurm as an engine and as a read-only store. Commands run only on demand. */
 import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {Engine} from '../../core/operations/engine.js';
 import {createCluster} from './cluster.js';
 import {createSlurmEngine} from './engine.js';
 import {createSlurmGpus, createSlurmStore} from './store.js';
 
-/** @param shardMiB - How much memory a shard of a GPU stands for, where the configuration says so. */
+/** `shardMiB` is the memory of one shard, if configured. */
 export function openSlurm(
 	clock: Clock,
 	shardMiB: number | undefined,

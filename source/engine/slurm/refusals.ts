@@ -1,10 +1,10 @@
-/** Slurm's errors, as those of this program; and what Slurm has no counterpart of. Pure. */
+/** Converts Slurm's errors to those of this program, and refuses what Slurm does not support. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {LocalCommand, Wish} from '../../core/operations/engine.js';
 
 type Meaning = {
-	/** Absent: of any command. */
+	/** Absent for any command. */
 	readonly command?: string;
 	readonly pattern: RegExp;
 	readonly code: ErrorCode;
@@ -12,16 +12,15 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** All GPUs of a request are on one node, and free ones may be kept for jobs that come first. Slurm says no more than that it gives none now. */
+/** All GPUs of a request are on one node, and free ones may be reserved for earlier jobs. Slurm only says that it grants none now. */
 const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
 const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';
 const waitHint = `To wait for them, leave out --nonblock, or give --wait more time. ${whoHasThem}`;
 
-/** There are no free GPUs for a request that does not wait. */
 export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
 
-/** None came in time. `isLater`: the request says when the job may begin, and that may be what it waited for. */
+/** `isLater`: the request has a start time, for which the job may have waited. */
 export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 	isLater
 		? new CanhazgpuError(
@@ -36,7 +35,6 @@ export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 const outOfService = 'The nodes that could give that are down, drained or reserved';
 const outOfServiceHint = 'To wait for them, leave out --nonblock. See why they are: canhazgpu status';
 
-/** The nodes that have what is asked for serve no one now. */
 export const outOfServiceError = (): CanhazgpuError =>
 	new CanhazgpuError('unavailable', outOfService, {hint: outOfServiceHint});
 
@@ -45,7 +43,7 @@ const away = 'See whether the controller runs: scontrol ping';
 const partitionHint =
 	'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.';
 
-/** The first that fits counts. The words are those of src/common/slurm_errno.c. */
+/** The first match counts. The messages are from src/common/slurm_errno.c. */
 const meanings: readonly Meaning[] = [
 	{
 		pattern: /munge|authentication credential|protocol authentication/iv,
@@ -154,7 +152,6 @@ const usefulLine = (stderr: string): string =>
 		.map((line) => line.replace(/^(?:\w+: )?(?:error: )?/v, '').trim())
 		.findLast((line) => line !== '') ?? '';
 
-/** The error that a command of Slurm printed. */
 export function errorOf(command: string, stderr: string): CanhazgpuError {
 	const said = quoted(usefulLine(stderr)).slice(1, -1);
 	const meaning = meanings.find(({command: only = command, pattern}) => only === command && pattern.test(stderr));
@@ -166,14 +163,13 @@ export function errorOf(command: string, stderr: string): CanhazgpuError {
 	return new CanhazgpuError(code, message, {hint, details: {said}});
 }
 
-/** Returns the error for a missing Slurm command. */
 export const missingCommand = (command: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
 		hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
 		cause,
 	});
 
-/** Returns the error for a command without `--json`, or undefined for other failures. */
+/** Returns an error for a command without `--json`, or undefined for other failures. */
 export function oldVersionError(error: unknown): CanhazgpuError | undefined {
 	return error instanceof CanhazgpuError && /unrecognized option|invalid option/iv.test(error.message)
 		? new CanhazgpuError('store-unreachable', 'This Slurm is too old: squeue knows no --json', {
@@ -209,11 +205,11 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 	},
 };
 
-/** Why Slurm cannot do what the local engine does, and which ways there are. */
+/** Explains why Slurm cannot do this, and the alternatives. */
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 
-/** A part of a request that has no counterpart in Slurm. */
+/** A part of a request that Slurm does not support. */
 type Inexpressible = {
 	/** Absent if only the combination or the form is unsupported. */
 	readonly wish?: Wish;
@@ -223,7 +219,7 @@ type Inexpressible = {
 	readonly hint: string;
 };
 
-/** In the order in which they are given: of several, the first. */
+/** Ordered, because only the first one is reported. */
 const inexpressible: readonly Inexpressible[] = [
 	{
 		wish: 'ids',
@@ -320,20 +316,13 @@ const inexpressible: readonly Inexpressible[] = [
 	},
 ];
 
-/** @param hasShardSize - The configuration says how much memory a shard stands for. */
 export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 	new Set([
 		...inexpressible.flatMap(({wish}) => (wish === undefined || (wish === 'share' && hasShardSize) ? [] : [wish])),
 		'partial-release',
 	]);
 
-/**
-Refuses what Slurm could only drop silently.
-
-@param hasShardSize - The configuration says how much memory a shard stands for.
-
-@throws CanhazgpuError `usage` for the first such part of the request.
-*/
+/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize`: the size of a shard is configured. */
 export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
 	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
 	if (asked !== undefined) {

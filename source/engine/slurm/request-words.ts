@@ -6,24 +6,19 @@ import type {Later} from '../../core/operations/engine.js';
 import {hostsOf} from './answers/host-list.js';
 import type {SlurmNode} from './answers/nodes.js';
 
-/** The name of a job that is a reservation and runs no command. */
+/** The name of a job without a command, which is a reservation. */
 export const reservationName = 'reserve';
 
 const secondsPerMinute = 60;
 
-/** Slurm counts time limits in minutes, and rounds up. */
+/** Slurm's time limits are whole minutes, rounded up. */
 export const limitMinutes = (seconds: number): number => Math.max(1, Math.ceil(seconds / secondsPerMinute));
 
-/** The types of GPUs of a cluster, each once. */
 export const typesOf = (nodes: readonly SlurmNode[]): readonly string[] => [
 	...new Set(nodes.flatMap(({gpus}) => gpus.flatMap(({type}) => type ?? []))),
 ];
 
-/**
-The type of GPUs that a model means.
-
-@throws CanhazgpuError `impossible` where the cluster has no such type, `usage` where several fit.
-*/
+/** Returns the GPU type for a model. Throws `impossible` if the cluster has no such type, `usage` for several matches. */
 export function typeFor(model: string, types: readonly string[]): string {
 	const exact = types.find((type) => type.toLowerCase() === model.toLowerCase());
 	const fitting = exact === undefined ? types.filter((type) => isModel(type, model)) : [exact];
@@ -47,9 +42,8 @@ export function typeFor(model: string, types: readonly string[]): string {
 }
 
 /**
-The type of GPUs that a profile of MIG means: gres.conf names instances by their profile, AutoDetect by that of the GPU before it.
-
-@throws CanhazgpuError `impossible` where the cluster has no such type, `usage` where several fit.
+Returns the GPU type for a MIG profile: gres.conf names instances by their profile, and AutoDetect also by the GPU.
+@throws CanhazgpuError `impossible` if the cluster has no such type, `usage` for several matches.
 */
 export function typeOfProfile(profile: string, types: readonly string[]): string {
 	const isProfile = (type: string): boolean => /(?:^|[\-_])\d+g\.\d+gb$/iv.test(type);
@@ -81,16 +75,12 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 /** Resources requested of a node. */
 export type Gres = {
 	readonly name: 'gpu' | 'shard';
-	/** Type from gres.conf, or undefined for any GPU. */
+	/** Type from gres.conf. Undefined for any GPU. */
 	readonly type?: string;
 	readonly count: number;
 };
 
-/**
-How many shards a share of a GPU takes.
-
-@throws CanhazgpuError `impossible` where no node has any.
-*/
+/** Returns the number of shards for a share of this size. Throws `impossible` if no node has shards. */
 export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly SlurmNode[]): number {
 	if (nodes.every(({shards}) => shards === 0)) {
 		throw new CanhazgpuError('impossible', 'No node of this cluster has shards of GPUs', {
@@ -101,7 +91,7 @@ export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly Sl
 	return Math.max(1, Math.ceil(shareMiB / shardMiB));
 }
 
-/** Whether a node that has what is asked for is out of service now. */
+/** Whether a node that has the requested GPUs is out of service. */
 export const isOutOfService = (nodes: readonly SlurmNode[], {name, type, count}: Gres, host?: string): boolean =>
 	nodes.some(({name: node, trouble, gpus, shards}) => {
 		const fitting = gpus.filter((kind) => type === undefined || kind.type === type);
@@ -122,12 +112,12 @@ export function requestWords(
 		...(limitSeconds === undefined ? [] : [`--time=${limitMinutes(limitSeconds)}`]),
 		...(note === undefined || note === '' ? [] : [`--comment=${note}`]),
 		...(host === undefined ? [] : [`--nodelist=${host}`]),
-		// The shortest wait that Slurm knows is a second.
+		// Slurm's shortest wait is a second.
 		...(waitSeconds === undefined ? [] : [`--immediate=${Math.max(1, Math.ceil(waitSeconds))}`]),
 	];
 }
 
-/** A time as srun and sbatch read it, on the clock of this machine: Swedish writes it in the form of ISO 8601. */
+/** Formats a time for srun and sbatch by this machine's clock. The Swedish format is ISO 8601. */
 const localTime = (seconds: number): string =>
 	new Date(Math.ceil(seconds) * 1000).toLocaleString('sv-SE').replace(' ', 'T');
 
@@ -140,6 +130,6 @@ export const laterWords = ({after, begin, array}: Later): readonly string[] => [
 	...(array === undefined ? [] : [`--array=${array}`]),
 ];
 
-/** A line for sh that becomes the command, its words as they are. */
+/** Returns a line for sh that executes the command with exactly these words. */
 export const scriptOf = (words: readonly string[]): string =>
 	['exec', ...words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)].join(' ');

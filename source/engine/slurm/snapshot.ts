@@ -1,4 +1,4 @@
-/** The state of a cluster as the snapshot and the observation that every face shows. Pure. */
+/** Converts the state of a cluster to the snapshot and the observation that every interface shows. Pure. */
 import type {
 	Drain,
 	GpuPlace,
@@ -18,7 +18,6 @@ import {namedGpus} from './answers/gres.js';
 import type {SlurmNode} from './answers/nodes.js';
 import {reservationName} from './request-words.js';
 
-/** The whole cluster, as it was at one moment. */
 export type ClusterState = {
 	readonly nodes: readonly SlurmNode[];
 	readonly jobs: readonly SlurmJob[];
@@ -28,13 +27,12 @@ export type ClusterState = {
 	readonly readAtMs: number;
 };
 
-/** Slurm tells no vendor; the word stands for whatever its nodes have. */
+/** Slurm reports no vendor. This name stands for all. */
 export const providerName = 'nvidia';
 
 /** A GPU of the cluster. GPUs are numbered consecutively, node by node. */
 type ClusterGpu = GpuPlace & {readonly index: number; readonly type: string | undefined; readonly of: SlurmNode};
 
-/** All GPUs of the cluster, by index. */
 export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] {
 	return nodes
 		.flatMap((node) =>
@@ -47,13 +45,13 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
-/** GPUs of a node that are taken, and not known to belong to a job that is shown. */
+/** GPUs of a node that are in use by no known job. */
 type Hidden = {
 	/** The numbers of the GPUs, if known. */
 	readonly ids: ReadonlySet<number>;
-	/** How many there are whose numbers are not known. */
+	/** The number of GPUs without a known number. */
 	readonly unplaced: number;
-	/** How many of them all may be those of jobs that are shown without the numbers of their GPUs. */
+	/** How many of these may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;
 };
 
@@ -66,7 +64,7 @@ function hiddenOn({name, usedGpus, usedIds = []}: SlurmNode, {jobs}: NodesAndJob
 	return {ids, unplaced: Math.max(0, Math.max(usedGpus, named + shown) - named - ids.size), shown};
 }
 
-/** Whether jobs have GPUs that this account is not shown. Slurm hides them where PrivateData says so. */
+/** Whether jobs use GPUs that Slurm hides from this account, by PrivateData. */
 export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
 	state.nodes.some((node) => {
 		const {ids, unplaced, shown} = hiddenOn(node, state);
@@ -76,14 +74,14 @@ export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
 /** Names that salloc gives to a job without a command. */
 const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
 
-/** Whether the name of a job says that it is an allocation in which a user works. */
+/** Whether a job's name marks an allocation in which a user works. */
 export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
 
-/** The comment says what it is for; else its name tells most. */
+/** The comment says what a job is for. Otherwise, the name does. */
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Slurm keeps the tasks of an array that wait as one job, each of which wants what it asks for. How large a shard is it does not say. */
+/** Slurm keeps pending tasks of an array as one job, each of which needs the requested resources. It does not report the size of a shard. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [
@@ -94,7 +92,7 @@ function waitingNoteOf(job: SlurmJob): string | undefined {
 	return parts.length === 0 ? note : `${note ?? (array === undefined ? 'share' : 'array')} (${parts.join(', ')})`;
 }
 
-/** An allocation that runs no command of its own: a user works in it. */
+/** An allocation without a command, in which a user works. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
 function leaseOf(job: SlurmJob): Lease {
@@ -132,23 +130,22 @@ function entryOf(job: SlurmJob, now: number): QueueEntry {
 	};
 }
 
-/** Slurm's order: by priority, then first come first served. */
+/** Slurm's order: by priority, then first come, first served. */
 function byRank(a: SlurmJob, b: SlurmJob): number {
 	return (
 		[b.priority - a.priority, a.submitTime - b.submitTime, a.id - b.id].find((difference) => difference !== 0) ?? 0
 	);
 }
 
-/** Pending jobs that want GPUs, in Slurm's order. */
 export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJob[] =>
 	jobs
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** A job has a share of a GPU where it does not have all of it. */
+/** A job has a share of a GPU if it does not have all of it. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
-/** Which jobs have which GPUs, by `node:gpu`. */
+/** Returns the jobs on each GPU, by `node:gpu`. */
 function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder[]> {
 	const held = new Map<string, Holder[]>();
 	for (const job of jobs) {
@@ -163,7 +160,6 @@ function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder
 	return held;
 }
 
-/** Returns the cluster as a pool. */
 export function snapshotOf(state: ClusterState): Snapshot {
 	const {nodes, jobs, now} = state;
 	const held = holders(jobs);
@@ -224,7 +220,7 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	};
 }
 
-/** A node is cleared in a moment; one that takes longer may take long. */
+/** A node is usually cleared in a moment. After this time, the cleanup may take long. */
 const clearingSeconds = 5;
 
 /** Returns the ended jobs whose nodes are still being cleaned up, by node. */
@@ -235,7 +231,7 @@ const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 		),
 	);
 
-/** Returns what is known about each GPU without scanning its node. A GPU counts as free only if Slurm says so and its node can start jobs. */
+/** Returns the known facts about each GPU, without scanning its node. A GPU is free only if Slurm says so and its node can start jobs. */
 export function observationOf(state: ClusterState): Observation {
 	const held = holders(state.jobs);
 	const hidden = new Map(state.nodes.map((node) => [node.name, hiddenOn(node, state)]));

@@ -1,13 +1,10 @@
-/**
-Tells which job an srun got, also where its command ends at once, and holds the command back until what was granted is said. Srun runs a prolog
-here, which says the job and may wait.
-*/
+/** Detects an srun's job, even if its command ends at once, by a prolog, which delays the command until the grant is reported. */
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** The prolog that srun runs otherwise is run by this one. It waits for 10 seconds at most, in case that the program that opens the gate has ended. */
+/** Replaces srun's own prolog, and runs it. Waits for at most 10 seconds, in case that the program that opens the gate has ended. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
@@ -24,15 +21,14 @@ const firstPauseMs = 20;
 const longestPauseMs = 250;
 
 type StartGate = {
-	/** The prolog program for srun. */
 	readonly program: string;
-	/** The job, as soon as it has its GPUs. Undefined: it had none when the signal came. */
+	/** Resolves with the job once it has its GPUs. Undefined if it had none when the signal was aborted. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
-	/** The command begins. */
+	/** Starts the command. */
 	readonly open: () => void;
 };
 
-/** A directory with the prolog. Undefined where there is no room for it, or nothing may be executed. */
+/** Creates a directory with the prolog. Undefined if there is no space for it, or nothing there can be executed. */
 function placeProlog(isHeld: boolean): string | undefined {
 	let directory: string | undefined;
 	try {
@@ -50,11 +46,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/**
-Returns undefined if no gate is possible. The command then starts at once.
-
-@param isHeld - Whether the command waits until the gate is opened.
-*/
+/** `isHeld`: the command waits until the gate is opened. Returns undefined if no gate is possible. The command then starts at once. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {

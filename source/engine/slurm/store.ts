@@ -1,4 +1,4 @@
-/** The queue and the GPUs of a cluster, as a store that is only read: Slurm alone keeps them. */
+/** Shows the queue and the GPUs of a cluster as a read-only store. */
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {AuditQuery} from '../../core/model/types.js';
@@ -7,10 +7,10 @@ import {clusterText, type Cluster} from './cluster.js';
 import {createEventOrder, recentEvents} from './events.js';
 import {observationOf, providerName, snapshotOf} from './snapshot.js';
 
-/** Slurm reports no changes: it is read this often while a face follows them. */
+/** Slurm reports no changes, so it is polled at this interval while an interface follows them. */
 const pollMs = 1000;
 
-/** Readings within this time count as simultaneous, because a face that shows GPUs has just read the jobs. */
+/** Reads within this time count as simultaneous, because an interface that shows GPUs has just read the jobs. */
 const sameMomentMs = 500;
 
 const readOnly = (): CanhazgpuError =>
@@ -21,10 +21,7 @@ const readOnly = (): CanhazgpuError =>
 /** Seconds to look back in the database by default. */
 const usualPastSeconds = 86_400;
 
-/**
-Jobs that ended and that the controller has forgotten. None where there is no database, and for who follows what happens now; while the
-database is away, what the controller remembers is all there is.
-*/
+/** Returns jobs that the controller has forgotten. Empty without a database or while it is away, and for followers of new events. */
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
 	if (afterId !== undefined || !countsGpus(await cluster.config())) {
 		return [];
@@ -86,7 +83,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 			const known = new Set(jobs.map(({id}) => id));
 			return recentEvents([...jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query, order);
 		},
-		// No load is read, and none is kept.
+		// No load is read or stored.
 		loads: {append: async () => undefined, read: async () => new Map()},
 		scans: {
 			claim: async () => false,
@@ -103,7 +100,6 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 	};
 }
 
-/** Returns the GPU provider backed by Slurm. */
 export const createSlurmGpus = (cluster: Cluster, clock: Clock): GpuProvider => ({
 	name: providerName,
 	simulated: false,

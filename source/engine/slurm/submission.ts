@@ -1,4 +1,4 @@
-/** `run`: srun carries the command, with our terminal, our input and our signals, and ends with the command's exit code. */
+/** Implements `run`: srun executes the command with our terminal, input and signals, and exits with its exit code. */
 import path from 'node:path';
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
@@ -12,32 +12,32 @@ import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './r
 
 /** Exit code of srun if Slurm failed and not the command. Few commands use it. */
 const slurmFailed = 243;
-/** ... and where nothing was free in time. */
+/** ... and if nothing was free in time. */
 const nothingFree = 244;
 
-/** Exit code of srun if it finds no configuration. Many commands use it, too. */
+/** Exit code of srun without a configuration. Many commands use it, too. */
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;
 /** Exit code of a command that was killed. */
 const killedExitCode = 137;
 
-/** Srun exits with 0 where a node fails below its command. */
+/** Srun exits with 0 if a node fails while the command runs. */
 const nodeFailures = new Set(['NODE_FAIL', 'BOOT_FAIL']);
 
-/** No node is found to have failed within so short a time: a short command is not held up by a question. */
+/** Slurm cannot detect a failed node faster, so shorter commands need no query. */
 const soonestFailureMs = 1000;
 
-/** How long the controller may take to say how a job ended. */
+/** How long the controller may take to report how a job ended. */
 const longestStateMs = 10_000;
 
 /** Interval between queries for the job of an srun. */
 const firstQuestionMs = 250;
 const longestQuestionMs = 2000;
-/** ... where the grant is not reported. */
+/** ... if the grant is not reported. */
 const longestQuietQuestionMs = 10_000;
 
-/** Which job an srun runs, by its own pid: `scontrol show step` names the srun of each step. */
+/** Returns the job of an srun by srun's pid, which `scontrol show step` contains for each step. */
 function jobOfStep(steps: string, pid: number): number | undefined {
 	for (const line of steps.split('\n')) {
 		const {job} =
@@ -50,12 +50,12 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** The jobs that the controller knows. None where it does not say. */
+/** Returns the controller's jobs. Empty if it does not answer. */
 async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
 	// For a job in cleanup, scontrol reports nothing else.
 	const read = cluster.until(enough.signal).read();
-	// A controller that is away has said nothing of this job, and who waits for the command waits no longer for it.
+	// A controller that is away has not reported this job, and nobody waits for it after the command.
 	void (async () => {
 		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
 		enough.abort();
@@ -72,9 +72,8 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 }
 
 /**
-Asks srun again without running anything: then it says in words that can be read here why it takes no such job.
-
-@throws CanhazgpuError Where it takes none. Of nodes that are out of service (`isAway`) srun says the same as of those that no cluster has.
+Asks srun again without running anything, to get its reason for rejecting such a job in words.
+@throws CanhazgpuError if srun rejects it. For nodes out of service (`isAway`), srun's message is the same as for missing ones.
 */
 async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
 	try {
@@ -91,7 +90,7 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	}
 }
 
-/** Jobs are asked for and end on the controller's clock, which counts whole seconds. */
+/** Jobs start and end by the controller's clock, in whole seconds. */
 const clockToleranceSeconds = 1;
 
 export function submission(
@@ -106,13 +105,13 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// If this option is missing, srun never reports a shortage, and a command may exit with that code itself.
+	// Only with this option does srun report a shortage. Otherwise a command can exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
-	// A gate makes srun begin some milliseconds later.
+	// A gate delays srun by some milliseconds.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Checks, when there is no gate, whether the account's latest job of this command exited with that code, which srun also uses. */
+	/** Checks without a gate whether the account's latest job of this command exited with that code, which srun also uses. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -125,10 +124,10 @@ export function submission(
 		return last?.startTime !== undefined && last.exitCode === code;
 	};
 
-	/** @throws CanhazgpuError Where srun, which is not known to have got a job, exited with that for itself. */
+	/** Throws if srun itself exited with that code, without a known job. */
 	const throwFailure = async (exitCode: number): Promise<void> => {
 		if (exitCode === noConfiguration) {
-			// Needs the configuration, and nothing else: it fails where srun found none.
+			// Requires only the configuration, and fails if srun had none.
 			await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
 			return;
 		}
@@ -155,10 +154,10 @@ export function submission(
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		jobId = await gate?.jobId(signal);
 		let pauseMs = jobId === undefined ? firstQuestionMs : 0;
-		// No answer is waited for once the command has ended.
+		// Once the command has ended, no answer is awaited.
 		const asked = cluster.until(signal);
 		for (;;) {
-			// A command that ends at once has no need of words, and does not wait for them.
+			// A command that ends at once needs no report and does not wait for it.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
 			pauseMs = Math.min(isQuiet ? longestQuietQuestionMs : longestQuestionMs, Math.max(firstQuestionMs, pauseMs * 2));
 			if (signal.aborted) {
@@ -171,7 +170,7 @@ export function submission(
 					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
 			} catch (error) {
-				// A controller that is away is asked again: the command runs without it.
+				// An unreachable controller is asked again. The command runs without it.
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;
 				}
@@ -216,7 +215,7 @@ export function submission(
 	};
 }
 
-/** Hands a command to sbatch. It gets the environment of this program, and its output goes to a file, as with sbatch itself. */
+/** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */
 export async function submitDetached(
 	{request, words, later, environment}: Submission,
 	directory: string,

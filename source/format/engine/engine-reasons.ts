@@ -36,7 +36,7 @@ const spaced = (code: string): string =>
 		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
 		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
 
-/** Codes that pass as other jobs end. */
+/** Codes of reasons that pass when other jobs end. */
 const passing: ReadonlySet<string> = new Set([
 	'',
 	'None',
@@ -53,13 +53,11 @@ const isLimit = (code: string): boolean => /^(?:QOS|Assoc)/v.test(code);
 /** Removes the details that Slurm adds after a comma. */
 const codeOf = (reason: string): string => reason.split(',', 1)[0]!.replaceAll(/^\(|\)$/gv, '');
 
-/** Whether a job that waits for this reason can start when another job ends. */
 export function passesAsJobsEnd(reason: string): boolean {
 	const code = codeOf(reason);
 	return passing.has(code) || isLimit(code);
 }
 
-/** Returns a reason in words, also for an unknown code. */
 export function engineReasonText(reason: string): string {
 	const code = codeOf(reason);
 	if (Object.hasOwn(words, code)) {

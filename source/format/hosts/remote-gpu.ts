@@ -1,6 +1,4 @@
-/**
-Converts another host's `status --json` to rows of our web API. Drops invalid values, because the input is untrusted.
-*/
+/** Converts another host's `status --json` to rows of our web API. Drops invalid values, because the input is untrusted. */
 import * as v from 'valibot';
 import {longestSeconds} from '../../core/rules/leases/durations.js';
 import type {ShownState} from '../../core/rules/pool/status.js';
@@ -34,7 +32,6 @@ const time = () =>
 		),
 	);
 
-/** Keeps the valid items of a list. */
 const known = <Schema extends v.GenericSchema>(item: Schema) =>
 	v.pipe(
 		v.array(v.unknown()),
@@ -84,7 +81,6 @@ const partSchema = v.object({
 	memory_total_mb: number(),
 });
 
-/** Validates a duration. */
 const lasting = () => optional(v.pipe(v.number(), v.minValue(0), v.maxValue(longestSeconds)));
 
 const plausible = (seconds: number | undefined): number | undefined =>
@@ -158,7 +154,6 @@ const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
 const secondsUntil = (end: string | undefined, now: number): number | undefined =>
 	end === undefined ? undefined : plausible(Math.max(0, Math.floor(Date.parse(end) / 1000 - now)));
 
-/** Returns the time `seconds` before `now`. */
 const ago = (now: number, seconds: number | undefined): string | undefined => {
 	const began = seconds === undefined ? NaN : Math.floor(now - seconds);
 	// Times before the epoch or in the future are wrong.
@@ -194,7 +189,6 @@ export function fromCommandRow(row: Row, now: number) {
 	return {
 		...same,
 		user: shownOwner(result.output),
-		/** The accounts that hold the GPU, alone or by shares. */
 		accounts:
 			account === undefined ? shares?.flatMap(({user: name, actual_user: owner = name}) => owner ?? []) : [account],
 		state: isOnlyDrained(result.output) ? ('drained' as const) : shownStates[same.status],

@@ -1,7 +1,4 @@
-/**
-The JSON of commands that change something, with the names of `status --json`. Times are RFC 3339, durations are whole
-seconds, unknown values are absent.
-*/
+/** The JSON of commands that change something. Names as in `status --json`, RFC 3339 times, durations in whole seconds. Unknown values are absent. */
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
@@ -43,7 +40,6 @@ const leaseJson = (index: number, lease: Lease) => ({
 	since: timestamp(lease.startTime),
 });
 
-/** Returns the named parts that the caller had not reserved. */
 function notReservedJson(named: NamedParts | undefined, changed: readonly HeldPart[]) {
 	const {ids, instances} = missingParts(named ?? {ids: [], instances: []}, changed);
 	return {
@@ -53,7 +49,6 @@ function notReservedJson(named: NamedParts | undefined, changed: readonly HeldPa
 	};
 }
 
-/** Returns `release --json`: what was released, and which named GPUs were not reserved. */
 export const releaseJson = (released: readonly Holding[], named: NamedParts | undefined) => ({
 	released: released.map(({index, lease}) => ({
 		...leaseJson(index, lease),
@@ -62,7 +57,6 @@ export const releaseJson = (released: readonly Holding[], named: NamedParts | un
 	...notReservedJson(named, released),
 });
 
-/** Returns `extend --json`: the new end of each extended GPU, and which named GPUs were not reserved. */
 export const extendJson = (
 	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number}>,
 	named: NamedParts | undefined,

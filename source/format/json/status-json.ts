@@ -1,7 +1,4 @@
-/**
-`status --json`: the keys of the Go program, and ours. Unknown values are absent, except for an empty `processes`, and
-for an empty `mig_instances` of a GPU that is in MIG mode without instances.
-*/
+/** `status --json`: the Go program's keys, and ours. Unknown values are absent. `processes`, and `mig_instances` in MIG mode, can be empty. */
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';

@@ -1,4 +1,3 @@
-/** Converts Markdown to man pages, for the build. */
 import {parseMarkdown, targetText, type Block, type Inline} from './parse.js';
 
 /** Escapes for characters that roff would interpret. Hyphens stay hyphens, so that flags can be copied. */

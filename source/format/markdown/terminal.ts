@@ -1,4 +1,3 @@
-/** Formats Markdown for a terminal. */
 import type {Paint} from '../text/paint.js';
 import {widthOf} from '../text/width.js';
 import {parseMarkdown, targetText, type Block, type Inline, type Span} from './parse.js';
@@ -36,7 +35,6 @@ function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string
 	}
 }
 
-/** Appends the target to each link. */
 const withTargets = (inline: Inline): Inline =>
 	inline.flatMap((span, index) => {
 		const words =
@@ -126,7 +124,6 @@ function columnWidths(naturals: readonly number[], columns: number): readonly nu
 	}
 }
 
-/** Removes backticks that would surround every cell of a column. */
 const bare = (cell: Inline, {hasColor}: MarkdownOptions): Inline =>
 	!hasColor && cell.length > 0 && cell.every(({text, style}) => style === 'code' || text.trim() === '')
 		? cell.map((span) => ({...span, style: 'plain' as const}))

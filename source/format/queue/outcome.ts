@@ -1,4 +1,3 @@
-/** Describes the result of a request from a dialog, or of an undone release. */
 import type {Refusal} from '../../core/rules/grants/newcomer-grant.js';
 import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
@@ -12,7 +11,6 @@ import {blockText} from './refusal.js';
 export const shareOfText = (need: Need | undefined): string =>
 	need?.shareMiB === undefined ? '' : `a share of ${sizeText(need.shareMiB)} of `;
 
-/** Returns `reserved a share of 8G of GPU 0 for 2h 0m 0s`. */
 export const grantedText = (
 	{gpus, instances}: Pick<Grant, 'gpus' | 'instances'>,
 	{need, durationSeconds}: {readonly need?: Need | undefined; readonly durationSeconds: number},
@@ -34,7 +32,6 @@ type UndoneText = {
 	readonly text: string;
 	/** `none`: nothing was changed. */
 	readonly done: 'all' | 'some' | 'none';
-	/** The restored GPUs. */
 	readonly gpus: readonly number[];
 };
 

@@ -16,7 +16,7 @@ type RefusalMessage = {readonly message: string; readonly hint?: string};
 const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
 	blocked.filter(({block}) => kinds.includes(block.kind)).length;
 
-/** GPUs that are named before the rest is only counted. */
+/** The number of GPUs to name. The rest is counted. */
 const namedGpus = 4;
 
 /** Returns why a GPU without a holder cannot be granted, to follow its number: `cannot be judged: ...`. */
@@ -46,11 +46,9 @@ function useText(block: UsageBlock): string {
 	}
 }
 
-/** Returns what is unknown about a GPU, to follow its number: `has unknown memory`. */
 const unknownQualityText = (quality: Quality): string =>
 	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
 
-/** Returns `GPU 1 has unknown memory, GPU 3 has unknown links`. */
 export const unknownText = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
 	listed(gpus, ({quality}) => unknownQualityText(quality));
 
@@ -58,11 +56,9 @@ export const unknownText = (gpus: ReadonlyArray<{readonly index: number; readonl
 const partText = (shares: readonly Lease[]): string =>
 	shares.map((lease) => `${sizeText(lease.memoryMiB ?? 0)} are ${holderText(lease)}'s`).join(', ');
 
-/** Returns who shares a GPU: `alice and bob`, `alice, bob and carol`. */
 const sharerText = (shares: readonly Lease[]): string =>
 	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => holderText(lease)))]);
 
-/** Returns `is held by bob for another 1h 59m 3s`. */
 function heldText(lease: Lease, now: number): string {
 	const owner = holderText(lease);
 	if (lease.partialQueueId !== undefined) {
@@ -73,7 +69,6 @@ function heldText(lease: Lease, now: number): string {
 	return `is held by ${owner}${end === undefined ? '' : ` for another ${longDuration(end - now)}`}`;
 }
 
-/** Returns why a GPU cannot be granted, to follow its number: `is held by bob`. */
 export function blockText(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
@@ -132,7 +127,6 @@ export function blockText(block: Block, now: number): string {
 const blockedName = ({index, instance}: {readonly index: number; readonly instance?: string}): string =>
 	instance === undefined ? `GPU ${index}` : `MIG instance ${instance}`;
 
-/** Names some GPUs, and counts the rest. */
 function listed<Gpu extends {readonly index: number; readonly instance?: string}>(
 	gpus: readonly Gpu[],
 	wordsOf: (gpu: Gpu) => string,

@@ -1,4 +1,3 @@
-/** Formats the progress of a wait for stderr. */
 import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/engine.js';
@@ -10,7 +9,6 @@ import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
 import {unknownText, unusableText} from './refusal.js';
 
-/** Returns the requirements of a request: `of model h100, with 40G or more`. */
 export const needWordsOf = (need: Need): string => sanitize(needText(need));
 
 /** Returns `2 GPUs`, `GPU 3`, `MIG instance 0:1`, `GPUs 4 5` or `2 GPUs of model h100, with 40G or more`. */
@@ -25,7 +23,6 @@ export const wantedText = ({count, ids, need}: Wanted): string =>
 
 type OutOfService = ReadonlyArray<Pick<Outage, 'gpu' | 'mig'>>;
 
-/** Returns `GPUs 1 2` or `MIG instance 0:1`, or both. */
 export function partsOutText(
 	outages: OutOfService,
 	listOf = (ids: readonly number[]) => wantedText({count: ids.length, ids}),

@@ -14,10 +14,9 @@ import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
-/** Blockers that are named before the rest is only counted. */
+/** The number of blockers to name. The rest is counted. */
 const namedBlockers = 2;
 
-/** Formats seconds since the epoch as a time of day. */
 type FormatTime = (seconds: number) => string;
 
 /** Returns ` until 15:20` or ` until its job ends`. Empty if unknown. */
@@ -40,7 +39,6 @@ function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
 }
 
-/** Returns all blockers as one table cell. */
 export const blockersText = (blockers: readonly Blocker[], formatTime: FormatTime): string =>
 	firstOf(
 		blockers.map((blocker) => blockerText(blocker, formatTime)),
@@ -62,7 +60,6 @@ export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
 	};
 }
 
-/** Returns what is wrong with a GPU: `used by bob without a reservation`. */
 export function outageText({kind, detail}: Outage): string {
 	const words = detail === undefined ? '' : sanitize(detail);
 	switch (kind) {
@@ -114,7 +111,6 @@ export function stuckText({
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
-/** Returns when an entry will be served, as far as known. */
 export function estimateText({isPossible, isUnknown, outages, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: impossible in this pool';

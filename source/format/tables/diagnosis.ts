@@ -4,7 +4,6 @@ import {sanitize} from '../text/text.js';
 
 const marks = {ok: '✓', warning: '⚠', error: '✗'} as const;
 
-/** Returns a line for each finding, with its fix below. */
 export function diagnosisText(findings: readonly Finding[], paint: Paint): string {
 	const paints = {ok: paint.available, warning: paint.unreserved, error: paint.error};
 	return findings

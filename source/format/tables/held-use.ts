@@ -48,7 +48,6 @@ const percent = (part: number, whole: number): string => (whole > 0 ? `${Math.ro
 
 const secondsPerHour = 3600;
 
-/** Returns a note about times without records, and the longest of them. */
 function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	const hours = (window.to - window.from) / secondsPerHour;
 	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
@@ -64,7 +63,6 @@ function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 type HeldUseTableOptions = {
 	readonly period: string;
 	readonly user?: string;
-	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 

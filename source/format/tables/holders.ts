@@ -131,7 +131,6 @@ export function holdersText(
 	].join('\n');
 }
 
-/** Returns `who --json`: one object for each GPU, without unknown values. */
 export const holdersJson = (
 	{index, memoryUsedMiB, listedMiB, devices, holders, unreadable, advice}: HoldersReport,
 	reservedBy: readonly string[],

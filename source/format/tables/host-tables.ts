@@ -77,7 +77,6 @@ export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number
 		width,
 	);
 
-/** Returns `8x H100 80GB`, with models in order of appearance. */
 function models(rows: readonly JsonRow[]): string {
 	const names = rows.map((row) => text(row['gpu_model'])).filter((name) => name !== '-');
 	const counts = Array.from(
@@ -113,7 +112,6 @@ function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 	return [text(source), String(rows.length), models(rows), ...countCells(rows, paint)];
 }
 
-/** Returns `status --summary`: a line for each host. */
 export const summaryTable = (answers: readonly HostAnswer[], paint: Paint, width?: number): string =>
 	ruledTable(
 		['HOST', 'TOTAL', 'GPU MODELS', 'AVAILABLE', 'IN USE'],
@@ -144,7 +142,6 @@ type ListedHost = {
 	readonly answer: {readonly status: readonly JsonRow[]} | {readonly error: string} | undefined;
 };
 
-/** Returns a line for each host, with long texts at the end. */
 export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
 	ruledTable(
 		['HOST', 'AVAILABLE', 'IN USE', 'TOTAL', 'GPU MODELS'],
@@ -189,7 +186,6 @@ function entryCells(host: string, entry: JsonRow, now: number): readonly Cell[] 
 type QueueTableOptions = {
 	/** Seconds on this machine's clock, for hosts that send only the start of a wait. */
 	readonly now: number;
-	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number | undefined;
 };
 

@@ -50,7 +50,6 @@ export const policyJson = (snapshot: Snapshot) => ({
 	problem: policyDoubtOf(snapshot)?.problem,
 });
 
-/** Returns the keys whose value has changed, for `--set --json` and `--unset --json`. */
 export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
 	changed: changed.map(({key, value, before}) => ({key, value, before})),
 });

@@ -14,7 +14,6 @@ import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
-/** Returns a line for each entry that waits for a GPU out of service. */
 const stuckLines = (rows: readonly QueueRow[]): readonly string[] =>
 	rows.flatMap((row) => {
 		const words = stuckText(row);
@@ -40,7 +39,6 @@ const sacrifices: Sacrifices = [
 type TableOptions = {
 	/** Seconds on the store's clock. */
 	readonly now: number;
-	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 
@@ -99,7 +97,6 @@ const wishJson = (entry: QueueEntry) => ({
 	wait_timeout: optionalTimestamp(entry.waitTimeout),
 });
 
-/** Returns why another engine does not start the job. */
 export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
 	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonText(blocker.reason)} : {};
 

@@ -17,11 +17,9 @@ type ReportTableOptions = {
 	readonly period: string;
 	readonly user?: string;
 	readonly hasBars: boolean;
-	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 
-/** Returns `12.00 GPU hours`, followed by `, 3.00 hours of MIG instances` if there are any. */
 export const totalHoursText = ({
 	totalGpuHours,
 	totalInstanceHours,
@@ -102,7 +100,6 @@ const reportRowsJson = ({
 		manual_count: manualCount,
 	}));
 
-/** JSON keys of the rows of a report. */
 const listNames = {user: 'users', gpu: 'gpus', day: 'daily', model: 'models'} as const;
 
 const isListed = (by: string): by is keyof typeof listNames => Object.hasOwn(listNames, by);
@@ -122,7 +119,7 @@ const sumsJson = ({totalGpuHours, totalInstanceHours, totalReservations, uniqueU
 	until: timestamp(window.to),
 });
 
-/** Returns `report --json`. The key of the rows depends on the grouping, as in the Go program. */
+/** Returns `report --json`. As in the Go program, the key of the rows depends on the grouping. */
 export const reportJson = (made: Report, by: string) => ({
 	by,
 	[isListed(by) ? listNames[by] : 'rows']: reportRowsJson(made),

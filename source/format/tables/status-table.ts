@@ -9,7 +9,6 @@ import {sanitize, shorten} from '../text/text.js';
 const longestNote = 60;
 const longestDetail = 100;
 
-/** Returns the state as in `status --json`, after a symbol. */
 function stateCell(status: string, paint: Paint): Cell {
 	switch (status) {
 		case 'AVAILABLE': {
@@ -53,7 +52,6 @@ type GpuCells = {
 	readonly index: string;
 	/** Absent outside of a cluster. */
 	readonly node: string | undefined;
-	/** The state in `status --json`. */
 	readonly status: string;
 	readonly user: string;
 	readonly duration: string;
@@ -98,7 +96,6 @@ export function gpuTable(rows: readonly GpuCells[], paint: Paint, width: number 
 	);
 }
 
-/** @param width - The width of the terminal. Undefined to keep all columns. */
 export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: number): string =>
 	gpuTable(
 		rows.map((row) => ({

@@ -8,7 +8,6 @@ export type Column<Name extends string = string> = {
 	readonly align?: 'start' | 'end';
 };
 
-/** The width of the table, and the number of spaces between columns. */
 export type TableRoom = {readonly width: number; readonly gap: number};
 
 /** A column that can shrink to `least`, or disappear at 0. `at once`: widths between are useless. */
@@ -60,7 +59,6 @@ export function shrunk<Name extends string>(
 	return kept;
 }
 
-/** The widths to which columns grow in one round. */
 export type GrowthRound<Name extends string = string> = Readonly<Partial<Record<Name, number>>>;
 
 /** Distributes spare width in rounds, with equal shares for all columns. `last` gets the rest. */
@@ -83,7 +81,6 @@ export function grown<Name extends string>(
 	return wider.map((column) => (column.name === last ? {...column, width: column.width + rest} : column));
 }
 
-/** Returns a row in which each cell is as wide as its column. */
 export const rowText = <Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	cells: Readonly<Record<Name, string>>,

@@ -1,13 +1,11 @@
 import {timestamp, twoDigits} from './durations.js';
 
-/** Returns the local day of a time, and when the next day begins. */
 export function localDay(time: number): {readonly key: string; readonly next: number} {
 	const date = new Date(time * 1000);
 	const key = `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
 	return {key, next: new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime() / 1000};
 }
 
-/** Returns the beginnings of the local hour and of the next one. */
 export function localHour(time: number): {readonly key: string; readonly next: number} {
 	const start = new Date(time * 1000).setMinutes(0, 0, 0) / 1000;
 	return {key: timestamp(start), next: start + 3600};
@@ -22,11 +20,9 @@ function timeOfDay(time: number, now: number, parts: (date: Date) => readonly nu
 	return key === localDay(now).key ? clock : `${key} ${clock}`;
 }
 
-/** Returns `15:20` or `2026-05-01 15:20`. */
 export const clockTime = (time: number, now: number): string =>
 	timeOfDay(time, now, (date) => [date.getHours(), date.getMinutes()]);
 
-/** Returns `15:20:05` or `2026-05-01 15:20:05`. */
 export const eventTime = (time: number, now: number): string =>
 	timeOfDay(time, now, (date) => [date.getHours(), date.getMinutes(), date.getSeconds()]);
 

@@ -1,14 +1,12 @@
-/** Formats durations and times, which are in seconds. */
-
 export const twoDigits = (value: number): string => String(value).padStart(2, '0');
 
-/** Returns the form of the command line, which scripts know from the Go program: `1h 2m 15s`, `0h 0m 5s`. */
+/** Returns `1h 2m 15s` or `0h 0m 5s`, the Go program's format, which scripts parse. */
 export function longDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
 	return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m ${whole % 60}s`;
 }
 
-/** Returns `0h 0m 0.3s`: the same form for a configured duration. */
+/** Returns `0h 0m 0.3s`, for a configured duration. */
 export const setDuration = (seconds: number): string =>
 	[...longDuration(seconds).split(' ').slice(0, -1), `${Number((seconds % 60).toPrecision(6))}s`].join(' ');
 

@@ -7,5 +7,4 @@ export function firstOf(words: readonly string[], most: number): string {
 	return words.length > most ? `${named} and ${words.length - most} more` : named;
 }
 
-/** Returns `1 GPU` or `2 GPUs`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

@@ -1,9 +1,6 @@
 export type Output = {readonly isTTY?: boolean; readonly columns?: number};
 
-/**
-Returns the width of lines. As in POSIX, COLUMNS overrides the terminal, and `watch` sets it. Undefined for a pipe, or a
-terminal that reports 0.
-*/
+/** Returns the width of lines. As in POSIX, COLUMNS (set by `watch`) overrides the terminal. Undefined for a pipe, or a terminal that reports 0. */
 export function columnsOf(
 	output: Output | undefined,
 	{COLUMNS: stated = ''}: Readonly<Record<string, string | undefined>>,

@@ -45,14 +45,12 @@ function columnsIn(
 	}));
 }
 
-/** Cuts and paints a cell. Dims a placeholder for a missing value. */
 function cellText(cell: Cell, width: number, paint: Paint): string {
 	const text = truncate(textOf(cell), width);
 	const painted = typeof cell === 'string' ? (text === '-' ? paint.dim(text) : text) : cell.paint(text);
 	return painted + ' '.repeat(width - widthOf(text));
 }
 
-/** Returns a table without trailing spaces. */
 export function ruledTable(
 	header: readonly string[],
 	rows: ReadonlyArray<readonly Cell[]>,

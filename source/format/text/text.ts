@@ -1,17 +1,14 @@
-/**
-The boundary for untrusted text: notes, labels, process names, host names, messages of tools. All such text must be
-sanitized here before it is printed.
-*/
+/** Sanitizes untrusted text: notes, labels, process names, host names, messages of tools. All such text must pass here before it is printed. */
 import {stripVTControlCharacters} from 'node:util';
 import {longestNote} from '../../core/rules/request/request.js';
 
 /**
-Invisible characters that act on output, with surrounding spaces: controls, formats (bidirectional overrides, zero-width
-characters, byte order mark), lone surrogates, separators. U+200D stays, because emoji need it.
+Invisible characters that affect output, with spaces around them: controls, formats (bidirectional overrides, zero-width characters, byte order
+mark), lone surrogates, separators. U+200D stays, because emoji need it.
 */
 const acting = /[[\p{Control}\p{Format}\p{Separator}\p{Surrogate}]--\u{200D}]+/gv;
 
-/** Longer text is cut before it costs time. */
+/** Longer text is cut, because it would cost time. */
 const longest = 4096;
 
 /** Returns one harmless line: without escape sequences, with single spaces, trimmed. */

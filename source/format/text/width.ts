@@ -8,7 +8,7 @@ export const widthOf = (text: string): number => (plain.test(text) ? text.length
 
 let made: Intl.Segmenter | undefined;
 
-/** Created when first needed, because that is slow. */
+/** Created on first use, because creation is slow. */
 const segmenter = (): Intl.Segmenter => {
 	made ??= new Intl.Segmenter();
 	return made;
@@ -30,7 +30,6 @@ function beginning(text: string, columns: number): string {
 	return taken;
 }
 
-/** Cuts text to a width, with an ellipsis. */
 export function truncate(text: string, columns: number, ellipsis = '…'): string {
 	if (widthOf(text) <= columns) {
 		return text;

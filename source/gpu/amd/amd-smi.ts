@@ -9,11 +9,10 @@ import {numbersForPrograms} from './order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
 import type {Answer, Ask} from './query.js';
 
-/** A scan by one of AMD's tools. */
 export type AmdScan =
 	| {
 			readonly gpus: readonly BareReading[];
-			/** Undefined when processes could not be asked for. */
+			/** Undefined if the processes are unknown. */
 			readonly processes: ProcessesByGpu | undefined;
 			/** Maps the tool's GPU numbers to the indices that programs use. */
 			readonly numbers: ReadonlyMap<number, number>;
@@ -24,7 +23,7 @@ export type AmdScan =
 
 export type ScanOptions = {
 	readonly command: string;
-	/** Makes a question of several wordings. */
+	/** Creates a query with alternative wordings. */
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
 	readonly monotonicMs: () => number;
 };
@@ -36,18 +35,17 @@ const retryAfterMs = 60_000;
 type Fixed = {
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
-	/** When to ask again. */
 	readonly staleAtMs: number;
 };
 
 const missingGroups = /missing the following required groups/iv;
 
-/** Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once. */
+/** Creates the scan by amd-smi. Each scan reads measurements and processes, and names and limits only now and then, all in parallel. */
 export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// ROCm 5.7 calls the memory otherwise, and a virtual machine has fewer sensors.
+		// ROCm 5.7 has another name for memory, and a virtual machine has fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);
@@ -58,7 +56,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const askList = question(['list', '--json']);
 	let known: Fixed | undefined;
 
-	/** When one broken GPU spoils the answer for all, each is asked alone. */
+	/** If one broken GPU spoils the whole answer, each GPU is queried alone. */
 	const askEach = async (
 		indices: Iterable<number>,
 		{deadlineMs, timeoutMs}: {readonly deadlineMs: number; readonly timeoutMs: number},
@@ -82,7 +80,6 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 		return {metric, failures};
 	};
 
-	/** Reads the facts that rarely change. */
 	const askFixed = async (nowMs: number, deadlineMs: number): Promise<Fixed> => {
 		if (known !== undefined && nowMs < known.staleAtMs) {
 			return known;
@@ -118,7 +115,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 
 		const gpus = readGpus({metric, fixed, list, failures});
 		if (known !== undefined && metric.keys().some((index) => !list.has(index))) {
-			// A GPU came back: its name is to be asked for soon.
+			// A GPU came back, so its name must be read soon.
 			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
 		}
 
@@ -136,7 +133,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 				list,
 			),
 			warnings: [
-				// A spoiled answer is reported by the GPU that spoiled it.
+				// The GPU that spoiled the answer reports that.
 				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
 				...warnings,
 			],

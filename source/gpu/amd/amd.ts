@@ -18,17 +18,15 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/** How long a scan may take; asked for at the beginning of each. */
+	/** Time limit for a scan, read at the start of each. */
 	readonly timeLimitMs?: () => number;
 	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;
-	/** Asked where `command` is not installed. */
+	/** Tool to use if `command` is not installed. */
 	readonly oldCommand?: string;
 };
 
-/**
-AMD GPUs by way of amd-smi, or of rocm-smi where that is all there is. All is asked for at the same time, by several runs of the tool.
-*/
+/** Reads AMD GPUs by amd-smi, or by rocm-smi if that is the only tool. Several runs of the tool read everything in parallel. */
 export const createAmdProvider = ({
 	run,
 	describeProcesses,

@@ -32,7 +32,7 @@ export const amdDriver: DriverText = {
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i amdgpu`.',
 };
 
-/** The words of an answer such as `{"error": "...", "code": -3}`. */
+/** Returns the words of an answer such as `{"error": "...", "code": -3}`. */
 export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => {
 	for (const document of [stdout, stderr].flatMap((text) => parseToolJson(text)?.documents ?? [])) {
 		const one: unknown = Array.isArray(document) ? document[0] : document;
@@ -45,7 +45,7 @@ export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => 
 	return undefined;
 };
 
-/** Says why a run of amd-smi or rocm-smi gave no readings, in words for the user. */
+/** Explains to the user why a run of amd-smi or rocm-smi gave no readings. */
 export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure => {
 	const words = outcome.failure === undefined ? errorText(outcome) : undefined;
 	return explainRun(
@@ -56,6 +56,6 @@ export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeout
 	);
 };
 
-/** The warning where processes could not be asked for. */
+/** Returns the warning for unknown processes. */
 export const processesWarning = (...call: Parameters<typeof explainAmdFailure>): string =>
 	`Processes could not be asked for: ${explainAmdFailure(...call).message}`;

@@ -8,14 +8,14 @@ import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueA
 /** Answers of `amd-smi metric`, `static` and `list`, by GPU. */
 type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/** Empty for GPUs that could not be read. */
+	/** Empty for unreadable GPUs. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
-	/** GPUs that could not be asked, and why, in the tool's words. */
+	/** GPUs that could not be queried, with the tool's words. */
 	readonly failures?: ReadonlyMap<number, string>;
 };
 
-/** A reading, and where the versions of the tool tell it: ROCm 6 and 7 first. */
+/** A reading, and its locations in the versions of the tool: ROCm 6 and 7 first. */
 type ValuePath = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
 
 const metricPaths = {
@@ -41,13 +41,10 @@ const metricPaths = {
 	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
 } as const satisfies Partial<Record<keyof GpuReading, ValuePath>>;
 
-/**
-The largest memory of its own, in MiB, that a GPU without a word on its kind has where it shares the machine's. (The firmware sets 512 MiB or a few GiB
-apart for it.)
-*/
+/** The largest memory, in MiB, of a GPU of unknown kind that shares the machine's memory. The firmware reserves 512 MiB or a few GiB for it. */
 const largestCarveOutMiB = 4096;
 
-/** True for a GPU that is part of a processor: what programs use of it lies mostly in the machine's memory, which AMD calls GTT. */
+/** Whether the GPU is part of a processor. Most of its used memory is then the machine's memory, which AMD calls GTT. */
 const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 	const type = readText(valueAt(fixed, 'vram.type'));
 	if (type !== undefined) {
@@ -64,14 +61,13 @@ const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 	return shared.value > own.value && (hasNoSlot || own.value <= largestCarveOutMiB);
 };
 
-/** Returns the indices of GPUs that share the machine's memory. */
 export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fixed'>): ReadonlySet<number> =>
 	new Set([...metric].flatMap(([index, measured]) => (isIntegrated(measured, fixed.get(index) ?? {}) ? [index] : [])));
 
 const gttUsed: ValuePath = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
 const gttTotal: ValuePath = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
 
-/** The memory of its own and that of the machine together; unknown where one of them is. */
+/** Adds the GPU's own memory and the machine's. Unknown if one of them is unknown. */
 const together = (own: Taken, shared: Taken): Taken => {
 	const parts = [own, shared ?? {word: 'the machine’s memory in use is not told'}];
 	return parts.every((part) => part !== undefined && 'value' in part)
@@ -79,10 +75,10 @@ const together = (own: Taken, shared: Taken): Taken => {
 		: parts.find((part) => part === undefined || 'word' in part);
 };
 
-/** Sensors, the first that answers counts, each with its own limit. */
+/** Sensors with their own limits. The first that answers counts. */
 const sensors = ['edge', 'hotspot', 'mem'] as const;
 
-/** A GPU of which neither any of these was measured nor a temperature does not answer at all. */
+/** A GPU that reports neither one of these nor a temperature does not answer at all. */
 const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
 
 /** Combines the answers, by index. A GPU that is only listed, or has no readable value, gets a `failure`. */
@@ -104,7 +100,7 @@ export const readDriverVersion = (fixed: AmdAnswers['fixed']): string | undefine
 
 type Taken = {readonly value: number} | {readonly word: string} | undefined;
 
-/** The first reading at the paths, or else the first word. */
+/** Returns the first reading at the paths, or else the first word. */
 const take = (entry: JsonObject, {quantity, paths, plainUnit}: ValuePath): Taken => {
 	const readings = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
 	return readings.find((one) => one.kind === 'number') ?? readings[0];
@@ -171,7 +167,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 	});
 };
 
-/** Names of readings in a failure. amd-smi and rocm-smi call them differently. */
+/** Names of readings in a failure. amd-smi and rocm-smi use different names. */
 const fieldNames: Partial<Readonly<Record<Reading, string>>> = {
 	memoryUsedMiB: 'memory used',
 	memoryTotalMiB: 'memory total',
@@ -189,7 +185,7 @@ const namedWords = (unknown: Readonly<Partial<Record<Reading, string>>>): readon
 		word,
 	}));
 
-/** A limit of 0 is none. */
+/** A limit of 0 means none. */
 const positive = (taken: Taken): number | undefined =>
 	taken !== undefined && 'value' in taken && taken.value > 0 ? taken.value : undefined;
 
@@ -215,7 +211,7 @@ const powerLimit = (fixed: JsonObject, measured: JsonObject): number | undefined
 	return positive(take(measured, {quantity: 'power', paths: ['power.power_limit']}));
 };
 
-/** ROCm 7 tells each reason by a key of its own, such as `"ppt_violation_status": "ACTIVE"`; earlier ones only whether it is throttled. */
+/** ROCm 7 has a key for each reason, such as `"ppt_violation_status": "ACTIVE"`. Older versions only report whether the GPU is throttled. */
 const throttleReasons = (measured: JsonObject): readonly string[] | undefined => {
 	const section = valueAt(measured, 'throttle');
 	const statuses = Object.entries(isObject(section) ? section : {}).flatMap(([key, status]) => {

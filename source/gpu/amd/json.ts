@@ -1,6 +1,6 @@
 /**
-Parses the `--json` output of amd-smi and rocm-smi. Each version writes quantities differently: `{"value": 91, "unit": "%"}`, `91`, `"91"`,
-`"91 %"`, or a word such as `"N/A"` for a missing reading.
+Parses the `--json` output of amd-smi and rocm-smi. Versions write quantities as `{"value": 91, "unit": "%"}`, `91`, `"91"`, `"91 %"`, or as a word
+such as `"N/A"` for a missing reading.
 */
 import {cap} from '../tool/text.js';
 
@@ -9,7 +9,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** How much of each unit makes one of ours. AMD's `MB` are MiB. */
+/** The factor of each unit. AMD's `MB` are MiB. */
 const units = {
 	memory: {
 		B: 1 / 2 ** 20,
@@ -31,7 +31,7 @@ const units = {
 
 export type Quantity = keyof typeof units;
 
-/** More than this is no reading: a sensor that is not there may be reported as 65535 or 4294967295. */
+/** Larger values are no readings: a missing sensor may report 65535 or 4294967295. */
 const largest: Readonly<Record<Quantity, number>> = {
 	memory: 2 ** 30,
 	percent: 100,
@@ -43,14 +43,10 @@ const largest: Readonly<Record<Quantity, number>> = {
 
 type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
-	/** The tool's word for not knowing. */
+	/** The tool's word for a missing reading. */
 	| {readonly kind: 'word'; readonly word: string};
 
-/**
-Reads a quantity in our units: MiB, per cent, °C, W, MHz. Undefined when nothing was reported; a word whenever it is not plainly a number.
-
-@param plainUnit - Of a number without a unit.
-*/
+/** Reads MiB, percent, °C, W or MHz. Undefined if not reported, and a word for other texts. `plainUnit` is for plain numbers. */
 export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {
 	if (raw === undefined || raw === null) {
 		return undefined;
@@ -87,7 +83,7 @@ const splitUnit = (value: unknown): readonly [number: number | undefined, unit: 
 	return [number === undefined ? undefined : Number(number), unit];
 };
 
-/** Whole MiB, as NVIDIA's tool tells them; hundredths of everything else. */
+/** Rounds to whole MiB, like NVIDIA's tool, and everything else to hundredths. */
 const tidy = (amount: number, quantity: Quantity): number =>
 	quantity === 'memory' ? Math.round(amount) : Math.round(amount * 100) / 100;
 
@@ -105,13 +101,13 @@ export const valueAt = (entry: JsonObject, path: string): unknown => {
 	return value;
 };
 
-/** A text, or undefined for a word that means there is none. */
+/** Returns a text, or undefined for a word that means there is none. */
 export const readText = (raw: unknown): string | undefined => {
 	const text = typeof raw === 'string' ? raw.trim() : '';
 	return text === '' || /^(?:n\/a|unknown|none|null)$/iv.test(text) ? undefined : cap(text, 200);
 };
 
-/** No machine has so many GPUs; a larger number is no index. */
+/** No machine has more GPUs. A larger number is no index. */
 const largestIndex = 1023;
 
 export const readIndex = (raw: unknown): number | undefined => {
@@ -122,9 +118,9 @@ export const readIndex = (raw: unknown): number | undefined => {
 };
 
 /**
-The entries of amd-smi's answer, by GPU: a bare list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, one lone object when one GPU
-was asked for. The first entry of a GPU counts: some versions print the answer twice, or one for processors before the one for GPUs.
-Undefined when it is no such answer.
+Returns the entries of amd-smi's answer, by GPU: a plain list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, an object for a single GPU. The
+first entry of a GPU counts, because some versions print the answer twice, or one for processors before the one for GPUs. Undefined for other
+answers.
 */
 export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<number, JsonObject> | undefined => {
 	const lists = documents.flatMap((document) => listIn(document));
@@ -143,7 +139,7 @@ export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<nu
 	return entries;
 };
 
-/** The list of entries in a document, in a list; nothing when there is none. */
+/** Returns the list of entries in a document, or none. */
 const listIn = (document: unknown): ReadonlyArray<readonly unknown[]> => {
 	const inner = isObject(document) && Object.hasOwn(document, 'gpu_data') ? document['gpu_data'] : document;
 	if (Array.isArray(inner)) {

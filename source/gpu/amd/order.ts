@@ -1,13 +1,10 @@
 import {type JsonObject, readIndex} from './json.js';
 
 /**
-Which number programs know each GPU by. AMD's tools count in the order in which they find the devices, HIP by the nodes of the kernel's
-topology (`hip_id` of `amd-smi list -e` is made of the node, too). The two agree on most machines, not on all; and a job gets its
-GPUs in HIP's numbers, so those are the GPU ids here. What is no node of that topology comes last, as HIP does not count it at all.
-
-The tool's own count stands where it tells no nodes, or not of every GPU.
-
-@param listed - What the tool lists of each GPU.
+Returns the numbers by which programs know the GPUs. AMD's tools count GPUs as they find them, and HIP counts the nodes of the kernel's topology
+(`hip_id` of `amd-smi list -e` is based on the node, too). On some machines, these differ. Jobs need HIP's numbers, so they are the GPU ids here.
+GPUs without a node come last, because HIP does not count them. The tool's numbers are used if it does not report all nodes.
+@param listed - The tool's facts about each GPU.
 */
 export const numbersForPrograms = (
 	indices: readonly number[],
@@ -23,7 +20,7 @@ export const numbersForPrograms = (
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
-/** The GPUs by the numbers that programs know them by. */
+/** Sorts GPUs by the numbers that programs use. */
 export const inOrderOfPrograms = <Gpu extends {readonly index: number}>(
 	gpus: readonly Gpu[],
 	numbers: ReadonlyMap<number, number>,

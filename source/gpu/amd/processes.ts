@@ -5,7 +5,7 @@ import {cap} from '../tool/text.js';
 import type {DescribeProcesses} from '../tool/tool.js';
 import {type JsonObject, isObject, readQuantity, readText, valueAt} from './json.js';
 
-/** The processes of one GPU, or the tool's word for not telling all of them. */
+/** The processes of one GPU, or the tool's word for hiding some. */
 type GpuProcesses = {readonly rows: readonly ProcessRow[]; readonly hidden?: string};
 
 export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
@@ -13,12 +13,10 @@ export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
 const none = /^(?:no (?:running )?process(?:es)?\b|not found$)/iv;
 
 /**
-Reads the answer of `amd-smi process`. An idle GPU has a sentence in the place of a process.
-
-ROCm 6.2 and later list them in `process_list`; 5.7 to 6.1 in `values`, or tell one, or that there is none, by `process_info` alone.
-
-@param integrated - GPUs that share the machine's memory: there a process's part of that counts.
-@param doubt - Why processes may be hidden from this account, if the tool said so: then a GPU without any is not known to have none.
+Reads the answer of `amd-smi process`, in which an idle GPU has a sentence instead of a process. ROCm 6.2 and later use `process_list`. 5.7 to 6.1
+use `values`, or `process_info` alone for one or no process.
+@param integrated - GPUs that share the machine's memory, whose processes use that.
+@param doubt - Set if the tool said that it may hide processes from this account. A GPU without processes then has unknown ones.
 */
 export const readProcesses = (
 	entries: ReadonlyMap<number, JsonObject>,
@@ -46,7 +44,7 @@ const readList = (list: readonly unknown[], isIntegrated: boolean): GpuProcesses
 		if (row === undefined) {
 			hidden ??= cap(typeof info === 'string' ? info : 'a process without a pid', 100);
 		} else {
-			// A process with several contexts may be listed once for each.
+			// Some versions list a process once per context.
 			rows.set(row.pid, rows.get(row.pid) ?? row);
 		}
 	}
@@ -62,7 +60,7 @@ const readRow = (info: JsonObject, isIntegrated: boolean): ProcessRow | undefine
 		: undefined;
 };
 
-/** Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 only `vram_mem` is believed. */
+/** Many versions report 0 in `mem_usage` for a process that uses gigabytes. If it is 0, only `vram_mem` is trusted. */
 const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
 	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
 		const quantity = readQuantity(valueAt(info, path), 'memory', 'B');
@@ -75,13 +73,10 @@ const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined =
 	return [vram, ...others].find((memory = 0) => memory > 0) ?? vram;
 };
 
-/** Below this, in MiB, a GPU holds no more than the driver's own and an empty context. */
+/** MiB. With less in use, a GPU has only the driver's memory and an empty context. */
 const emptyMiB = 1024;
 
-/**
-ROCm 7.2 lists each process under every GPU, whichever it uses. Such a process is kept where memory is in use, and everywhere when
-that is nowhere.
-*/
+/** ROCm 7.2 lists each process under every GPU. Such a process is kept on GPUs with memory in use, or on all GPUs if there are none. */
 export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesByGpu): ProcessesByGpu => {
 	const lists = listed.values().toArray();
 	if (lists.length < 2) {
@@ -107,10 +102,8 @@ export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesBy
 };
 
 /**
-Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not reported.
-
-Many versions of the tools say that there are none where they only may not read those of others: so that counts only beside a known
-amount of memory in use.
+Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. Many versions of the tools report no
+processes if they may not read those of others. An empty list is therefore trusted only beside a known memory use.
 */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],

@@ -13,18 +13,15 @@ type Options = {
 /** The answer of a tool. `json` is undefined if it was incomplete. */
 export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 
-/**
-@param deadlineMs - On the monotonic clock.
-*/
+/** `deadlineMs` is on the monotonic clock. */
 export type Ask = (deadlineMs: number) => Promise<Answer>;
 
-/** Far more than the output for the largest machine, and small enough to keep in memory. */
 const maxBytes = 16 * 1024 * 1024;
 
 const refusal =
 	/unrecognized arguments|invalid choice|(?:command|parameter|argument|option)\W.+(?:invalid|not supported|not recognized)|^usage: /imv;
 
-/** Makes a question of several wordings, the best first: one that this version of the tool refuses is never used again. */
+/** Creates a query with alternative wordings, the best first. A wording that this version of the tool rejects is never used again. */
 export const createQuestion = (
 	{run, command, monotonicMs, signal, hangs}: Options,
 	wordings: ReadonlyArray<readonly string[]>,

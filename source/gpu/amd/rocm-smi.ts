@@ -1,7 +1,4 @@
-/**
-Rocm-smi, for ROCm before amd-smi came with it. Its JSON holds one object a card, whose keys are whole sentences and whose values are
-texts.
-*/
+/** Scans with rocm-smi, for ROCm before amd-smi. Its JSON has an object per card, with sentences as keys and texts as values. */
 import type {ProcessRow} from '../tool/process-rows.js';
 import type {ToolJson} from '../tool/json.js';
 import {isComplete} from '../tool/tool.js';
@@ -12,7 +9,6 @@ import {numbersForPrograms} from './order.js';
 import type {ProcessesByGpu} from './processes.js';
 import type {AmdScan, ScanOptions} from './amd-smi.js';
 
-/** Makes the scan by rocm-smi. */
 export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const askCards = question(
 		[
@@ -35,7 +31,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 		['-a', '--showmeminfo', 'vram', 'gtt', '--json'],
 	);
 	const askPids = question(['--showpids', '--json']);
-	// With --json it says nothing at all.
+	// With --json, the tool prints nothing.
 	const askGpusOfPids = question(['--showpidgpus']);
 
 	return async (timeoutMs: number): Promise<AmdScan> => {
@@ -69,7 +65,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 	};
 };
 
-/** Before ROCm 3.8 it counts the cards of the kernel, of which the first may be another maker's; programs count AMD's alone, from 0. */
+/** Before ROCm 3.8, the tool counts the kernel's cards, including other vendors'. Programs count only AMD's, from 0. */
 const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<number, number> => {
 	const inOrder = numbers
 		.values()
@@ -80,7 +76,7 @@ const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<numb
 
 const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
 
-/** Rewrites each card as amd-smi would tell it, so that readings are taken in one place only. */
+/** Converts each card to amd-smi's format, so that only one place reads values. */
 export const readCards = (
 	value: unknown,
 ): {readonly metric: ReadonlyMap<number, JsonObject>; readonly driverVersion?: string} => {
@@ -136,8 +132,8 @@ const rewrite = (card: JsonObject): JsonObject => {
 };
 
 /**
-`{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: the name, on how many GPUs, VRAM in bytes on all of them together, and more.
-On which GPUs stands in the other answer. A process whose GPUs are unknown may be on any.
+Parses `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: name, number of GPUs, VRAM in bytes on all of them, and more. The other answer has the
+GPUs. A process with unknown GPUs may be on any.
 */
 export const readPids = (
 	value: unknown,
@@ -172,7 +168,7 @@ export const readPids = (
 
 const readPid = (pid: number, raw: string): ProcessRow => {
 	const cells = raw.split(',').map((cell) => cell.trim());
-	// The name comes first and may hold commas.
+	// The name comes first and can contain commas.
 	const memory = readQuantity(cells.at(-3), 'memory', 'B');
 	return {
 		pid,

@@ -1,11 +1,10 @@
-/** How AMD's tools tell the links between GPUs. */
+/** Reads the links between GPUs from AMD's tools. */
 import type {GpuLink, GpuLinks} from '../../core/model/types.js';
 import {entriesByGpu, isObject, readIndex, readText, type JsonObject} from './json.js';
 
-/** A pair of GPUs, by the tool's own numbers. */
 type Pair = {readonly one: number; readonly other: number; readonly type: unknown; readonly hops: unknown};
 
-/** Hops from a GPU to its processor and on to another GPU. More hops mean another processor. */
+/** Hops from a GPU via its processor to another GPU. More hops mean another processor. */
 const hopsAtOneProcessor = 2;
 
 function linkOf({type, hops}: Pair): GpuLink | undefined {
@@ -18,7 +17,7 @@ function linkOf({type, hops}: Pair): GpuLink | undefined {
 	return word === 'PCIE' && count !== undefined ? (count <= hopsAtOneProcessor ? 'PHB' : 'SYS') : undefined;
 }
 
-/** @param numbers - By which programs know the GPUs, by the tool's own numbers. */
+/** `numbers` maps the tool's numbers to those that programs use. */
 function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const links: Array<Array<GpuLink | undefined>> = [];
 	for (const pair of reported) {
@@ -28,7 +27,7 @@ function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, numbe
 			continue;
 		}
 
-		// A tool may report each pair only once.
+		// Some tools report each pair only once.
 		for (const [from, to] of [
 			[one!, other!],
 			[other!, one!],
@@ -59,7 +58,7 @@ const newPairs = (one: number, {links}: JsonObject): readonly Pair[] =>
 		return isObject(link) && other !== undefined ? [{one, other, type: link['link_type'], hops: link['num_hops']}] : [];
 	});
 
-/** Reads `amd-smi topology --json`. Undefined where it tells no links. */
+/** Reads `amd-smi topology --json`. Undefined without links. */
 export const readAmdSmiLinks = (
 	documents: readonly unknown[] | undefined,
 	numbers: ReadonlyMap<number, number>,
@@ -72,7 +71,7 @@ export const readAmdSmiLinks = (
 const pairPattern =
 	/^\(topology\) (?<what>link type|hops) between drm devices (?<one>\d{1,4}) and (?<other>\d{1,4})$/iv;
 
-/** Reads `rocm-smi --showtopo --json`: sentences about each pair, in `system`. Undefined where it tells no links. */
+/** Reads `rocm-smi --showtopo --json`: sentences about each pair, in `system`. Undefined without links. */
 export function readRocmSmiLinks(value: unknown, numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const system = isObject(value) ? value['system'] : undefined;
 	const sentences = Object.entries(isObject(system) ? system : {}).flatMap(([sentence, reported]) => {

@@ -1,34 +1,30 @@
 /**
-The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells separated by a comma and a blank, nothing quoted.
-Warnings and errors stand between the rows as plain sentences.
+Parses the CSV of `nvidia-smi --format=csv,nounits`: a header, then rows, with cells separated by a comma and a space, without quotes. Warnings and
+errors are sentences between the rows.
 */
 type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 
 export type CsvRow = {
 	readonly kind: 'row';
-	/** The whole line. */
 	readonly text: string;
 	/** The cells by column name, trimmed. */
 	readonly cells: ReadonlyMap<string, string>;
 };
 
 type Options = {
-	/** The header is the first line that holds all of these columns. */
+	/** The header is the first line with all of these columns. */
 	readonly required: readonly string[];
-	/** The column whose text may itself hold commas. */
+	/** The column whose text can contain commas. */
 	readonly freeText: string;
 };
 
 /**
-Cells are separated by a comma with a blank, which is cut off where the last cell is empty: so `1,5` of another language stays one cell, and
-is no number. Where the header has no blanks, they were taken out.
+Returns the separator: a comma with a space, which is missing after an empty last cell. So `1,5`, as printed in other languages, stays one cell and
+is no number. A header without spaces means that they were removed.
 */
 const separatorOf = (header: string): RegExp => (header.includes(', ') ? /,(?:\s+|$)/v : /,/v);
 
-/**
-Splits the text into rows, by the columns its header names, in whatever order they come. Lines that are no row are kept as `other`.
-Undefined when there is no header: then none of it is a table.
-*/
+/** Splits the text into rows by the header's columns, in any order. Other lines become `other`. Undefined without a header, so without a table. */
 export const parseCsv = (text: string, {required, freeText}: Options): readonly CsvLine[] | undefined => {
 	let columns: readonly string[] | undefined;
 	let separator = /,/v;
@@ -55,21 +51,21 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/** Second names of columns (`nvidia-smi --help-query-gpu`): the tool writes the first, others write what was asked for. */
+/** Alternative column names (`nvidia-smi --help-query-gpu`). The tool writes the first, and others write the requested name. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],
 	['clocks.mem', 'clocks.current.memory'],
 ]);
 
-/** `memory.used [MiB]` -> `memory.used`. */
+/** `memory.used [MiB]` becomes `memory.used`. */
 const columnName = (cell: string): string => {
 	const [name = ''] = cell.split('[', 1);
 	const plain = name.trim().toLowerCase();
 	return firstNames.get(plain) ?? plain;
 };
 
-/** Undefined when the line has too few cells, or too many and no column to hold the surplus. */
+/** Undefined for too few cells, or for too many without a column for the surplus. */
 const splitRow = (
 	pieces: readonly string[],
 	columns: readonly string[],
@@ -89,17 +85,14 @@ const splitRow = (
 	return new Map(columns.map((name, position) => [name, (cells[position] ?? '').trim()]));
 };
 
-/**
-Reads a number, with or without its unit. Undefined for everything else (`[N/A]`, `[Unknown Error]`, `ERR!`, nothing at all): a
-number is never made up.
-*/
+/** Reads a number, with or without a unit. Undefined for anything else (`[N/A]`, `[Unknown Error]`, `ERR!`, empty): numbers are never guessed. */
 export const readNumber = (text: string): number | undefined => {
 	const number = /^(?<number>\d{1,12}(?:\.\d{1,6})?)(?:\s*(?:MiB|MHz|[%CW]))?$/v.exec(text)?.groups?.['number'];
 	return number === undefined ? undefined : Number(number);
 };
 
-/** Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`. */
+/** Whether the cell has a word for a missing value, such as `[Not Found]` or `N/A`. */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
 
-/** `Yes` or `No`. Undefined for everything else. */
+/** Reads `Yes` or `No`. Undefined for anything else. */
 export const readAnswer = (text: string): boolean | undefined => ({yes: true, no: false})[text.toLowerCase()];

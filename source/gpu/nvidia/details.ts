@@ -14,8 +14,8 @@ type Options = {
 const maxBytes = 8 * 1024 * 1024;
 
 /**
-Asks for everything that the tables lack: parts, recovery actions, slowdown limits, processes that only draw. It is slow on large
-machines, so no scan waits for it. Undefined when the tool does not answer.
+Reads what the tables lack: MIG instances, recovery actions, slowdown limits, processes that only draw. Slow on large machines, so no scan waits for
+it. Undefined if the tool does not answer.
 */
 export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
 	const options = {timeoutMs, maxBytes, signal};
@@ -28,7 +28,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
 };
 
-/** The one tells the sizes of the parts, the other their profiles and UUIDs. */
+/** Joins the answer with the sizes of the instances and the one with their profiles and UUIDs. */
 const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {
@@ -44,7 +44,7 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/** Gives each reading its parts, and each of its processes the part that it is on. */
+/** Adds the instances to each reading, and to each process its instance. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus
@@ -59,7 +59,7 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 					: gpu;
 			});
 
-/** Adds what the driver wants to be done, failed repairs and the heat, of which older versions of the table say nothing. */
+/** Adds recommended actions, failed repairs and temperatures, which old versions of the table lack. */
 export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
 	gpus.map((gpu) => {
 		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =
@@ -74,7 +74,7 @@ const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
 		: details.uuid === gpu.uuid;
 
-/** A process on several parts is on none for sure. */
+/** A process on several instances belongs to none for sure. */
 const withPart = (process: GpuProcess, detailed: readonly DetailedProcess[]): GpuProcess => {
 	const [first, ...others] = detailed.filter(({pid}) => pid === process.pid);
 	const {gpuInstanceId, computeInstanceId} = first ?? {};

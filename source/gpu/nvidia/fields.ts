@@ -34,7 +34,7 @@ const laterFields: ReadonlyArray<{readonly since: number; readonly fields: reado
 	{since: 580, fields: ['remapped_rows.failure']},
 ];
 
-/** Earlier name of `clocks_event_reasons.active`. */
+/** The old name of `clocks_event_reasons.active`. */
 const olderReasons = 'clocks_throttle_reasons.active';
 
 /** Fields used before `gpu_recovery_action` existed. */
@@ -47,7 +47,7 @@ const resetStatus = {
 /** New name of `driver_version`, which will be removed (nvidia-smi -q of 610: "will be removed in CUDA 14.0"). */
 const newerVersion = {since: 610, field: 'kmd_version'} as const;
 
-/** The reading that each field becomes. Fields that are not here tell about the health or the mode of the GPU. */
+/** The reading of each field. Other fields are about the health or mode of the GPU. */
 export const readingOfField = {
 	uuid: 'uuid',
 	'pci.bus_id': 'pciBusId',
@@ -75,16 +75,13 @@ export const readingOfField = {
 
 export type ReadingField = keyof typeof readingOfField;
 
-/** Returns the reading that a field becomes, or undefined for one that becomes none. */
 export const readingNamed = (field: string): Reading | undefined =>
 	Object.hasOwn(readingOfField, field) ? readingOfField[field as ReadingField] : undefined;
 
 /**
-What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.
-
-Where the driver's age is not known, a field that turns out to be unknown says that the driver is older than the field, so all that are as
-new or newer are left out with it: else an old tool would have to be run once for each of them. Where it is known, the field is gone.
-
+Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. If the driver's version is unknown, a rejected field means that
+the driver is older, so all fields of the same or later versions are omitted, too. Otherwise an old tool would run once per field. If the version is
+known, only the field is gone.
 @param driverMajor - 550 for 550.54.14. Undefined: everything is tried.
 */
 export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
@@ -95,15 +92,15 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
 	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
 	const status = isBetween ? resetStatus.fields : [];
-	// Only where it is known to be there: else most would have to be run once more for it.
+	// Only if certainly supported, or most tools would have to run once more.
 	const hasNewVersion = isAgeKnown && driverMajor >= newerVersion.since;
 	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };
 
 /**
-Fields for each process (`nvidia-smi --help-query-compute-apps`). The process name comes from the kernel: in a table without quotes, a name
-chosen by its owner could imitate a row about another process.
+Fields of each process (`nvidia-smi --help-query-compute-apps`). The process name comes from the kernel, because in a table without quotes, a name
+could imitate a row about another process.
 */
 export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 
@@ -114,16 +111,16 @@ export const queryArguments = (query: Query, fields: readonly string[]): readonl
 	'--format=csv,nounits',
 ];
 
-/** The two queries with which a scan begins. */
+/** The first two queries of a scan. */
 export const firstQueries = (command: string): readonly ToolCall[] => [
 	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
 	{command, args: queryArguments('--query-compute-apps', processFields)},
 ];
 
-/** The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang. */
+/** The kernel's note of a loaded module's version. Reading it runs no driver code, so it cannot hang. */
 const moduleVersionFile = '/sys/module/nvidia/version';
 
-/** The first number of the driver's version. Undefined where the kernel does not tell, as under WSL. */
+/** Returns the first number of the driver's version. Undefined if unknown, as under WSL. */
 export const readDriverMajor = (file = moduleVersionFile): number | undefined => {
 	try {
 		const major = /^(?<major>\d{2,4})\./v.exec(readFileSync(file, 'utf8'))?.groups?.['major'];

@@ -1,4 +1,3 @@
-/** Parses the output of `nvidia-smi --query-gpu` into GPUs and readings. */
 import {normalizePciBusId} from '../../core/model/observation.js';
 import {failureOfWords, withoutBrackets, type ReadingWord} from '../error-words.js';
 import {healthOf, olderRecoveryAction} from '../health.js';
@@ -19,10 +18,9 @@ export type GpuTable = {
 
 type Cells = ReadonlyMap<string, string>;
 
-/** No machine has so many; a larger number is no index. */
 const largestIndex = 1023;
 
-/** Reads what `--query-gpu` printed. Undefined when it holds no table at all. */
+/** Parses `--query-gpu`. Undefined without a table. */
 export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefined => {
 	const lines = parseCsv(stdout, {required: ['index'], freeText: 'name'});
 	if (lines === undefined) {
@@ -77,7 +75,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
-/** A comma too many was not in the name but elsewhere when the name has taken in a reading: then every cell behind it is another one's. */
+/** Whether a surplus comma was outside the name, so that the name contains a reading and all later cells are shifted. */
 const isShifted = (cells: Cells): boolean => {
 	const pieces = (cells.get('name') ?? '').split(',').slice(1);
 	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);
@@ -91,7 +89,7 @@ const readIndex = (cells: Cells): number | undefined => {
 const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-/** Reads the cells of one GPU. What the tool does not tell is noted in `unknown`, in its own word. */
+/** Reads the cells of one GPU. Missing readings go to `unknown`, with the tool's word. */
 const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
@@ -161,10 +159,10 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	});
 };
 
-/** How many degrees are left until the GPU slows down; below 0 when it is past that. */
+/** Returns the degrees until the GPU slows down. Negative if it has. */
 const readMargin = (text: string): number | undefined => (/^-?\d{1,3}$/v.test(text) ? Number(text) : undefined);
 
-/** Whether an administrator has switched MIG, which waits for a reset. */
+/** Whether an administrator switched MIG, which takes effect after a reset. */
 const isPending = (cells: Cells): boolean => {
 	const [current, pending] = ['mig.mode.current', 'mig.mode.pending'].map((column) =>
 		readSwitch(cells.get(column) ?? ''),
@@ -176,6 +174,6 @@ const readSwitch = (text: string): boolean | undefined => ({enabled: true, disab
 
 const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v.test(text) ? text : undefined);
 
-/** The cells of a row, to be judged by their words. A number is no word. */
+/** Returns the cells that are words and not numbers. */
 const wordsOf = (cells: Cells): readonly ReadingWord[] =>
 	[...cells].map(([field, word]) => ({field, word, reading: readingNamed(field)}));

@@ -1,6 +1,5 @@
 import {cap} from '../tool/text.js';
 
-/** A GPU, or a part of one, as `nvidia-smi -L` lists it. */
 export type ListedGpu = {
 	readonly index: number;
 	readonly name: string;
@@ -9,14 +8,11 @@ export type ListedGpu = {
 	readonly parts: ReadonlyMap<number, {readonly profile: string; readonly uuid: string}>;
 };
 
-/*
-GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)
-  MIG 3g.40gb     Device  0: (UUID: MIG-...)
-*/
+/* GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...) MIG 3g.40gb     Device  0: (UUID: MIG-...) */
 const gpuLine = /^GPU (?<index>\d{1,4}): (?<name>.{1,200}) \(UUID: (?<uuid>[\w\-]{1,100})\)$/v;
 const partLine = /^\s+MIG (?<profile>\S{1,100})\s+Device\s+(?<device>\d{1,4}): \(UUID: (?<uuid>[\w\-\/]{1,150})\)$/v;
 
-/** Reads what `nvidia-smi -L` printed. Lines that are neither of the two are passed over. */
+/** Parses `nvidia-smi -L`. Ignores other lines. */
 export const parseList = (text: string): readonly ListedGpu[] => {
 	const gpus: Array<ListedGpu & {readonly parts: Map<number, {profile: string; uuid: string}>}> = [];
 	for (const raw of text.split('\n')) {

@@ -1,7 +1,4 @@
-/**
-Reads NVIDIA GPUs continuously: long-running processes of nvidia-smi or of the driver's library, and an occasional query of facts that
-rarely change.
-*/
+/** Reads NVIDIA GPUs continuously: by long-running processes of nvidia-smi or the driver's library, and a rare query of other facts. */
 import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';
@@ -13,12 +10,12 @@ import {askDetails, attachParts} from './details.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 import {readScans, type WholeScan} from './nvml/lines.js';
 
-/** Quicker ways to see the GPUs, the best first. Where they fail, the tool is run. */
+/** Faster sources, the best first. If they fail, the tool is run. */
 type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
 	/** Table of GPUs, without processes. */
 	readonly table?: ToolStream<GpuTable>;
-	/** Adds what is asked for but rarely. Waits for nothing. */
+	/** Adds facts that are rarely read. Waits for nothing. */
 	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
 	readonly close: () => Promise<void>;
 };
@@ -32,17 +29,14 @@ export type CreateSources = (provider: {
 	readonly gpuCount: () => number | undefined;
 }) => Sources;
 
-/** Far more than the largest machine prints in a line. */
+/** Far longer than the largest machine's line. */
 const longestLine = 1024 * 1024;
 
 /**
-Reads what `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N` prints: a header, then every N seconds a row for each GPU. Nothing
-stands between two tables, so it must be known how many rows one has.
-
-A table of another size, or with a broken GPU in it, is garbage: on some machines the loop goes bad while single runs of the tool are
-fine, so it is for those to tell.
-
-@param gpuCount - As a single run of the tool has just reported. Undefined: not known.
+Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables,
+so the number of rows must be known. A table of another size or with a broken GPU is garbage: on some machines the loop fails while single runs
+work, so these decide.
+@param gpuCount - Reported by the last single run. Undefined if unknown.
 */
 export const tableReader =
 	(gpuCount: () => number | undefined): StreamReader<GpuTable> =>
@@ -83,15 +77,15 @@ const isSound = ({gpus, remarks}: GpuTable): boolean =>
 	remarks.length === 0 && gpus.every(({failure}) => failure === undefined);
 
 type CacheOptions<Value> = {
-	/** Never rejects. Undefined: nothing was found. */
+	/** Never rejects. Undefined if nothing was found. */
 	readonly ask: () => Promise<Value | undefined>;
 	readonly everyMs: number;
-	/** After nothing was found. */
+	/** Interval after nothing was found. */
 	readonly retryMs: number;
 	readonly monotonicMs: () => number;
 };
 
-/** Keeps the last answer to a question that is asked in the background, at most once at a time: no one waits for it. */
+/** Caches the last answer to a query that runs in the background, at most once at a time. Callers never wait. */
 const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOptions<Value>) => {
 	let value: Value | undefined;
 	let isAsking = false;
@@ -104,7 +98,7 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 		isAsking = false;
 	};
 
-	/** Returns the cached value, and reads again when it is old. */
+	/** Returns the cached value, and starts a refresh if it is old. */
 	return (): Value | undefined => {
 		if (!isAsking && monotonicMs() >= nextMs) {
 			void refresh();
@@ -117,22 +111,21 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/** Time limit of one scan. */
 	readonly timeLimitMs: () => number;
 	/** Between two scans. */
 	readonly intervalMs: number;
-	/** Since the start of the machine, as the kernel's log counts. */
+	/** Seconds since boot, as used in the kernel's log. */
 	readonly uptimeSeconds: () => number;
-	/** Command that prints a scan per line through the driver's library. The interval in milliseconds is appended. */
+	/** Command that prints a scan per line by the driver's library. The interval in milliseconds is appended. */
 	readonly library?: ToolCall;
 };
 
-/** A scan out of turn waits for the next reading, so it must come soon. */
+/** A requested scan waits for the next reading, so it must come soon. */
 const longestPeriodMs = 2000;
 
 const minuteMs = 60_000;
 
-/** An account that may not read the kernel's log will hardly be allowed to soon. */
+/** An account without permission to read the kernel's log is unlikely to get it soon. */
 const forbiddenLogMs = 10 * minuteMs;
 
 export const createLiveSources =

@@ -22,18 +22,17 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/** How long a scan may take; asked for at the beginning of each. Eight GPUs without persistence mode may take many seconds. */
+	/** Time limit for a scan, read at the start of each. Eight GPUs without persistence mode can take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
 	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory?: string;
-	/** Directory of the GPU devices. */
 	readonly devicesDirectory?: string;
-	/** Adds where in the machine the GPUs sit. */
+	/** Adds the GPUs' places in the machine. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
-	/** For a caller that scans again and again. */
+	/** For continuous scans. */
 	readonly createSources?: CreateSources;
-	/** For a caller that scans once. */
+	/** For a single scan. */
 	readonly slowReadings?: SlowReadings;
 };
 
@@ -44,7 +43,7 @@ type SeenTable =
 	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
 	| {readonly failure: Observation['failure']};
 
-/** NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool. */
+/** Reads NVIDIA GPUs by nvidia-smi. Two parallel runs of the tool read GPUs and processes. */
 export const createNvidiaProvider = ({
 	run,
 	describeProcesses,
@@ -200,7 +199,7 @@ export const createNvidiaProvider = ({
 			return count > 0 ? count : countSeen(await observe());
 		},
 		async readLinks() {
-			// If GPUs are hidden, the tool numbers the rest in its own way.
+			// If GPUs are hidden, the tool numbers the others differently.
 			if (hangs.sinceMs() !== undefined || isPartial) {
 				return undefined;
 			}

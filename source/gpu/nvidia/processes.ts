@@ -8,7 +8,7 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/** The processes by the GPU's UUID. For MIG, that is the UUID of the whole GPU. */
+	/** The processes by UUID of the whole GPU, also for MIG. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
 	/** GPUs whose processes are hidden, with the tool's word for it. */
 	readonly hidden: ReadonlyMap<string, string>;
@@ -16,18 +16,15 @@ export type ProcessTable = {
 	readonly remarks: readonly string[];
 };
 
-/** Stands for the GPU of a process that the tool does not tell. */
+/** Marks a process with an unknown GPU. */
 const noGpu = '';
 
 const longestProgram = 4096;
 
-/** A damaged row still proves that there is a process. */
+/** A corrupted row still proves that there is a process. */
 const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
 
-/**
-Reads what `--query-compute-apps` printed. Undefined when it holds no table: then it is not known whether there are processes. A
-table without rows says that there are none.
-*/
+/** Parses `--query-compute-apps`. Undefined without a table, because processes are then unknown. A table without rows means no processes. */
 export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 	const lines = parseCsv(stdout, {required: ['gpu_uuid', 'pid'], freeText: 'process_name'});
 	if (lines === undefined) {
@@ -81,10 +78,7 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 	};
 };
 
-/**
-Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not reported.
-Also counts the processes on GPUs that are not among `gpus`.
-*/
+/** Adds processes and owners to each GPU. Hidden processes are undefined, not empty. Counts those on GPUs outside of `gpus`, too. */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
 	table: ProcessTable | undefined,
@@ -126,7 +120,7 @@ export const attachProcesses = async (
 	};
 };
 
-/** The table of the tool has only processes that compute. */
+/** The tool's table contains only compute processes. */
 const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
 	...joinDetails(row, details),
 	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
@@ -137,7 +131,7 @@ const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess
 	kind: row.kind ?? 'compute',
 });
 
-/** On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is. */
+/** With MIG, a process has a row for each instance. Its memory is their sum, or unknown if one is unknown. */
 const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {
@@ -148,7 +142,6 @@ const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	return [...merged].map(([, row]) => row);
 };
 
-/** A process on several parts is on none for sure. */
 const mergeRows = (one: ProcessRow, other: ProcessRow): ProcessRow => {
 	const {gpuInstanceId, computeInstanceId, ...row} = one;
 	const isSame = gpuInstanceId === other.gpuInstanceId && computeInstanceId === other.computeInstanceId;

@@ -7,25 +7,21 @@ type Options = {
 	readonly option: Query;
 	/** Returns the fields to query, in order, without refused ones. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
-	/** Fields without which the answer is of no use. */
+	/** Fields that the answer must have. */
 	readonly essential: readonly string[];
 	readonly monotonicMs: () => number;
 	readonly signal?: AbortSignal;
 };
 
-/** Far more than the table of the largest machine, and little enough to hold. */
 const maxBytes = 4 * 1024 * 1024;
 
 type ToolQuery = {
-	/**
-	@param timeoutMs - For all attempts together.
-	*/
+	/** `timeoutMs` covers all attempts. */
 	readonly ask: (timeoutMs: number) => Promise<ToolOutcome>;
-	/** Arguments without the fields that this tool refuses. */
 	readonly args: () => readonly string[];
 };
 
-/** Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them. */
+/** Creates a query that omits fields unknown to this nvidia-smi, and remembers them. */
 export const createQuery = ({run, command, option, fields, essential, monotonicMs, signal}: Options): ToolQuery => {
 	const refused = new Set<string>();
 	const currentArguments = () => queryArguments(option, fields(refused));
@@ -49,6 +45,6 @@ export const createQuery = ({run, command, option, fields, essential, monotonicM
 	return {ask, args: currentArguments};
 };
 
-/** `Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed. */
+/** Matches `Field "power.limit" is not a valid field to query.`, on either stream, without other output. */
 const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
 	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];

@@ -4,16 +4,11 @@ import type {RunTool} from '../tool/tool.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
 import {addDetailedHealth, askDetails, attachParts} from './details.js';
 
-/** Additional queries, which are slow on large machines: none, the MIG parts, or everything. */
+/** Additional queries, which are slow on large machines: none, MIG instances only, or all. */
 export type WantedDetails = 'none' | 'parts' | 'all';
 
-/** Additional readings for a single scan. */
 export type SlowReadings = {
-	/**
-	Begins to read. What it returns adds the findings to the readings, once those are there.
-
-	@param isHanging - Whether a run of the tool cannot be ended: then no other is started.
-	*/
+	/** Returns a function that adds available results to readings. Starts no tool while a run of it hangs (`isHanging`). */
 	readonly begin: (scan: {
 		readonly command: string;
 		readonly signal: AbortSignal;
@@ -24,17 +19,16 @@ export type SlowReadings = {
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/** Time limit of a run of the tool. */
 	readonly timeLimitMs: () => number;
-	/** Since the start of the machine. */
+	/** Seconds since boot. */
 	readonly uptimeSeconds: () => number;
 	readonly details: WantedDetails;
 };
 
-/** Reading the log usually takes a few milliseconds, but up to a second on a busy machine. Giving up would hide broken GPUs. */
+/** Reading the log usually takes milliseconds, but up to a second on a busy machine. A lower limit would hide broken GPUs. */
 const logTimeoutMs = 2000;
 
-/** A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account. */
+/** Minimum interval between reads of the log, because waiting requests scan often. Far longer without permission. */
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 

@@ -3,7 +3,6 @@ import type {GpuLink, GpuLinks} from '../../core/model/types.js';
 
 const linkPattern = /^(?:NV[1-9]\d{0,2}|PIX|PXB|PHB|NODE|SYS)$/v;
 
-/** A table has no more GPUs than this. */
 const mostGpus = 1024;
 
 const gpuIndex = (cell: string): number | undefined => {
@@ -13,17 +12,12 @@ const gpuIndex = (cell: string): number | undefined => {
 
 const isLink = (cell: string | undefined): cell is GpuLink => cell !== undefined && linkPattern.test(cell);
 
-/*
-	GPU0	GPU1	NIC0	CPU Affinity	NUMA Affinity	GPU NUMA ID
-GPU0	 X 	NV18	PIX	0-55	0		N/A
-GPU1	NV18	 X 	SYS	0-55	0		N/A
-*/
+/* GPU0	GPU1	NIC0	CPU Affinity	NUMA Affinity	GPU NUMA ID GPU0	 X 	NV18	PIX	0-55	0		N/A GPU1	NV18	 X 	SYS	0-55	0		N/A */
 
 /**
-Reads what `nvidia-smi topo -m` printed: a table with tabs, its head underlined by escapes. Columns of network cards and of processors are
-passed over. A word that is no link is an unknown link.
-
-@returns Undefined where there is no such table.
+Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. Other words than
+links are unknown links.
+@returns Undefined without a table.
 */
 export function parseTopology(text: string): GpuLinks | undefined {
 	const lines = stripVTControlCharacters(text).split('\n');
@@ -52,6 +46,6 @@ export function parseTopology(text: string): GpuLinks | undefined {
 		links[index] = row;
 	}
 
-	// Rows and columns of GPUs that are not listed are unknown.
+	// Rows and columns of unlisted GPUs are unknown.
 	return Array.from(links, (row = []) => [...row]);
 }

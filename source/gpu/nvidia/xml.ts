@@ -4,7 +4,6 @@ import {olderRecoveryAction} from '../health.js';
 import {cap} from '../tool/text.js';
 import {isMarker, readAnswer, readNumber} from './csv.js';
 
-/** A process as that tells it. */
 export type DetailedProcess = Pick<
 	GpuProcess,
 	'pid' | 'kind' | 'memoryUsedMiB' | 'gpuInstanceId' | 'computeInstanceId'
@@ -15,23 +14,22 @@ export type GpuDetails = {
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	readonly isMigEnabled?: boolean;
-	/** Undefined when nothing is said of parts. */
+	/** Undefined if instances are not mentioned. */
 	readonly migInstances?: readonly MigInstance[];
 	/** Recommended action, such as `None` or `GPU Reset`. */
 	readonly recoveryAction?: string;
 	readonly temperatureLimitCelsius?: number;
 	readonly hasFailedRemapping?: boolean;
 	readonly hasPendingPages?: boolean;
-	/** With those that only draw. Undefined when they could not be read. */
+	/** Includes processes that only draw. Undefined if unreadable. */
 	readonly processes?: readonly DetailedProcess[];
 };
 
 export type Details = {readonly driverVersion?: string; readonly gpus: readonly GpuDetails[]};
 
-/** Far more than the largest machine tells. */
 const longestText = 8 * 1024 * 1024;
 
-/** No entity is looked up, no number is guessed at: another account may have made the text. */
+/** Resolves no entities and guesses no numbers, because another account may have written the text. */
 const parser = new XMLParser({
 	processEntities: false,
 	parseTagValue: false,
@@ -42,7 +40,7 @@ const parser = new XMLParser({
 	maxNestedTags: 32,
 });
 
-/** Reads what `nvidia-smi -q -x` printed. Undefined when it is no such document. */
+/** Parses `nvidia-smi -q -x`. Undefined for another document. */
 export const parseDetails = (text: string): Details | undefined => {
 	const start = text.indexOf('<?xml');
 	if (start === -1 || text.length > longestText) {
@@ -53,7 +51,7 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
-		// Cut short, or no XML after all.
+		// Cut off, or no XML.
 		return undefined;
 	}
 
@@ -103,7 +101,7 @@ const readPart = (part: unknown): MigInstance => {
 	};
 };
 
-/** On which part a process is; nothing where the GPU has none. */
+/** Returns the instance of a process. Empty for a GPU without instances. */
 const idsOf = (process: unknown): Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'> => {
 	const [gpuInstanceId, computeInstanceId] = ['gpu_instance_id', 'compute_instance_id'].map((name) =>
 		numberOf(process, name),
@@ -127,7 +125,7 @@ const readProcess = (process: unknown): readonly DetailedProcess[] => {
 		: [];
 };
 
-/** `<processes>N/A</processes>`: empty is known, a word is not. */
+/** `<processes>N/A</processes>`: empty means none, a word means unknown. */
 const isUnknown = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 
 const child = (value: unknown, name: string): unknown =>
@@ -135,7 +133,7 @@ const child = (value: unknown, name: string): unknown =>
 		? (value as Readonly<Record<string, unknown>>)[name]
 		: undefined;
 
-/** The parser gives one element as itself and several as a list. */
+/** The parser returns one element as itself and several as a list. */
 const list = (value: unknown, name: string): readonly unknown[] => {
 	const found = child(value, name);
 	return found === undefined ? [] : Array.isArray(found) ? found : [found];

@@ -1,4 +1,4 @@
-/** Processes that are simulated, and can nevertheless be inspected, adopted and signalled: what is done to them touches no real process. */
+/** Simulated processes that can be inspected, adopted and signaled, without an effect on real processes. */
 import type {Host} from '../../core/model/ports.js';
 import type {FactsOfProcesses, GpuProcess, GpuReading, ProcessIdentity} from '../../core/model/types.js';
 import {isSimulatedPid} from './scenario.js';
@@ -6,20 +6,19 @@ import {isSimulatedPid} from './scenario.js';
 type Identity = Pick<GpuProcess, 'pid' | 'startTicks'>;
 
 export type SimulatedProcesses = {
-	/** Takes note of what runs by a scan. A GPU that tells no processes leaves those known of it. */
+	/** Remembers the processes of a scan. A GPU with unknown processes keeps its known ones. */
 	readonly see: (gpus: readonly GpuReading[]) => void;
-	/** Whether a signal ended it. */
 	readonly hasEnded: (process: Identity) => boolean;
 	readonly inspect: (pids: readonly number[]) => Promise<FactsOfProcesses>;
-	/** Every signal that the monitor sends ends a simulated process at once. */
+	/** Every signal of the monitor ends a simulated process at once. */
 	readonly signal: (process: ProcessIdentity) => 'sent' | 'gone' | 'not-yours';
-	/** The host, on which simulated processes live too. */
+	/** Returns a host that also knows the simulated processes. */
 	readonly hostOver: (host: Host) => Host;
 };
 
 const keyOf = ({pid, startTicks}: Identity): string => `${pid}:${startTicks}`;
 
-/** @param account - Whose processes are the user's own. */
+/** Processes of `account` belong to the user. */
 export function createSimulatedProcesses(account: string): SimulatedProcesses {
 	const byGpu = new Map<number, readonly GpuProcess[]>();
 	const ended = new Set<string>();
@@ -30,7 +29,7 @@ export function createSimulatedProcesses(account: string): SimulatedProcesses {
 			.flat()
 			.filter((process) => !ended.has(keyOf(process)));
 
-	/** The process itself, and none that has its pid by now. */
+	/** Returns the process itself, never another one with its pid. */
 	const find = ({pid, startTicks}: Identity): GpuProcess | undefined =>
 		running().find((process) => process.pid === pid && (startTicks ?? process.startTicks) === process.startTicks);
 

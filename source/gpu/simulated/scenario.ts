@@ -1,29 +1,29 @@
-/** The scenario of a simulated box: other users' work, failures, hidden processes and more, as a function of the time since the box started. */
+/** Describes a simulated box: other users' work, failures, hidden processes and more, by the time since the box started. */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
-/** The largest pid that the kernel gives, whatever its settings. */
+/** The kernel's largest pid with any settings. */
 const largestPid = 2 ** 22;
 
-/** Beyond the largest pid of the kernel, so that no signal reaches a real process by it. */
+/** Returns a pid beyond the kernel's largest one, so that no signal reaches a real process. */
 export const simulatedPid = (index: number, position: number): number => largestPid + 1 + index * 1000 + position;
 
-/** Whether no real process can have this pid. */
+/** Whether the pid cannot belong to a real process. */
 export const isSimulatedPid = (pid: number): boolean => pid > largestPid;
 
-/** When it holds, in seconds since the start: always, from and until then, or again in every period. */
+/** A time span, in seconds since the start: always, from and until, or repeated in every period. */
 type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
 
 type SceneProcess = {
 	readonly user?: string;
 	readonly command: string;
-	/** Made up when absent. */
+	/** Default: generated. */
 	readonly pid?: number;
 	/** MiB of GPU memory. */
 	readonly memory: number;
 	/** Per cent of the GPU. */
 	readonly utilization?: number;
 	readonly container?: string;
-	/** Which instance of the GPU it is on, from 0. */
+	/** The index of the MIG instance, from 0. */
 	readonly instance?: number;
 };
 
@@ -33,69 +33,59 @@ type Hardware = {
 	readonly model?: string;
 	/** MiB of each. */
 	readonly memory?: number;
-	/** Compute capability, such as `8.0`. */
 	readonly compute?: string;
-	/** NUMA node. */
 	readonly numa?: number;
-	/** Name of the PCI root complex. */
 	readonly root?: string;
 };
 
 type OfGpu = Span & {readonly gpu: number};
 
-/** A user who comes and goes, in a demonstration. */
+/** A simulated user of a demonstration, with repeated requests. */
 export type Person = {
 	readonly user: string;
-	/** How many GPUs, or which. */
+	/** The number of GPUs, if there are no `ids`. */
 	readonly gpus?: number;
 	readonly ids?: readonly number[];
-	/** MiB of each, others beside them. Absent: the GPUs are had alone. */
+	/** MiB of a share on each GPU. Absent: whole GPUs. */
 	readonly share?: number;
 	readonly kind?: 'run' | 'manual';
-	/** Seconds that the GPUs are kept, and seconds until the next time; each varies by a third. Kept for ever when absent. */
+	/** Seconds that GPUs are held, and seconds until the next request, both varied by a third. Absent: held forever. */
 	readonly hold?: number;
 	readonly pause?: number;
-	/** Time limit of a job, in seconds: from these the waits of others are estimated. */
+	/** Time limit of a job, in seconds, for the estimated waits of others. */
 	readonly limit?: number;
 	readonly note?: string;
-	/** Command of this user's processes. */
 	readonly command?: string;
-	/** At the start: for how many seconds the GPUs have been held already, or have been waited for. */
+	/** For how many seconds the GPUs were already held or waited for at the start. */
 	readonly since?: number;
 	readonly waits?: number;
 };
 
 export type Scenario = {
-	/** How many GPUs a demonstration has. Elsewhere the pool says. */
+	/** The number of GPUs of a demonstration. Elsewhere, the pool decides. */
 	readonly gpus?: number;
-	/** Policy of the demonstration, by key. */
 	readonly policy?: Readonly<Record<string, string>>;
 	readonly seed?: number;
 	readonly model?: string;
-	/** MiB of each GPU. */
 	readonly memory?: number;
-	/** In a box of different GPUs, what each is; of several that name a GPU, the last counts. */
+	/** Hardware in a box of different GPUs. The last one that names a GPU counts. */
 	readonly hardware?: readonly Hardware[];
-	/** Links within each of these sets of GPUs. All others go by what the GPUs have in common: NUMA node and PCI root. */
+	/** Links within each of these sets. Other links depend on the common NUMA node and PCI root. */
 	readonly links?: ReadonlyArray<{readonly gpus: readonly number[]; readonly link: GpuLink}>;
 	readonly processes?: ReadonlyArray<OfGpu & SceneProcess>;
-	/** Broken GPUs. */
 	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
-	/** GPUs that answer and are unfit nevertheless. */
+	/** GPUs that answer but are unfit. */
 	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
-	/** GPUs that do not tell their processes. */
+	/** GPUs with unknown processes. */
 	readonly hidden?: readonly OfGpu[];
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
-	/**
-	GPUs that MIG has split, by the profile of each instance. Of several that hold for a GPU the last counts: its instances are others than
-	before. `mode`: the mode is unknown, or waits for a reset.
-	*/
+	/** GPUs split by MIG, with each instance's profile. The last one for a GPU counts. `mode`: the mode is unknown, or waits for a reset. */
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	/** Times at which no GPU answers. */
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
 	readonly people?: readonly Person[];
-	/** A directory whose dev, proc and sys stand in for those of the machine, for isolated jobs. */
+	/** A directory with substitutes for dev, proc and sys, for isolated jobs. */
 	readonly devices?: string;
 };
 
@@ -108,7 +98,6 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 
-/** Returns the hardware of a GPU. */
 export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardware, 'gpus'> =>
 	Object.assign(
 		{},
@@ -117,7 +106,7 @@ export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardw
 			.map(({gpus: _, ...what}) => Object.fromEntries(Object.entries(what).filter(([, value]) => value !== undefined))),
 	) as Omit<Hardware, 'gpus'>;
 
-/** How the GPUs of the box are linked. The default is NVLink between all, as in a box with eight H100. */
+/** Returns the links of the box. Default: NVLink between all, as with eight H100. */
 export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	const {links, hardware} = scenario;
 	const linkOf = (one: number, other: number): GpuLink | undefined => {
@@ -139,7 +128,6 @@ export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	return indexes.map((one) => indexes.map((other) => linkOf(one, other)));
 }
 
-/** The scenario for one GPU at one time. */
 export type Scene = {
 	readonly processes: ReadonlyArray<SceneProcess & {readonly startedSecondsAgo: number}>;
 	readonly change: (reading: GpuReading) => GpuReading;
@@ -205,11 +193,7 @@ const splitReading = (
 				unknown: {...reading.unknown, utilizationPercent: '[N/A]', memoryUtilizationPercent: '[N/A]'},
 			};
 
-/**
-The profile names the memory of the part: `3g.40gb`.
-
-@param generation - How often the instances of the GPU were changed.
-*/
+/** Returns the instances. The profile contains the memory: `3g.40gb`. `generation` counts changes of the GPU's instances. */
 const partsOf = (
 	{index, memoryTotalMiB, processes = []}: GpuReading,
 	profiles: readonly string[],

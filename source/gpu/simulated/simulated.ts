@@ -22,23 +22,23 @@ type Options = {
 	readonly gpuCount: () => Promise<number>;
 	readonly leases: () => Promise<readonly SimulatedLease[]>;
 	readonly monotonicMs: () => number;
-	/** Unix seconds; all readings are a function of it, of the seed and of the leases. */
+	/** Unix seconds. All readings depend only on this time, the seed and the leases. */
 	readonly nowSeconds: () => number;
 	readonly seed?: number;
 	readonly scenario?: Scenario;
 	/** When the scenario began, in Unix seconds. */
 	readonly startedAtSeconds?: number;
-	/** Simulated processes that can be signaled. If there are none, processes cannot be identified, and are left alone. */
+	/** Processes that can be signaled. Absent: processes cannot be identified, and are left alone. */
 	readonly processes?: SimulatedProcesses;
 };
 
 type Started = {readonly pid?: number; readonly startTime?: number};
 
-/** The start of a simulated process in ticks, which distinguishes it from a later one with its pid. */
+/** Returns the start of a simulated process in ticks, which distinguishes it from a later one with the same pid. */
 const startTicksOf = ({pid = 0, startTime}: Started): number | undefined =>
 	startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100;
 
-/** A box of GPUs that exist on paper only: for trying the program, and for demonstrations. They show load where the leases are. */
+/** Simulates GPUs with load where the leases are, for trials and demonstrations. */
 export const createSimulatedProvider = ({
 	gpuCount,
 	leases,
@@ -101,7 +101,7 @@ export const createSimulatedProvider = ({
 			const found = current.find(
 				(one) => one.index === index && one.shareMiB === undefined && one.instance === undefined,
 			);
-			// A process of the scenario that was adopted makes its load itself.
+			// An adopted process of the scenario has its own load.
 			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
 			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
 				withStartTicks(
@@ -144,10 +144,10 @@ export const createSimulatedProvider = ({
 	};
 };
 
-/** In MiB: what a job uses of an instance, less than the smallest one has. */
+/** MiB. A job's use of an instance, less than the smallest instance. */
 const instanceLoadMiB = 4000;
 
-/** Each share runs a job of its own, which uses a little less than it asked for. */
+/** Each share runs its own job, which uses a little less than requested. */
 const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Scene['processes'] =>
 	shares.map(({index, user, pid, startTime = seconds, command, shareMiB, instance}, position) => ({
 		user,
@@ -159,10 +159,10 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 		startedSecondsAgo: Math.max(0, seconds - startTime),
 	}));
 
-/** In seconds: how long metal takes to warm up or cool down by two thirds. */
+/** Seconds in which metal completes two thirds of a temperature change. */
 const inertiaSeconds = 12;
 
-/** Lets temperatures follow the work slowly, as they do. A single scan sees where they tend to. */
+/** Makes temperatures follow the load slowly. A single scan sees the final temperatures. */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();
 	let earlierSeconds = 0;

@@ -7,7 +7,6 @@ type Input = {
 	/** Unix seconds. */
 	readonly seconds: number;
 	readonly lease?: SimulatedLease;
-	/** The scenario's part. */
 	readonly scene?: Scene;
 	readonly model?: string;
 	readonly memoryTotalMiB?: number;
@@ -18,12 +17,12 @@ type Input = {
 
 const powerLimitWatts = 700;
 
-/** How much work a lease puts on its GPU, each in [0, 1]. */
+/** The load of a lease on its GPU, each value in [0, 1]. */
 type Load = {readonly work: number; readonly memory: number};
 
 const noLoad: Load = {work: 0, memory: 0};
 
-/** Returns the reading of a simulated GPU, modelled on an H100. Deterministic, with small differences from second to second. */
+/** Returns the reading of a simulated GPU, modeled on an H100. Deterministic, with small differences from second to second. */
 export const simulateGpu = ({
 	seed,
 	index,
@@ -105,10 +104,7 @@ const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').
 type Dice = (salt: number) => number;
 type Sway = (periodSeconds: number, salt: number) => number;
 
-/**
-A job under `run` works hard at once. Who reserves by hand tries something small, and then leaves it lying: after an idle time of
-its own, between 10 and 40 minutes, nothing is left on the GPU.
-*/
+/** A job works hard at once. A manual reservation starts with a trial, and after 10 to 40 minutes nothing is left on the GPU. */
 const loadOf = ({type, startTime}: SimulatedLease, seconds: number, dice: Dice, sway: Sway): Load => {
 	const age = startTime === undefined ? undefined : Math.max(0, seconds - startTime);
 	const memory = (0.3 + 0.6 * dice(10)) * (1 + 0.01 * sway(90, 11));
@@ -155,32 +151,31 @@ const describeProcess = (
 	};
 };
 
-/** Rises from 0 at 0 to 1 at 1, without a kink at either end. */
+/** Rises smoothly from 0 at 0 to 1 at 1. */
 const smoothStep = (x: number): number => {
 	const clamped = Math.min(1, Math.max(0, x));
 	return clamped * clamped * (3 - 2 * clamped);
 };
 
-/** A number in [0, 1) that looks random and is always the same for the same three. */
+/** Returns a pseudo-random number in [0, 1), always the same for the same arguments. */
 const fraction = (seed: number, index: number, salt: number): number => {
 	const wild = Math.sin(seed * 12.9898 + index * 78.233 + salt * 37.719) * 43_758.5453;
 	return wild - Math.floor(wild);
 };
 
-/** Facts about a lease that the simulation needs. */
 export type SimulatedLease = {
 	readonly index: number;
-	/** The account whose processes appear. */
+	/** The account of the processes. */
 	readonly user: string;
 	readonly type: LeaseType;
-	/** MiB of GPU memory that a share asked for. Absent: it has the GPU alone. */
+	/** MiB of a share. Absent: the whole GPU. */
 	readonly shareMiB?: number;
-	/** The instance that it has of a GPU that MIG has split. */
+	/** The MIG instance of the lease. */
 	readonly instance?: {readonly gpuInstanceId?: number};
-	/** The job's, if there is one; else one is made up. */
+	/** The job's pid. Default: generated. */
 	readonly pid?: number;
-	/** Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while. */
+	/** Unix seconds. If known, the load grows from here on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;
-	/** Command line. Made up if absent. */
+	/** Default: generated. */
 	readonly command?: string;
 };

@@ -1,10 +1,9 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
-/** A run of a tool, as it will be asked for. */
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
-	/** Runs a tool, or takes over the run that was started early for the very same call, once. */
+	/** Runs a tool, or takes over the early run of the same call, once. */
 	readonly run: RunTool;
 	/** Ends the runs that were not taken over. */
 	readonly stop: () => void;
@@ -24,7 +23,7 @@ const stalestMs = 1000;
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most commands. */
+/** Starts tools before their time limit or need is known, because they are the slowest part of most commands. */
 export const startEarly = (run: RunTool, calls: readonly ToolCall[], monotonicMs: () => number): EarlyRuns => {
 	const pending = new Map(
 		calls.map(({command, args}) => {

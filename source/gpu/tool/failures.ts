@@ -4,7 +4,7 @@ import type {ToolOutcome} from './tool.js';
 
 export type Failure = NonNullable<Observation['failure']>;
 
-/** A way in which a tool is known to fail as a whole. */
+/** A known total failure of a tool. */
 export type KnownFailure = {
 	readonly exitCode?: number;
 	readonly words: RegExp;
@@ -12,19 +12,15 @@ export type KnownFailure = {
 	readonly hint: string;
 };
 
-/** Words about the driver behind a tool. */
 export type DriverText = {
 	readonly known: readonly KnownFailure[];
-	/** When the tool is not there. */
+	/** Shown if the tool is missing. */
 	readonly missingHint: string;
-	/** When it does not answer. */
+	/** Shown if the tool does not answer. */
 	readonly hangHint: string;
 };
 
-/**
-Says why a run of a tool gave no readings, in words for the user. Its words count before its exit code: they are more exact,
-and the code of a wrapper script or of an old driver may be anything.
-*/
+/** Explains why a tool gave no readings, by its words rather than its exit code, which can be a wrapper script's or an old driver's. */
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;
 	switch (failure) {
@@ -76,7 +72,7 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 	return {message: `${command} ${end}.`, hint: said};
 };
 
-/** While a run of the tool cannot even be killed, no other is started beside it. */
+/** While a run of the tool cannot be killed, no other is started. */
 export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverText): Failure => ({
 	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
 	hint: hangHint,
@@ -95,7 +91,7 @@ const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
 
 const mostWarnings = 20;
 
-/** Each warning once, and no flood of them. That it is one every face says itself. */
+/** Removes duplicate and excessive warnings. The interfaces add the word "warning". */
 export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
 	[...new Set(warnings.map((warning) => cap(plain(warning).replace(/^warning:\s*/iv, ''), 300)))].slice(
 		0,

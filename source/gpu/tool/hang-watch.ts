@@ -1,14 +1,13 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
-/** Keeps count of runs of a tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well. */
+/** Tracks runs of a tool that survived SIGKILL. More callers would not help a driver that hangs, and hang as well. */
 export type HangWatch = {
-	/** Notes what came of a run that was started then. */
+	/** Notes the outcome of a run with this start. */
 	readonly note: (outcome: ToolOutcome, startedAtMs: number) => void;
-	/** When the first of those that still hang was started. Undefined when none does. */
+	/** The start of the earliest run that still hangs. Undefined if there is none. */
 	readonly sinceMs: () => number | undefined;
 };
 
-/** Creates a watch for one driver. */
 export const createHangWatch = (): HangWatch => {
 	const hanging = new Set<Promise<void>>();
 	let firstStartedAtMs = 0;
@@ -27,7 +26,6 @@ export const createHangWatch = (): HangWatch => {
 	};
 };
 
-/** Runs tools, and notes those that hang. */
 export const watchRuns =
 	(run: RunTool, hangs: HangWatch, monotonicMs: () => number): RunTool =>
 	async (...call) => {

@@ -1,17 +1,15 @@
-/** Output of a tool with `--json`: one or several documents in a row, with warnings around them. */
+/** Output of a tool with `--json`: one or several documents, with warnings around them. */
 export type ToolJson = {
-	/** At least one. */
 	readonly documents: readonly unknown[];
-	/** The lines around them. */
 	readonly remarks: readonly string[];
 };
 
-/** No text has more places where JSON seems to begin than this, unless it is none. */
+/** The most places at which JSON may seem to begin. */
 const mostAttempts = 20;
 
-/** Finds the JSON in what a tool printed. Undefined when there is none: parts of a document that was cut short are none. */
+/** Finds the JSON in a tool's output. Undefined without JSON, and for a document that was cut off. */
 export const parseToolJson = (text: string): ToolJson | undefined => {
-	// A document begins a line, and goes on with a text or a bracket, or in the next line. A warning such as `[drm] ...` does not.
+	// A document begins a line, followed by a text, a bracket or a line break, unlike a warning such as `[drm] ...`.
 	const beginning = /^[\t ]*[\[\{][\t\r ]*(?=["\[\]\{\}]|$)/gmv;
 	const documents: unknown[] = [];
 	const remarks: string[] = [];
@@ -64,14 +62,13 @@ const parseOrUndefined = (text: string): unknown => {
 		try {
 			return JSON.parse(wording) as unknown;
 		} catch {
-			// Then the other wording, or none of it.
+			// Then the text is no JSON in either spelling.
 		}
 	}
 
 	return undefined;
 };
 
-/** The lines that are not empty. */
 export const linesOf = (text: string): readonly string[] =>
 	text
 		.split('\n')

@@ -3,12 +3,11 @@ import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GpuReading} from '../../core/model/types.js';
 
-/** The kernel's list of PCI devices. Each entry is a link into the device tree. */
 const devicesDirectory = '/sys/bus/pci/devices';
 
 type Placement = Pick<GpuReading, 'numaNode' | 'pciRoot'>;
 
-/** `00000000:3B:00.0` -> `0000:3b:00.0`: the kernel writes a domain in four digits, or as many as it has. */
+/** Converts `00000000:3B:00.0` to `0000:3b:00.0`. The kernel writes at least four digits of the domain. */
 function kernelName(pciBusId: string): string | undefined {
 	const {domain, place} =
 		/^(?<domain>[\da-f]{4,8}):(?<place>[\da-f]{2}:[\da-f]{2}\.[0-7])$/v.exec(pciBusId.toLowerCase())?.groups ?? {};
@@ -20,7 +19,7 @@ function readPlacement(directory: string, name: string): Placement {
 		const device = path.join(directory, name);
 		const node = Number(readFileSync(path.join(device, 'numa_node'), 'utf8').trim());
 		return {
-			// -1 where the kernel does not know it.
+			// -1 if the kernel does not know the node.
 			numaNode: Number.isSafeInteger(node) && node >= 0 ? node : undefined,
 			pciRoot: readlinkSync(device)
 				.split('/')
@@ -31,7 +30,7 @@ function readPlacement(directory: string, name: string): Placement {
 	}
 }
 
-/** The names that the kernel lists. None in some containers and under WSL. */
+/** Returns the kernel's names. Empty in some containers and under WSL. */
 function listedIn(directory: string): ReadonlySet<string> {
 	try {
 		return new Set(readdirSync(directory));
@@ -40,10 +39,7 @@ function listedIn(directory: string): ReadonlySet<string> {
 	}
 }
 
-/**
-Adds to readings where their GPUs sit. Each place is read once, for a GPU does not move. Only what is listed is read: to fail for each of 64 GPUs
-takes milliseconds.
-*/
+/** Adds the GPUs' fixed places to readings, each read once. Skips unlisted GPUs, because failing for each of 64 takes milliseconds. */
 export function createPciPlacement(
 	directory = devicesDirectory,
 ): (gpus: readonly GpuReading[]) => readonly GpuReading[] {

@@ -1,7 +1,6 @@
 import type {GpuProcess} from '../../core/model/types.js';
 import type {HostDetails} from './tool.js';
 
-/** A process as a GPU tool lists it. */
 export type ProcessRow = {
 	readonly pid: number;
 	readonly memoryUsedMiB?: number;
@@ -9,12 +8,11 @@ export type ProcessRow = {
 	readonly program?: string;
 	readonly utilizationPercent?: number;
 	readonly kind?: GpuProcess['kind'];
-	/** GPU instance that the process uses. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
 
-/** Puts what the tool and what the machine know of a process together. The machine knows names better. */
+/** Combines the tool's and the machine's facts about a process. The machine's name is better. */
 export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: HostDetails = {}): GpuProcess => {
 	const details = isOfKernel(found) ? {} : found;
 	return {
@@ -26,7 +24,7 @@ export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: Ho
 	};
 };
 
-/** A thread of the kernel's own uses no GPU: the tool counts the processes of another system, as under WSL. */
+/** Whether the pid belongs to a kernel thread, which uses no GPU. The tool then lists processes of another system, as under WSL. */
 const isOfKernel = ({parentPid, commandLine, hostMemoryMiB}: HostDetails): boolean =>
 	parentPid === 2 && commandLine === undefined && hostMemoryMiB === undefined;
 

@@ -1,4 +1,4 @@
-/** Makes `work` run at most once at a time: who calls while it runs gets the answer of the run under way. */
+/** Runs `work` at most once at a time: a caller during a run gets the result of that run. */
 export const singleFlight = <Result>(work: () => Promise<Result>): (() => Promise<Result>) => {
 	let underWay: Promise<Result> | undefined;
 	const run = async () => {

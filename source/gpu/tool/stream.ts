@@ -1,13 +1,13 @@
 import type {HangWatch} from './hang-watch.js';
 import type {RunTool} from './tool.js';
 
-/** Makes readings of text as it comes. `garbage` says that the stream is of no use. */
+/** Parses text as it arrives. Calls `garbage` for an unusable stream. */
 export type StreamReader<Block> = (sink: {
 	readonly block: (block: Block) => void;
 	readonly garbage: () => void;
 }) => (text: string) => void;
 
-/** Cuts text into lines as it comes. A line that never ends is garbage. */
+/** Splits text into lines as it arrives. A line that never ends is garbage. */
 export function readLines(
 	{longestLine, garbage}: {readonly longestLine: number; readonly garbage: () => void},
 	take: (line: string) => void,
@@ -29,7 +29,7 @@ export function readLines(
 type Options<Block> = {
 	readonly run: RunTool;
 	readonly command: string;
-	/** Asked at each start. */
+	/** Called at each start. */
 	readonly args: () => readonly string[];
 	readonly createReader: StreamReader<Block>;
 	/** Between two readings. */
@@ -40,20 +40,20 @@ type Options<Block> = {
 
 export type ToolStream<Block> = {
 	/**
-	A fresh reading, and when it came. Undefined when the stream is not in use: then something else must be asked. The first call only
-	notes that readings are wanted; the tool runs from the second on.
+	Returns a recent reading and its time. Undefined while the stream is not in use: another source is then needed. The first call only notes that
+	readings are wanted, and the second one starts the tool.
 	*/
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
 };
 
-/** Beyond its period a tool may be silent for so long. */
+/** How long a tool may be silent beyond its period. */
 const patienceMs = 3000;
 
-/** An older reading is not given out: the next is waited for. */
+/** Readings older than this are not returned. The next one is awaited. */
 const freshMs = 1000;
 
-/** After it went bad a stream is left alone for so long, and longer each time. */
+/** Pause after a failed stream, which grows with each failure. */
 const firstRestMs = 60_000;
 const longestRestMs = 3_600_000;
 
@@ -64,7 +64,7 @@ type Session<Block> = {
 	latest?: {readonly block: Block; readonly takenAtMs: number};
 };
 
-/** Keeps one run of a tool that prints a reading now and then, instead of a run for each. */
+/** Keeps one run of a tool that prints readings periodically, instead of a run for each. */
 export const createToolStream = <Block>({
 	run,
 	command,
@@ -86,7 +86,7 @@ export const createToolStream = <Block>({
 		change = Promise.withResolvers();
 	};
 
-	/** Ends the run, if it is still this one. Once this resolves, the run has ended or is known to hang. */
+	/** Ends the run, if it is still the current one. Resolves when the run has ended or is known to hang. */
 	const leave = async (left: Session<Block>): Promise<void> => {
 		if (session === left) {
 			session = undefined;
@@ -132,7 +132,7 @@ export const createToolStream = <Block>({
 		return opened;
 	};
 
-	/** Until there is news, or it has been silent for too long. */
+	/** Waits for a new reading, or until the run has been silent for too long. */
 	const wait = async (current: Session<Block>): Promise<void> => {
 		const {promise} = change;
 		const silence = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
-/** Cuts absurdly long text, without leaving half a character. */
+/** Cuts extremely long text, without splitting a character. */
 export const cap = (text: string, length: number): string => text.slice(0, length).replace(/\p{Surrogate}$/v, '');
 
-/** A tool's words, which are printed as they are: without what would control a terminal or change the direction of text. */
+/** Removes characters that control a terminal or change the direction of text from a tool's words. */
 export const plain = (text: string): string =>
 	text.replaceAll(/[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}]/gv, '');

@@ -1,7 +1,4 @@
-/**
-Telling an account something: on its terminals, where they let messages in, and by whatever the config names. Nothing here waits for long, and
-nothing that goes wrong stops anybody.
-*/
+/** Notifies an account on its terminals, if they accept messages, and as configured. Nothing here waits for long, and errors affect nobody. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
@@ -16,25 +13,22 @@ const patienceMs = 5000;
 
 type Message = {
 	readonly account: string;
-	/** A line of safe text. */
 	readonly text: string;
-	/** For programs: JSON on one line, in which no text of others is raw. */
+	/** JSON for programs, on one line. All texts of others are escaped. */
 	readonly json: string;
 };
 
 export type NotifyOptions = {
-	/** Whether to write to terminals at all. */
 	readonly usesTerminals: boolean;
-	/** A program and its arguments: never a shell. */
+	/** A program and its arguments, run without a shell. */
 	readonly command: readonly string[] | undefined;
 	readonly webhook: string | undefined;
 	readonly run: typeof runTool;
 	readonly users: Users;
-	/** `/dev` unless a test says otherwise. */
 	readonly devices?: string;
 };
 
-/** The lines that an account is logged in on, such as `pts/3`. */
+/** Returns the terminal lines on which an account is logged in, such as `pts/3`. */
 export function linesOf(account: string, who: string): readonly string[] {
 	return who
 		.split('\n')
@@ -43,11 +37,11 @@ export function linesOf(account: string, who: string): readonly string[] {
 		.map(([, line]) => line!);
 }
 
-/** A monitor or a job of our own must not be written into. */
+/** Whether the terminal belongs to this process. A message would spoil the monitor or a job's output. */
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
-/** Writes to a terminal, if it is this account's and lets messages in. One that does not take it at once does not get it. */
+/** Writes to a terminal, if it belongs to the account and accepts messages. Drops the message if the terminal cannot take it at once. */
 async function writeTo(file: string, {account, text}: Message, users: Users): Promise<void> {
 	// eslint-disable-next-line no-bitwise
 	const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
@@ -55,7 +49,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 	try {
 		terminal = openSync(file, flags);
 	} catch {
-		// The terminal is gone, or closed to messages.
+		// The terminal is gone, or rejects messages.
 		return;
 	}
 
@@ -68,7 +62,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 			writeSync(terminal, `\r\n${text}\r\n`);
 		}
 	} catch {
-		// The terminal is full, or was hung up meanwhile.
+		// The terminal is full, or was closed meanwhile.
 	} finally {
 		closeSync(terminal);
 	}
@@ -81,16 +75,16 @@ async function writeTerminals(message: Message, {run, users, devices = '/dev'}: 
 	);
 }
 
-/** Ends a command together with what it started. */
+/** Ends a command and its children. */
 function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// The terminal is gone, or has another group.
+		// The command has ended, or changed its group.
 	}
 }
 
-/** @returns What went wrong. */
+/** Returns an error message, or undefined on success. */
 async function runCommand(
 	[command, ...args]: readonly string[],
 	{account, text, json}: Message,
@@ -101,7 +95,7 @@ async function runCommand(
 	const child = spawn(command!, args, {
 		stdio: ['pipe', 'ignore', 'ignore'],
 		detached: true,
-		// Not the whole environment: there may be a password in it.
+		// The environment may contain a password, so the command gets only these variables.
 		env: {
 			PATH: process.env['PATH'],
 			HOME: process.env['HOME'],
@@ -124,7 +118,7 @@ async function runCommand(
 	child.once('exit', (code, killedBy) => {
 		resolve(code === 0 ? undefined : `it ended with ${killedBy ?? code}`);
 	});
-	// A command need not read its input.
+	// The command may ignore its input.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(`${json}\n`);
 	try {
@@ -136,7 +130,7 @@ async function runCommand(
 	}
 }
 
-/** The address without a name and password, which fetch takes in a header alone, and would tell in its complaint. */
+/** Removes name and password from the address. fetch accepts them only in a header, and would print them in its error message. */
 function addressOf(webhook: string): {readonly url: string; readonly headers: Readonly<Record<string, string>>} {
 	const url = new URL(webhook);
 	const {username, password} = url;
@@ -162,12 +156,12 @@ async function callWebhook(webhook: string, {json}: Message, signal: AbortSignal
 		await response.body?.cancel();
 		return response.ok ? undefined : `it answered ${response.status}`;
 	} catch (error) {
-		// The cause tells what happened; "fetch failed" does not.
+		// The cause has the details. The message is only "fetch failed".
 		throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
 	}
 }
 
-/** @returns What went wrong, whatever it was. */
+/** Returns an error message for any error, or undefined on success. */
 async function problemOf(name: string, work: Promise<string | undefined> | undefined): Promise<readonly string[]> {
 	try {
 		const problem = await work;
@@ -177,10 +171,7 @@ async function problemOf(name: string, work: Promise<string | undefined> | undef
 	}
 }
 
-/**
-@returns Tells an account, within seconds, and no longer than until `signal` is aborted; never rejects, and answers what went wrong, in
-words.
-*/
+/** Returns a function that notifies an account within seconds, or until `signal` is aborted. Never rejects. Resolves with error messages. */
 export const createNotifier =
 	(options: NotifyOptions): ((message: Message, signal?: AbortSignal) => Promise<readonly string[]>) =>
 	async (message, signal) => {

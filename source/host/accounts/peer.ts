@@ -1,16 +1,15 @@
-/** Which account is at the other end of a local socket, as the kernel says. */
+/** Asks the kernel which account is at the other end of a local socket. */
 import {Buffer} from 'node:buffer';
 import type {Socket} from 'node:net';
 import process from 'node:process';
 
-/** The numbers below are those of `sys/socket.h` on these architectures. */
+/** The constants below are those of `sys/socket.h` on these architectures. */
 const architectures: ReadonlySet<string> = new Set(['x64', 'arm64', 'arm', 'riscv64']);
 const socketLevel = 1;
 const peerCredentials = 17;
 /** Three numbers of 32 bits: pid, uid, gid. */
 const credentialBytes = 12;
 
-/** Arguments of getsockopt(2). */
 type SocketQuestion = [file: number, level: number, option: number, value: Uint8Array, length: Uint8Array];
 
 /** The signature for koffi. Negative results are errors. */
@@ -25,7 +24,7 @@ export async function loadPeerUid(): Promise<((socket: Socket) => number | undef
 	let getSocketOption: GetSocketOption;
 	try {
 		const {default: koffi} = await import('koffi');
-		// The C library is in the process already.
+		// The process has loaded the C library already.
 		getSocketOption = koffi
 			.load(null)
 			.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']) as GetSocketOption;
@@ -34,7 +33,7 @@ export async function loadPeerUid(): Promise<((socket: Socket) => number | undef
 	}
 
 	return (socket) => {
-		// Node keeps the number of the file to itself.
+		// Node has no public API for the descriptor.
 		const {_handle: handle} = socket as unknown as {readonly _handle?: {readonly fd?: number}};
 		const file = handle?.fd;
 		if (file === undefined || file < 0) {

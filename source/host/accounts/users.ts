@@ -6,13 +6,11 @@ import type {runTool} from '../tool/spawn.js';
 import {runSystemTool, systemEnvironment, systemTool} from '../tool/system-tool.js';
 
 export type Users = {
-	/** The account of a uid. May ask the network's user database, so it takes up to 2 s, once a uid. */
+	/** Returns the account of a uid. Can ask the network's user database, which takes up to 2 s, once per uid. */
 	readonly nameOf: (uid: number) => Promise<string>;
-	/** The same, blocking, for the account that runs us: it is needed before anything else. */
+	/** Like `nameOf`, but blocking, for the account of this process, which is needed first. */
 	readonly nameOfSync: (uid: number) => string;
-	/**
-	Whether an account of this name exists, as far as can be known within 2 s. A uid as a name counts: so an account without a name is called.
-	*/
+	/** Whether an account of this name exists, as far as known within 2 s. A uid counts, because accounts without a name are called by uid. */
 	readonly knows: (name: string) => Promise<boolean>;
 };
 
@@ -34,13 +32,10 @@ const lookups: ReadonlyArray<{
 
 const timeoutMs = 2000;
 
-/** An unknown uid is asked for again after this long: the directory server may have been down. */
+/** An unknown uid is looked up again after this time, because the directory server may have been down. */
 const retryAfterMs = 60_000;
 
-/**
-Names of accounts by uid, from the user database and never from the environment, which any user can set. A uid without an account is
-named by its number, as `ls` does.
-*/
+/** Looks up account names in the user database, because any user can set the environment. As in `ls`, a uid without an account is its name. */
 export const createUsers = ({
 	run = runSystemTool,
 	passwdFile = '/etc/passwd',
@@ -50,7 +45,6 @@ export const createUsers = ({
 	const missedAt = new Map<number, number>();
 	const asked = new Map<number, Promise<string>>();
 
-	/** Returns a cached name. */
 	const recall = (uid: number): string | undefined => {
 		const name = known.get(uid) ?? nameInFile(passwdFile, uid);
 		const missedLately = monotonicMs() - (missedAt.get(uid) ?? -Infinity) < retryAfterMs;
@@ -105,7 +99,7 @@ export const createUsers = ({
 	return {
 		knows: async (name) =>
 			/^\d{1,10}$/v.test(name) ||
-			// A leading hyphen would be an option. No database holds the other names.
+			// A leading hyphen would be an option. The user database has none of the other names.
 			(/^[^+\-]/v.test(name) &&
 				!/[\p{Control}\/:]/v.test(name) &&
 				(isInPasswd(readPasswd(passwdFile), name) || (await findByName(name)))),
@@ -141,10 +135,10 @@ const blocking: SpawnSyncOptionsWithStringEncoding = {
 	stdio: ['ignore', 'pipe', 'ignore'],
 };
 
-/** The uid that runs us, which is what ownership is judged by. Undefined where the system has no uids. */
+/** The uid of this process, which decides about ownership. Undefined if the system has no uids. */
 export const ownUid = (): number | undefined => process.getuid?.();
 
-/** The first account with that uid in text of passwd(5)'s form, `name:password:uid:...`, as getpwuid(3) finds it. */
+/** Returns the first account with that uid in a text in the format of passwd(5), `name:password:uid:...`, as getpwuid(3) does. */
 export const findInPasswd = (text: string, uid: number): string | undefined => {
 	for (const line of text.split('\n')) {
 		const [name = '', , id] = line.split(':', 3);
@@ -160,7 +154,7 @@ export const findInPasswd = (text: string, uid: number): string | undefined => {
 const isInPasswd = (text: string, name: string): boolean =>
 	text.split('\n').some((line) => line.startsWith(`${name}:`));
 
-/** Empty where it cannot be read. */
+/** Returns an empty text if the file cannot be read. */
 const readPasswd = (file: string): string => {
 	try {
 		return readFileSync(file, 'utf8');
@@ -171,7 +165,7 @@ const readPasswd = (file: string): string => {
 
 const nameInFile = (file: string, uid: number): string | undefined => findInPasswd(readPasswd(file), uid);
 
-/** Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold. */
+/** Ignores the number that some systems print for a uid without a name, and names that passwd(5) cannot contain. */
 const parseId = (stdout: string, uid: number): string | undefined => {
 	const name = stdout.trim();
 	return /^[^\s:]+$/v.test(name) && name !== String(uid) ? name : undefined;

@@ -1,16 +1,16 @@
 /**
-Bytes as text, without loss. Arguments and the environment need not be UTF-8, and Node puts U+FFFD in place of whatever is not: a job would be
-given another file name. Here each such byte becomes a lone surrogate, U+DC80 to U+DCFF, which no valid text holds.
+Converts bytes to text without loss. Arguments and the environment need not be UTF-8, and Node replaces invalid bytes with U+FFFD, so that a job
+would get another file name. Here, each such byte becomes a lone surrogate, U+DC80 to U+DCFF, which no valid text contains.
 */
 import {Buffer, isUtf8} from 'node:buffer';
 import {startedEnvironment, startedWords} from './inherited.js';
 
 const firstByte = 0xdc_00;
 
-/** Whether the text stands for bytes that are no UTF-8. */
+/** Whether the text contains bytes that are not UTF-8. */
 export const isBytes = (text: string): boolean => !text.isWellFormed() && /[\u{DC80}-\u{DCFF}]/v.test(text);
 
-/** How many bytes the character that begins here has; 0 where none does. */
+/** Returns the length in bytes of the character that begins here, or 0 if none does. */
 const lengthAt = (bytes: Uint8Array, start: number): number => {
 	const first = bytes[start]!;
 	const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -51,7 +51,7 @@ export const encodeBytes = (text: string): Uint8Array =>
 export const pathOf = (text: string): string | ReturnType<typeof Buffer.from> =>
 	isBytes(text) ? Buffer.from(encodeBytes(text)) : text;
 
-/** Strings with a NUL behind each, as the kernel keeps them. */
+/** Splits strings that each end in NUL, as in /proc. */
 const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	const strings: Uint8Array[] = [];
 	for (let start = 0; start < bytes.length;) {
@@ -63,23 +63,14 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	return strings;
 };
 
-/**
-The last words of our own command line as they were typed. Words that are not its last are given back as they are.
-
-@param words - As Node decoded them.
-@param bytes - Of the command line.
-*/
+/** Returns words as typed if they are the last ones of the command line, or else unchanged. `words` are as Node decoded them. */
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
 	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);
 	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
 };
 
-/**
-The environment with each entry that was not changed as it was given to this process.
-
-@param bytes - What was given.
-*/
+/** Returns the environment with the exact bytes of each entry that did not change since `bytes`. */
 export const exactEnvironment = (environment: Environment, bytes = startedEnvironment()): Environment => {
 	if (isUtf8(bytes)) {
 		return environment;
@@ -95,7 +86,7 @@ export const exactEnvironment = (environment: Environment, bytes = startedEnviro
 		const name = entry.subarray(0, sign);
 		const lossy = lossyText(name);
 		if (!isUtf8(name)) {
-			// This variable cannot be named, so it was neither set nor removed.
+			// The entry's name is not UTF-8, so nobody can have set or removed the variable.
 			exact.delete(lossy);
 			exact.set(decodeBytes(name), decodeBytes(entry.subarray(sign + 1)));
 		} else if (exact.get(lossy) === lossyText(entry.subarray(sign + 1))) {

@@ -1,8 +1,6 @@
 /**
-Restores what Node changes at its start: it resets signals to their default action, raises the limit of open files, and hides open files
-from children. A job must get what it would get from the shell.
-
-source/launcher.sh records these facts in the environment before it starts Node.
+Restores what Node changes at its start, so that a job gets the same as from a shell: Node resets signals to their default action, raises the limit
+of open files, and hides open files from children. source/launcher.sh records these facts in the environment before it starts Node.
 */
 import {Buffer} from 'node:buffer';
 import {fstatSync, readdirSync, readFileSync} from 'node:fs';
@@ -26,7 +24,7 @@ const parseStartFacts = (text: string): StartFacts | undefined => {
 	const match =
 		/^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<files>[\d,]*) (?<bytes>[\s\da-f]*)$/v.exec(text);
 	const {pid, mask, limit, files, bytes} = match?.groups ?? {};
-	// The pid distinguishes it from one that another process left.
+	// The pid proves that the value is not left over from another process.
 	return pid === String(process.pid)
 		? {
 				mask: mask!,
@@ -41,9 +39,9 @@ let startFacts: StartFacts | undefined;
 let descriptors: readonly number[] | undefined;
 let words: Uint8Array | undefined;
 
-/** To be called first of all: nothing that is started later shall find what sh has left and changed. */
+/** Must be called before anything else, so that nothing sees what sh has changed or left. */
 export const takeInherited = (): void => {
-	// The library that reads the flags sets the title of the process, which is written over the command line.
+	// The library that parses the flags sets the process title, which overwrites the command line.
 	words = readBytes('/proc/self/cmdline');
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
@@ -54,7 +52,7 @@ export const takeInherited = (): void => {
 	}
 };
 
-/** Sh counts itself in SHLVL, say, and drops what bash exports as a function. */
+/** Restores the original environment, because sh increments SHLVL, for example, and drops exported functions of bash. */
 const restoreEnvironment = (bytes: Uint8Array): void => {
 	const given = new Map(
 		Buffer.from(bytes)
@@ -62,7 +60,7 @@ const restoreEnvironment = (bytes: Uint8Array): void => {
 			.split('\0')
 			.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)] as const)
 			.filter(([name]) => name !== '')
-			// The first of two entries with the same name counts.
+			// If a name occurs twice, the first entry counts.
 			.toReversed(),
 	);
 	for (const name of Object.keys(process.env)) {
@@ -72,7 +70,7 @@ const restoreEnvironment = (bytes: Uint8Array): void => {
 	}
 
 	for (const [name, value] of given) {
-		// Invalid UTF-8 is U+FFFD on both sides, and stays.
+		// Invalid UTF-8 is U+FFFD in both, and stays.
 		if (process.env[name] !== value && !name.includes('\u{FFFD}')) {
 			process.env[name] = value;
 		}
@@ -87,21 +85,21 @@ const readBytes = (file: string): Uint8Array => {
 	}
 };
 
-/** The command line that this process was started with, each word with a NUL behind it. Empty where it cannot be read. */
+/** The command line of this process at its start. Each word ends in NUL. Empty if unreadable. */
 export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmdline');
 
 let environment: Uint8Array | undefined;
 
-/** The environment that this process was started with, each entry with a NUL behind it. */
+/** The environment of this process at its start. Each entry ends in NUL. */
 export const startedEnvironment = (): Uint8Array => {
 	environment ??= startFacts?.environment ?? readBytes('/proc/self/environ');
 	return environment;
 };
 
-/** Empty where it cannot be read. */
+/** Returns an empty text if the file cannot be read. */
 export const readText = (file: string): string => Buffer.from(readBytes(file)).toString('utf8');
 
-/** A binary made by Bun leaves the signals as they are, but for these two. */
+/** The only signals that a Bun binary does not leave as they are. */
 const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, constants.signals.SIGXFSZ]);
 
 const readMask = (): string | undefined =>
@@ -111,7 +109,7 @@ const readMask = (): string | undefined =>
 
 let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
 
-/** The numbers of the signals of a mask of /proc. Those from 32 on are passed on by themselves. */
+/** Returns the signal numbers in a mask of /proc. Omits signals from 32 on, which children inherit anyway. */
 export const signalsOf = (mask: string): ReadonlySet<number> => {
 	const low = Number.parseInt(mask.slice(-8), 16);
 	const numbers = new Set<number>();
@@ -125,10 +123,7 @@ export const signalsOf = (mask: string): ReadonlySet<number> => {
 	return numbers;
 };
 
-/**
-The numbers of the signals that were ignored as this process was started; undefined where that cannot be known. To be asked before the
-first listener of a signal.
-*/
+/** Returns the signals that were ignored when this process was started. Undefined if unknown. Must be called before any signal listener is added. */
 export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 	if (known === undefined) {
 		const mask = readMask();
@@ -141,19 +136,15 @@ export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 	return known.signals;
 };
 
-/** The limits of open files of a process: numbers, or `unlimited`. */
+/** Returns the limits of open files of a process: numbers, or `unlimited`. */
 const openFilesOf = (pid: number | 'self') =>
 	/^Max open files\s+(?<soft>\d+|unlimited)\s+(?<hard>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups;
 
-/** The soft limit of open files of this process as it is now. */
 export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['soft'];
 
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
 
-/**
-The soft limit that this process was started with; else that of its parent, from whom it has its own. One that is more than this process may have
-is of a process that took it over from its parent.
-*/
+/** Returns the soft limit at the start of this process, or else its parent's. Ignores a limit above this process's hard limit. */
 export const callersOpenFiles = (): string | undefined => {
 	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
 	return atMost(limit) > atMost(openFilesOf('self')?.['hard']) ? undefined : limit;
@@ -182,5 +173,5 @@ const filesOpenInBun = (): readonly number[] | undefined => {
 	}
 };
 
-/** The descriptors that were open as this process was started. Undefined where that is not known. */
+/** The descriptors that were open when this process was started. Undefined if unknown. */
 export const descriptorsAtStart = (): readonly number[] | undefined => descriptors;

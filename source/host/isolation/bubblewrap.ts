@@ -1,9 +1,8 @@
 /**
-An isolation made by bubblewrap, which needs no rights: in a namespace of mounts the nodes of foreign GPUs do not open. Only the mounts (and, for
-accounts other than root, the user namespace that this takes) are the job's own. Its pid, parent, terminal, files and network stay.
-
-Bubblewrap makes the namespaces, a shell in them proves that they hold, and both end. The job enters them by nsenter(1), which becomes the job. A job that bubblewrap itself starts is
-the child of a process that passes no signal on, dies of Ctrl-C before its job, and hides of which signal the job died.
+Isolates with bubblewrap, which needs no privileges: in a mount namespace, the devices of foreign GPUs cannot be opened. Only the mounts (and,
+except for root, the user namespace) are the job's own. Pid, parent, terminal, files and network stay. Bubblewrap creates the namespaces, a shell
+inside proves that they work, and both end. The job enters the namespaces with nsenter(1), which then executes the job. A job that bubblewrap starts
+itself would be the child of a process that forwards no signals, dies of Ctrl-C before the job, and hides which signal killed the job.
 */
 import {closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -15,7 +14,7 @@ import {startWitness, type ProofNodes} from './witness.js';
 
 type Programs = {readonly bwrap: string; readonly nsenter: string};
 
-/** Entries of a directory without these nodes, and without links to them. */
+/** Returns the entries of a directory without these nodes and links to them. */
 const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly string[] =>
 	readdirSync(directory, {withFileTypes: true}).flatMap((entry) => {
 		const file = path.join(directory, entry.name);
@@ -32,9 +31,9 @@ const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly s
 	});
 
 /**
-What keeps a job from these nodes. Those in a directory of their own (dri, nvidia-caps) are left out of it: ROCm takes a node that refuses to
-open for a fault of the account. Those in /dev itself are bound on themselves without leave to open devices: an empty /dev into which all
-else is bound makes openpty(3) fail, because /dev/ptmx finds its terminals only beside itself.
+Returns the bubblewrap options that hide these nodes. Directories such as dri and nvidia-caps get only the other nodes,
+because ROCm treats a node that refuses to open as an error. Nodes in /dev itself are bound on themselves without
+permission to open devices. A new /dev would break openpty(3), because /dev/ptmx finds its terminals only beside itself.
 */
 const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: string}>): readonly string[] => {
 	const hidden = new Set(foreign.map(({file}) => file));
@@ -46,7 +45,7 @@ const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: strin
 	);
 };
 
-/** Opens all of them, or none. */
+/** Opens all files, or none. */
 const openAll = (files: readonly string[]): readonly number[] => {
 	const descriptors: number[] = [];
 	try {
@@ -70,14 +69,13 @@ const isSameDirectory = (one: string, other: string): boolean => {
 };
 
 type NamespaceOptions = {
-	/** The result of {@link maskWords}. */
 	readonly masks: readonly string[];
-	/** Whether they include a user namespace, which all but root of the machine need. */
+	/** Whether there is a user namespace, which only root does without. */
 	readonly hasUsers: boolean;
 	readonly proof: ProofNodes;
 };
 
-/** Makes namespaces in which the foreign nodes do not open, and proves that they do not. They hold as long as `close` was not called. */
+/** Creates namespaces in which the foreign nodes cannot be opened, and proves that. They last until `close` is called. */
 const makeNamespaces = async (
 	{bwrap, nsenter}: Programs,
 	{masks, hasUsers, proof}: NamespaceOptions,
@@ -123,12 +121,12 @@ const makeNamespaces = async (
 	} catch (error) {
 		return {kind: 'refused', program: 'bwrap', words: messageOf(error)};
 	} finally {
-		// The descriptors keep the namespaces: the witness is needed no more, and the job does not wait for its end.
+		// The descriptors keep the namespaces alive, so the witness can end. The job does not wait for its end.
 		void witness.end();
 	}
 };
 
-/** Settings of Linux, Debian and Ubuntu that forbid an ordinary account to have a user namespace of its own. */
+/** Settings of Linux, Debian and Ubuntu that prevent ordinary accounts from creating a user namespace. */
 const namespaceSettings: ReadonlyArray<{
 	readonly name: string;
 	readonly forbids: (value: number) => boolean;
@@ -140,7 +138,7 @@ const namespaceSettings: ReadonlyArray<{
 	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
 ];
 
-/** The settings that forbid it on this machine. Empty where none does, or where they cannot be read. */
+/** Returns the settings that do so on this machine. Empty if there are none, or if they cannot be read. */
 const forbiddingSettings = (): readonly NamespaceSetting[] =>
 	namespaceSettings.flatMap(({name, forbids, wanted}) => {
 		try {
@@ -151,7 +149,7 @@ const forbiddingSettings = (): readonly NamespaceSetting[] =>
 		}
 	});
 
-/** A refusal, with what the kernel has to do with it. */
+/** Adds the kernel settings that may explain a refusal. */
 const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {
 	const settings = problem.kind === 'refused' && hasUsers ? forbiddingSettings() : [];
 	return settings.length === 0 ? problem : {kind: 'no-namespaces', settings};

@@ -13,21 +13,21 @@ type ControlGroup = {
 type Mounted = {
 	readonly version: 1 | 2;
 	readonly options: readonly string[];
-	/** The group that is mounted, and where. */
+	/** The mounted group, and its mount point. */
 	readonly root: string;
 	readonly point: string;
 };
 
-/** Decodes a path: the kernel writes blanks as `\040`. */
+/** Decodes a path, in which the kernel writes spaces as `\040`. */
 const plain = (text: string): string =>
 	text.replaceAll(/\\(?<code>[0-7]{3})/gv, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 8)));
 
-/** The lines of /proc/PID/mountinfo that are of control groups. */
+/** Returns the control groups in a text of /proc/PID/mountinfo. */
 const mountedIn = (text: string): readonly Mounted[] =>
 	text.split('\n').flatMap((line) => {
 		const words = line.split(' ');
 		const [root, point] = words.slice(3);
-		// Optional fields stand between, up to a dash.
+		// The optional fields end with a dash.
 		const [type, options = ''] = words.slice(words.indexOf('-') + 1).filter((_, index) => index !== 1);
 		return root === undefined || point === undefined || (type !== 'cgroup' && type !== 'cgroup2')
 			? []
@@ -41,7 +41,7 @@ const mountedIn = (text: string): readonly Mounted[] =>
 				];
 	});
 
-/** The groups that a process is in, as far as they are mounted here. */
+/** Returns the control groups of a process that are mounted here. */
 export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): readonly ControlGroup[] => {
 	const mounts = mountedIn(readFileSync(path.join(procDirectory, 'self/mountinfo'), 'utf8'));
 	const text = readFileSync(path.join(procDirectory, String(pid), 'cgroup'), 'utf8');
@@ -65,11 +65,11 @@ export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): 
 	});
 };
 
-/** Words that put a command into groups, by the files of those that list their processes: a shell does it and becomes the command. */
+/** Returns words that move a command into groups: a shell writes its pid into the groups' files, and executes the command. */
 export const joiningWords = (groups: readonly string[], environment: Environment): readonly [string, ...string[]] => {
 	const files = groups.map((directory) => path.join(directory, 'cgroup.procs'));
-	// Most shells drop entries whose names are none for a shell, such as functions of bash. env(1) gives them back; to it, a command with `=`
-	// in its name would be an entry, too, and so nice(1) stands between.
+	// Most shells drop entries with names that they cannot have, such as functions of bash. env(1) restores them. env
+	// would take a command with `=` in its name for an entry, so nice(1) executes the command.
 	const odd = Object.entries(exactEnvironment(environment)).flatMap(([name, value]) =>
 		value === undefined || name === '' || /^[A-Z_a-z]\w*$/v.test(name) ? [] : [`${name}=${value}`],
 	);

@@ -1,8 +1,7 @@
 /**
-A fence made by a control group of version 1, for root: one below that of this process, in which the devices of foreign GPUs do not open.
-
-The kernel keeps an empty group until it is removed. `run` removes its own when the job has ended; where it was killed or the job has left
-processes behind, the next `run` that has made one does it, or `doctor`.
+Isolates with a control group of version 1, for root: a subgroup of this process's group, in which the devices of foreign GPUs cannot be opened. The
+kernel keeps empty groups. `run` removes its group when the job has ended. If `run` was killed or the job left processes behind, the next `run` with
+such a group or `doctor` does.
 */
 import {randomUUID} from 'node:crypto';
 import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node:fs';
@@ -15,10 +14,10 @@ import {numberKey, numberOf} from './device-numbers.js';
 import type {MakeFence} from './fence.js';
 import {startWitness, type Witness} from './witness.js';
 
-/** The name of a group tells which process has made it. */
+/** The name of a group contains the pid of its creator. */
 const named = /^canhazgpu-(?<pid>\d+)-/v;
 
-/** The group for devices that this process is in; undefined where there are none of version 1. */
+/** Returns the device group of this process. Undefined without groups of version 1. */
 const ownGroup = (): string | undefined => {
 	try {
 		return controlGroupsOf('self').find(({controllers}) => controllers.includes('devices'))?.directory;
@@ -31,11 +30,11 @@ const removeIfEmpty = (group: string): void => {
 	try {
 		rmdirSync(group);
 	} catch {
-		// Something runs in it, or another process has just removed it.
+		// Processes still run in the group, or somebody else has just removed it.
 	}
 };
 
-/** Removes groups that processes which are gone have made, also one within another, once nothing runs in them. */
+/** Removes empty groups of ended processes, including nested ones. */
 const removeLeftGroups = (directory: string): void => {
 	let names: readonly string[];
 	try {
@@ -46,7 +45,7 @@ const removeLeftGroups = (directory: string): void => {
 
 	for (const name of names) {
 		const pid = named.exec(name)?.groups?.['pid'];
-		// The group of a process that is still there may be empty because it has just been made.
+		// A group of a live process may be new and still empty.
 		if (pid === undefined || existsSync(`/proc/${pid}`)) {
 			continue;
 		}
@@ -57,7 +56,6 @@ const removeLeftGroups = (directory: string): void => {
 	}
 };
 
-/** Removes what killed processes left behind. */
 export const sweepDeviceGroups = (): void => {
 	const group = ownGroup();
 	if (group !== undefined) {
@@ -65,7 +63,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** A process in a container does not see this one, and may remove its group as it is made: then it is made again. */
+/** A process in a container does not see this one, and may remove the new group, which is then created again. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};
@@ -79,7 +77,7 @@ async function tryToMake(
 	let witness: Witness | IsolationProblem | undefined;
 	try {
 		for (const {file} of foreign) {
-			// The kernel takes one device for each write.
+			// The kernel accepts one device per write.
 			writeFileSync(path.join(group, 'devices.deny'), `c ${numberKey(numberOf(file))} rwm`);
 		}
 

@@ -1,7 +1,4 @@
-/**
-The device nodes of GPUs, and which GPU each belongs to. The number in the name of a node is the minor number of the driver, which need
-not be the index of nvidia-smi: both are known by the address on the PCI bus.
-*/
+/** Finds GPUs' device nodes by PCI address, because the minor number in a node's name can differ from nvidia-smi's index. */
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';
@@ -10,7 +7,7 @@ import {normalizePciBusId} from '../../core/model/observation.js';
 export type DeviceNode = {
 	/** Path of the node, such as `/dev/nvidia3`. */
 	readonly file: string;
-	/** `gpu`: the GPU itself. `render`: its node for graphics, which is all that an AMD GPU has. `part`: what MIG asks for a part. */
+	/** `gpu`: the GPU itself. `render`: its graphics node, the only node of an AMD GPU. `part`: a node that MIG requires for an instance. */
 	readonly kind: 'gpu' | 'render' | 'part';
 	/** PCI address of the GPU in the spelling of {@link normalizePciBusId}, if known. */
 	readonly pciBusId: string | undefined;
@@ -68,10 +65,7 @@ const nvidiaNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly D
 		return minor === undefined || !isDevice(file) ? [] : [{file, kind: 'gpu', pciBusId, uuid} as const];
 	});
 
-/**
-The nodes of MIG, one for each part: `DeviceFileMinor:` in /proc/driver/nvidia/capabilities/gpuMINOR/mig/giN/ciN/access. Those that are for
-no part stay.
-*/
+/** Returns MIG's nodes: `DeviceFileMinor:` in /proc/driver/nvidia/capabilities/gpuMINOR/mig/giN/ciN/access. Ignores nodes without an instance. */
 const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly DeviceNode[] => {
 	const capabilities = path.join(root, 'proc/driver/nvidia/capabilities');
 	const nodeOf = (directory: string, facts: Omit<DeviceNode, 'file' | 'kind'>): readonly DeviceNode[] => {
@@ -105,10 +99,10 @@ const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly Dev
 	});
 };
 
-/** NVIDIA and AMD, in the numbers of the PCI bus. The graphics of a board's own controller are no GPU to be shared. */
+/** PCI vendor ids of NVIDIA and AMD. Excludes the graphics controllers of mainboards. */
 const vendors: ReadonlySet<string> = new Set(['0x10de', '0x1002']);
 
-/** A part of an AMD GPU in a mode of compute partitions has no address of its own: it is a device of this name. */
+/** A compute partition of an AMD GPU has no PCI address, but a device with this name. */
 const amdPartition = 'amdgpu_xcp';
 
 const renderNodes = (root: string): readonly DeviceNode[] =>
@@ -126,7 +120,7 @@ const renderNodes = (root: string): readonly DeviceNode[] =>
 		return isGpu && isDevice(file) ? [{file, kind: 'render', pciBusId: normalizePciBusId(device)} as const] : [];
 	});
 
-/** @param root - Where /dev, /proc and /sys are: the root directory, or a stand-in. */
+/** `root` contains /dev, /proc and /sys: the root directory, or a test directory. */
 export const readDeviceNodes = (root: string): readonly DeviceNode[] => {
 	const gpus = nvidiaGpus(root);
 	return [...nvidiaNodes(root, gpus), ...partNodes(root, gpus), ...renderNodes(root)];
@@ -141,7 +135,6 @@ type Parted =
 	| {readonly kind: 'no-devices'}
 	| {readonly kind: 'unknown-device'; readonly gpu: number};
 
-/** Whether it is a node of this GPU. */
 export const belongsTo = (node: DeviceNode, {pciBusId, uuid}: GrantedGpu): boolean =>
 	(node.pciBusId !== undefined && node.pciBusId === pciBusId) || (node.uuid !== undefined && node.uuid === uuid);
 
@@ -154,14 +147,14 @@ const isGrantedPart = ({kind, gpuInstanceId, computeInstanceId}: DeviceNode, {pa
 			(computeInstanceId === undefined || part.computeInstanceId === computeInstanceId),
 	);
 
-/** Which nodes a job may open. A node whose GPU is unknown counts as foreign. */
+/** Divides the nodes into those that a job may open and foreign ones. A node of an unknown GPU is foreign. */
 export const partNodesBy = (nodes: readonly DeviceNode[], granted: readonly GrantedGpu[]): Parted => {
 	const main = nodes.some(({kind}) => kind === 'gpu') ? 'gpu' : 'render';
 	if (nodes.length === 0) {
 		return {kind: 'no-devices'};
 	}
 
-	// A GPU without a node of its own could not be used, and its node may be one of those that are kept from the job.
+	// A GPU without a known node would be unusable, because its node may be hidden as foreign.
 	const unknown = granted.find((gpu) => nodes.every((node) => !(node.kind === main && belongsTo(node, gpu))));
 	if (unknown !== undefined) {
 		return {kind: 'unknown-device', gpu: unknown.index};

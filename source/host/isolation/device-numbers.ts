@@ -1,4 +1,4 @@
-/** The numbers by which the kernel knows devices. A control group refuses by them, whatever the name of a node. */
+/** Reads the kernel's device numbers. Control groups refuse devices by number, whatever the name of a node. */
 import {readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 
@@ -14,10 +14,10 @@ const decode = (device: bigint): DeviceNumber => ({
 	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
 });
 
-/** @throws Where the file is gone. */
+/** Throws if the file is gone. */
 export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
 
-/** The numbers of all character devices in a directory and below it, as far as it can be read. */
+/** Returns the numbers of all character devices in a directory tree, as far as it is readable. */
 export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	let entries;
 	try {
@@ -40,18 +40,18 @@ export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	});
 };
 
-/** The major numbers of the drivers of character devices that are loaded. */
+/** Returns the major numbers of all loaded drivers of character devices. */
 export const loadedMajors = (file = '/proc/devices'): readonly number[] => {
 	const [characters = ''] = readFileSync(file, 'utf8').split('Block devices:', 1);
 	return [...new Set(characters.matchAll(/^ *(?<major>\d+) /gmv).map((match) => Number(match.groups!['major'])))];
 };
 
-/** The order in which the kernel gives numbers to drivers that have none of their own. */
+/** The order in which the kernel assigns major numbers dynamically. */
 const dynamicMajors: readonly number[] = [
 	...Array.from({length: 254 - 234 + 1}, (_, index) => 254 - index),
 	...Array.from({length: 511 - 384 + 1}, (_, index) => 511 - index),
 ];
 
-/** The major numbers that the drivers get which are loaded next: that for the unified memory of NVIDIA is loaded by the first program that wants it. */
+/** Returns the major numbers of the drivers that are loaded next. NVIDIA's driver for unified memory, for example, is loaded on first use. */
 export const nextMajors = (loaded: readonly number[], count: number): readonly number[] =>
 	dynamicMajors.filter((major) => !loaded.includes(major)).slice(0, count);

@@ -1,28 +1,24 @@
-/** Input and output of all isolation mechanisms. */
 import path from 'node:path';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import {lookUpCommand} from '../tool/command.js';
 import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
-	/** Device directory: `/dev`, or a stand-in. */
 	readonly devices: string;
-	/** The nodes that are not to open. */
+	/** Nodes that must not open. */
 	readonly foreign: ReadonlyArray<{readonly file: string}>;
 	/** Devices to check from inside before the job starts. */
 	readonly proof: ProofNodes;
-	/** Environment for finding programs. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** Whether this process is root of the machine. */
 	readonly isRoot: boolean;
 };
 
-/** A fence that was proved. */
+/** An isolation that was proved to work. */
 export type Fenced = {
 	readonly kind: 'fenced';
-	/** Words that start a command inside. */
+	/** Words that start a command inside the isolation. */
 	readonly entrance: readonly string[];
-	/** To be called when nothing is to be started inside any more. Never rejects. */
+	/** Called once nothing more will be started inside. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 

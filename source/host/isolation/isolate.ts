@@ -16,7 +16,7 @@ import {fenceBySystemd} from './systemd.js';
 import {leakIn, plainEnvironment, proofLines, proofWords, type ProofNodes} from './witness.js';
 
 type IsolationOptions = {
-	/** Root of /dev, /proc and /sys of the GPUs. Undefined for simulated GPUs without a stand-in. */
+	/** Directory with /dev, /proc and /sys of the GPUs. Undefined for simulated GPUs without such a directory. */
 	readonly root: string | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -27,12 +27,12 @@ const makers: Readonly<Record<Fence, MakeFence>> = {
 	cgroup: fenceByDeviceGroup,
 };
 
-/** Bubblewrap needs no rights; the others are for root of the machine alone. */
+/** Bubblewrap needs no privileges. The other mechanisms are only for root. */
 const isAllowed = (fence: Fence, isRoot: boolean): boolean => isRoot || fence === 'bwrap';
 
 type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fenced};
 
-/** The first fence that holds, or the reason of the first that does not. */
+/** Returns the first mechanism that works, or why the first one does not. */
 async function findFence(
 	wanted: Fence | undefined,
 	options: Omit<FenceOptions, 'isRoot'>,
@@ -70,7 +70,7 @@ const mainNode = (granted: readonly DeviceNode[]): DeviceNode =>
 
 const nothing = async (): Promise<void> => undefined;
 
-/** Isolates jobs from the GPUs that they were not granted. Nothing is kept between two of them. */
+/** Creates the function that isolates jobs from other GPUs. Keeps no state between two calls. */
 export const createIsolate =
 	({root, environment}: IsolationOptions): Isolate =>
 	async (granted, wanted) => {
@@ -96,7 +96,7 @@ export const createIsolate =
 			: notIsolated(found);
 	};
 
-/** Tries the same with the words that start a job. They enter what was proved already, so only a check of the machine has time for it. */
+/** Tests the words that start a job. The isolation is proved already, so only `doctor` has time for this. */
 async function entranceProblem(
 	[program, ...words]: readonly string[],
 	nodes: ProofNodes,
@@ -111,12 +111,7 @@ async function entranceProblem(
 		: leakIn(lines, nodes);
 }
 
-/**
-Whether a job could be isolated on this machine at all, and by what, tried on a device that every machine has. What killed processes left behind
-of earlier isolations is removed on the way.
-
-@param environment - Where programs are looked for.
-*/
+/** Tests which mechanism could isolate a job here, with a device that every machine has. Also cleans up after killed processes. */
 export const checkIsolation = async (environment: IsolationOptions['environment']): Promise<IsolationCheck> => {
 	sweepDeviceGroups();
 	const foreign = [{file: '/dev/zero'}];

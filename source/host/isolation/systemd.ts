@@ -1,8 +1,7 @@
 /**
-A fence made by systemd, for root: a scope in which the devices of foreign GPUs do not open. Systemd knows lists of what may open and none of what may not,
-so all else is on the list: drivers whole where no device of theirs is foreign, and the other devices of the rest one by one.
-
-The scope ends by itself with the last process in it, whatever became of `run`. The manager of an account cannot do this, and is never asked.
+Isolates with systemd, for root: a scope in which the devices of foreign GPUs cannot be opened. Systemd has only a list of allowed devices, so
+everything else is listed: whole drivers without a foreign device, and single devices of the others. The scope ends with its last process, even if
+`run` was killed. The service manager of an account cannot do this, and is never used.
 */
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
@@ -14,10 +13,10 @@ import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNum
 import {findProgram, type MakeFence} from './fence.js';
 import {startWitness} from './witness.js';
 
-/** NVIDIA's driver makes these nodes as they are wanted: for the setting of modes, and for all GPUs. */
+/** Nodes that NVIDIA's driver creates on demand: for mode setting, and for all GPUs. */
 const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 195, minor}));
 
-/** How many drivers may be loaded while a job runs. */
+/** How many drivers can be loaded while a job runs. */
 const loadedLater = 8;
 
 /** Returns the patterns for `DeviceAllow`. */
@@ -65,7 +64,7 @@ export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, enviro
 	}
 
 	const properties = [
-		// Which processes are in the scope is ours to say: they join it later.
+		// This program moves processes into the scope later.
 		'Delegate=yes',
 		'DevicePolicy=strict',
 		...patterns.map((pattern) => `DeviceAllow=${pattern} rwm`),

@@ -1,24 +1,20 @@
-/**
-The proof that an isolation holds: a shell inside of it tries to open devices, and says which of them opened. As a witness it stays until it is to
-end, so that what it is in stays, too.
-*/
+/** Proves that an isolation works: a shell inside tries to open devices. The shell then stays, and so keeps the isolation alive. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 
-/** Devices of GPUs, as a job would open them. */
 export type ProofNodes = {
 	/** None of these may open. */
 	readonly foreign: readonly string[];
-	/** This one must. */
+	/** This device must open. */
 	readonly granted: string;
 };
 
-/** Marks the end of the output. A shell that stopped early has proved nothing. */
+/** Marks the end of the output. If the shell stops early, nothing is proved. */
 const lastWord = 'end';
 
-/** Words that try all devices and say by number which open. `command` keeps a refusal from ending the shell. */
+/** Returns a command that tries all devices and prints the numbers of those that open. `command` prevents a failure from ending the shell. */
 export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): readonly [string, ...string[]] => [
 	'/bin/sh',
 	'-c',
@@ -28,7 +24,7 @@ export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): rea
 	granted,
 ];
 
-/** The lines of a proof that are there already, up to the last word; undefined while that is missing. */
+/** Returns the lines of a proof. Undefined until its last word is there. */
 export function proofLines(output: string): readonly string[] | undefined {
 	const lines = output.split('\n');
 	const end = lines.slice(0, -1).indexOf(lastWord);
@@ -46,32 +42,30 @@ export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes)
 	return opened.has(foreign.length) ? undefined : {kind: 'granted-refuses', device: granted};
 }
 
-/** Only what these programs need: no variable of the user changes what they do. */
+/** The minimum for these programs, so that no variable of the user affects them. */
 export const plainEnvironment = {LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin'};
 
-/** Far more than the milliseconds that it takes; but a driver may take seconds to wake a GPU that nothing uses. */
+/** The proof takes milliseconds, but a driver can take seconds to wake an idle GPU. */
 const patienceSeconds = 60;
 
 export type Witness = {
 	readonly kind: 'witness';
 	readonly pid: number;
-	/** Ends it, as the end of this process does. Resolves when it is gone; never rejects. */
+	/** Ends the witness, which also ends with this process. Resolves when it has ended. Never rejects. */
 	readonly end: () => Promise<void>;
 };
 
 type WitnessOptions = {
-	/** Words that start a command inside. */
 	readonly words: readonly [string, ...string[]];
-	/** The program that is named where this fails. */
+	/** The program to name in an error. */
 	readonly program: string;
-	/** Devices that the witness tries to open inside before the job starts. */
 	readonly proof: ProofNodes;
 };
 
-/** Starts one that has seen every foreign device refuse and the granted one open. */
+/** Starts a witness for which all foreign devices refused to open and the granted one opened. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
-	// Before it has a session of its own, a key of the terminal ends it. That is no fault of the isolation, and so it is tried again.
+	// Until the witness has its own session, a key of the terminal ends it. It is then started again, because the isolation is not at fault.
 	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
 	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
 };
@@ -85,7 +79,7 @@ const tryToStart = async ({
 	const child = spawn(
 		command,
 		[...words, ...proofWords(proof, '; echo $$; read -r end')],
-		// In a session of its own: no key of the terminal reaches it.
+		// In its own session, no key of the terminal reaches the witness.
 		{env: plainEnvironment, stdio: ['pipe', 'pipe', 'pipe'], detached: true},
 	);
 	const failed = new Promise<string>((resolve) => {
@@ -142,7 +136,7 @@ const tryToStart = async ({
 	return {kind: 'witness', pid, end};
 };
 
-/** The lines of the proof, and the pid of who made it: 0 when it ended before it was done. */
+/** Returns the lines of the proof, and the pid of the witness, or 0 if it ended early. */
 const provedBy = async (
 	stream: NodeJS.ReadableStream,
 ): Promise<{readonly lines: readonly string[]; readonly pid: number}> =>

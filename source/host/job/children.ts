@@ -4,13 +4,13 @@ import {bearersOf, descendantsOf, isRunning, listProcesses, type Running} from '
 
 export type MarkedJob = {
 	readonly job: Running;
-	/** A text that only the environment of this job and of what it started holds. */
+	/** A text in the environment of this job and its descendants, and of no other process. */
 	readonly mark: string;
 };
 
 /**
-Returns the processes that a job started and that still run, oldest first: those whose environment holds the job's mark, and their descendants.
-A process of another account hides its environment, and one that cleared it has lost the mark: neither is found without a marked ancestor.
+Returns the live processes that a job started, oldest first: those with the job's mark in the environment, and their
+descendants. A process of another account, or with a cleared environment, is found only through a marked ancestor.
 */
 export const childrenLeft = async ({job, mark}: MarkedJob): Promise<readonly Running[]> => {
 	const processes = listProcesses();
@@ -23,9 +23,7 @@ export const childrenLeft = async ({job, mark}: MarkedJob): Promise<readonly Run
 
 const pollMs = 100;
 
-/**
-Resolves when none of these processes runs, nor any that the job's processes have started since, or when somebody begins to end them.
-*/
+/** Resolves when none of these processes and their later children runs, or when somebody begins to end them. */
 export const untilChildrenEnd = async (
 	job: MarkedJob,
 	children: readonly Running[],

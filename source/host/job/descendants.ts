@@ -2,15 +2,12 @@ import process from 'node:process';
 import {hasEnded, pidsIn, readStat} from '../process/proc.js';
 import type {runTool} from '../tool/spawn.js';
 
-/** A process; its start, in clock ticks since boot, distinguishes it from a later one of the same pid. */
+/** A process. Its start time, in clock ticks since boot, distinguishes it from a later process with the same pid. */
 export type Running = {readonly pid: number; readonly startTicks: number};
 
 type ProcessRow = Running & {readonly parentPid: number};
 
-/**
-Every process that runs now and that we may see, by pid; those that have ended are left out. One pass over /proc: about 50 µs each.
-Empty where there is no /proc.
-*/
+/** Lists all visible live processes by pid, in one pass over /proc (50 µs each). Empty without /proc. */
 export const listProcesses = (): ReadonlyMap<number, ProcessRow> =>
 	new Map(
 		pidsIn().flatMap((pid) => {
@@ -21,7 +18,7 @@ export const listProcesses = (): ReadonlyMap<number, ProcessRow> =>
 		}),
 	);
 
-/** The children of those processes, their children, and so on, parents first. One that lost its parent has become the child of another. */
+/** Returns all descendants of those processes, parents first. An orphan has become the child of another process. */
 export const descendantsOf = (
 	ancestors: readonly Running[],
 	processes: ReadonlyMap<number, ProcessRow>,
@@ -50,10 +47,8 @@ export const descendantsOf = (
 };
 
 /**
-Those of the processes whose environment, as it was when they were started, holds this text. Processes whose environment this account may
-not read are not among them.
-
-A child reads: the kernel may let the reader wait for ever (see `command-lines.ts`).
+Returns the processes that were started with this text in the environment. Omits processes whose environment this account cannot read. A child
+process reads, because the kernel can block the reader forever: see `command-lines.ts`.
 */
 export const bearersOf = async (
 	text: string,
@@ -70,17 +65,15 @@ export const bearersOf = async (
 	return processes.filter(({pid}) => pids.has(pid));
 };
 
-/** Whether the process still runs: it has not ended, and no other one bears its pid. */
+/** Returns whether the process still runs and its pid belongs to no other process. */
 export const isRunning = ({pid, startTicks}: Running): boolean => {
 	const stat = readStat(pid);
 	return typeof stat === 'object' && stat.startTicks === startTicks && !hasEnded(stat);
 };
 
 /**
-Sends a signal to one process, not to a group, and not to another one that has been given its pid: its start time is compared
-immediately before. What may not be signalled, such as a process of another account, is left alone.
-
-A process that is stopped is woken, or it would not notice.
+Sends a signal to one process. Compares the start time immediately before, because the pid may belong to another process
+by now. Ignores processes of other accounts. Continues a stopped process, which would not notice the signal.
 */
 export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void => {
 	const stat = readStat(target.pid);

@@ -1,4 +1,4 @@
-/** Signals that are ignored since this process was started: so they stay, for it and for its job. */
+/** Keeps signals ignored that this process was started to ignore, for itself and its job. */
 import {readlinkSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
@@ -6,7 +6,7 @@ import {isatty} from 'node:tty';
 import {readText, signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {readStat} from '../process/proc.js';
 
-/** Node has given these their default action as it started. A listener that does nothing has them ignored again. */
+/** Node resets these to their default action at its start. A listener that does nothing ignores them again. */
 const kept = [
 	'SIGHUP',
 	'SIGINT',
@@ -22,7 +22,7 @@ const kept = [
 
 let known: readonly number[] | undefined;
 
-/** The numbers of the signals that a job is to ignore. What was inferred once stays so: our parent may end while we wait. */
+/** Returns the signals that a job must ignore. An inferred result is kept, because the parent may end during a wait. */
 export const ignoredSignals = (): readonly number[] => {
 	known ??= [...(signalsIgnoredAtStart() ?? (seemsToIgnoreHangUp() ? [os.constants.signals.SIGHUP] : []))];
 	return known;
@@ -30,7 +30,7 @@ export const ignoredSignals = (): readonly number[] => {
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 
-/** Ignores these signals in this process, too. Gives back the way to end that. */
+/** Ignores these signals in this process, too. Returns a function that ends this. */
 export const keepIgnoring = (): (() => void) => {
 	const numbers = ignoredSignals();
 	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));
@@ -48,17 +48,15 @@ export const keepIgnoring = (): (() => void) => {
 const nothing = () => undefined;
 
 /**
-Whether this process seems to have been started so as to outlive its terminal, by nohup(1) or a script that does the same: for where it is
-not known (see `inherited.ts`), as with `node dist/cli.js`. So it is inferred:
-
-- GNU nohup opens /dev/null for writing only, as stdin, when stdin was a terminal. Nobody else does that.
-- Output that would go to a terminal is put into a file `nohup.out`.
-- Our parent ignores SIGHUP: a script under nohup, say. We have inherited that.
-- There is a terminal, but none of stdin, stdout and stderr is one, and we are in the background: this is what
-  `nohup canhazgpu run ... </dev/null >log 2>&1 &` leaves. The same without nohup looks no different, and survives as well; the worst
-  of it is a job that goes on when its terminal is closed, while the opposite mistake kills one that had to go on.
-
-Anything that keeps one of the three on a terminal is not taken for nohup, whatever else is true.
+Infers whether this process was started to outlive its terminal, by nohup(1) or a similar script, if `inherited.ts` does
+not know, as with `node dist/cli.js`. The signs are:
+- Stdin is /dev/null, opened only for writing, as GNU nohup does if stdin was a terminal.
+- Output goes to a file `nohup.out`.
+- The parent ignores SIGHUP, such as a script under nohup, from which this process inherited that.
+- There is a terminal, but stdin, stdout and stderr are none, and this process is in the background, as with `nohup
+canhazgpu run ... </dev/null >log 2>&1 &`. Without nohup this looks the same. The worst result is a job that outlives
+its terminal, while the opposite mistake kills a job that should continue.
+A process with stdin, stdout or stderr on a terminal otherwise counts as not started by nohup.
 */
 const seemsToIgnoreHangUp = (): boolean => {
 	if ([0, 1, 2].some((descriptor) => isatty(descriptor))) {
@@ -74,13 +72,13 @@ const seemsToIgnoreHangUp = (): boolean => {
 };
 
 const isNullForWriting = (): boolean => {
-	// Octal, of which the last digit tells reading (0), writing (1) or both (2).
+	// Octal. The last digit means reading (0), writing (1) or both (2).
 	const flags = /^flags:\s*(?<octal>[0-7]+)$/mv.exec(readText('/proc/self/fdinfo/0'))?.groups?.['octal'];
 	return flags?.endsWith('1') === true && targetOf(0) === '/dev/null';
 };
 
 const ignoresHangUp = (pid: number): boolean =>
-	// In hexadecimal. Bit n - 1 stands for signal n, and SIGHUP is 1: so the last digit is odd.
+	// Hexadecimal. Bit n - 1 is signal n, and SIGHUP is 1, so the last digit is odd.
 	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(readText(`/proc/${pid}/status`));
 
 const isInBackground = (): boolean => {

@@ -5,10 +5,7 @@ import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/**
-Ctrl-C, SIGTERM and SIGHUP as an AbortSignal. Until `end` they do not kill this process, and neither does a terminal that is gone: its
-SIGHUP comes in order. A signal that is ignored since the start, as SIGHUP under nohup, does nothing.
-*/
+/** Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end`, they do not kill this process. Ignored signals stay ignored. */
 export function listenForInterruption() {
 	const controller = new AbortController();
 	let exitCode = 130;

@@ -21,23 +21,23 @@ import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.
 export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Words that start the command inside of an isolation; none without one. */
+	/** Words that start the command inside an isolation, if any. */
 	readonly entrance?: readonly string[];
-	/** Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known. */
+	/** Complete environment of the job. `CANHAZGPU_JOB` is added, to recognize the job's descendants. */
 	readonly environment: Environment;
-	/** Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too. */
+	/** Time limit for the job and its children, more than 0. Includes time while stopped by Ctrl-Z. */
 	readonly timeoutSeconds?: number;
-	/** Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL; 30 by default. */
+	/** Time between SIGINT (or SIGTERM, if SIGINT is ignored) and SIGKILL at the time limit. Default: 30. */
 	readonly graceSeconds?: number;
-	/** Called once as the time limit is reached, before anything is signalled. */
+	/** Called once at the time limit, before any signal is sent. */
 	readonly onTimeout?: () => void;
-	/** True where this process leaves stdout and stderr unopened until the job has ended. */
+	/** Whether this process does not use stdout and stderr until the job has ended. */
 	readonly leavesOutput?: boolean;
-	/** The job ends when all processes that it started have ended. A signal to this process meanwhile ends them. */
+	/** The job ends when all processes that it started have ended. A signal to this process then ends them. */
 	readonly waitsForChildren?: boolean;
 	/** Called once when the command has ended and the wait for its children begins. */
 	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
-	/** Gets what the job writes to stderr, in latin1, which stands for any bytes. Left out: the job has our own stderr. */
+	/** Called with the job's stderr in latin1, which can represent any bytes. Absent: the job shares our stderr. */
 	readonly onStderr?: (text: string) => void;
 };
 
@@ -47,42 +47,29 @@ export type JobEnd = {
 	readonly reason: 'exited' | 'signalled' | 'timeout';
 	/** The signal that ended the job, including after the time limit. */
 	readonly signal?: NodeJS.Signals;
-	/** Processes that the job started and that still run, as far as they can be known. */
+	/** Known processes that the job started and that still run. */
 	readonly left: readonly Running[];
 };
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/**
-	Resolves when the job itself has ended, whatever it left running. After the time limit, and where the job waits for its children, it resolves
-	when all of that has ended, too. Never rejects.
-	*/
+	/** Resolves when the job has ended, and at the time limit or with `waitsForChildren` also its children. Never rejects. */
 	readonly ended: Promise<JobEnd>;
-	/**
-	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
-	given back in peace: call it when they are.
-	*/
+	/** Lets signals act on this process again. Must be called after the GPUs are released, because fatal signals are deferred until then. */
 	readonly letGo: () => void;
 };
 
 const timedOutExitCode = 124;
 
-/**
-Whether these words, the last of our own command line, name a command that could be started now.
-
-@throws CanhazgpuError `command-not-found`, `command-not-executable`.
-*/
+/** Checks that this process's last words name a command that can start. Throws `command-not-found`, `command-not-executable`. */
 export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };
 
-/** This process needs some files for itself. */
+/** The number of files that this process itself needs. */
 const leastOpenFiles = 256;
 
-/**
-Lowers our own soft limit of open files to what it was before Node raised it, so that a job inherits the caller's. A job is started with the
-right limit also where this fails or has not happened yet. Never rejects.
-*/
+/** Lowers the soft limit of open files to its value before Node, for jobs to inherit. Jobs get the right limit even if this fails. Never rejects. */
 export const restoreOpenFiles = async (): Promise<void> => {
 	const wanted = callersOpenFiles();
 	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {
@@ -93,13 +80,10 @@ export const restoreOpenFiles = async (): Promise<void> => {
 const markVariable = 'CANHAZGPU_JOB';
 
 /**
-Starts a command as if it had been typed into the shell instead of us: it shares our terminal, its foreground group, stdin, stdout and
-stderr. From then on this process outlives the loss of its terminal and whatever signal can be caught, and passes on to the job those
-that the job has not been sent (see `signals.ts`).
-
-Never touch `process.stdin` when a job is to be started: Node may switch it, for all who share it, to not waiting, or read from it.
-
-@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when there is no room for a process.
+Starts a command as if typed into the shell: it shares our terminal, foreground group, stdin, stdout and stderr. From then on, this process survives
+a lost terminal and all signals that can be caught, and forwards those that the job did not get (see `signals.ts`). Never use `process.stdin` before
+starting a job: Node may read from it, or make it non-blocking for all processes that share it.
+@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` if the system cannot start another process.
 */
 export const startJob = async ({
 	command,
@@ -122,7 +106,7 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
-	// A job in the background that reads from the terminal has its whole group stopped.
+	// A background job that reads from the terminal stops its whole group.
 	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {
@@ -142,7 +126,7 @@ export const startJob = async ({
 		manner: {ignored, openFiles: openFiles === ownOpenFiles() ? undefined : openFiles},
 		environment: exactEnvironment({
 			...environment,
-			// A job within a job bears the marks of both.
+			// A nested job has the marks of both jobs.
 			[markVariable]: [environment[markVariable], mark].filter(Boolean).join(','),
 		}),
 	});
@@ -173,9 +157,9 @@ export const startJob = async ({
 					stopping ??= endAll();
 				});
 
-	/** Waits for the children of the job. Returns the signal that ended the wait and them, if one did. */
+	/** Waits for the children of the job. Returns the signal that ended the wait and the children, if any. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
-		// A shell without job control has its background commands ignore SIGINT.
+		// Shells without job control let background commands ignore SIGINT.
 		request = 'SIGTERM';
 		let received: NodeJS.Signals | undefined;
 		const stopListening = listenOnce((signal) => {
@@ -219,7 +203,7 @@ export const startJob = async ({
 	return {process: identity, ended, letGo};
 };
 
-/** Whether a process still is what these words have started. Where there are none, they have started nothing. */
+/** Whether a process has the command line of these words. False without words. */
 const begins = (pid: number, words: readonly string[]): boolean => {
 	try {
 		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));
@@ -249,8 +233,8 @@ const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left
 };
 
 /**
-A shell that runs a loop or a script ends that after a Ctrl-C only when it sees its command die of SIGINT; exit code 130 it takes for an
-answer. So this process dies as the job did, once all else is done and `letGo` has been called: the shell shows 130 in any case.
+Dies of SIGINT like the job, after everything else is done and `letGo` was called. A shell ends its loop or script after
+Ctrl-C only if its command dies of SIGINT, not for exit code 130. The shell shows 130 in both cases.
 */
 const dieOf = (signal: 'SIGINT', exitCode: number) => {
 	process.once('exit', (code) => {

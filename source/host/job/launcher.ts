@@ -1,28 +1,28 @@
 /**
-Starts a program in ways that Node knows nothing of: with bytes that are no UTF-8, with signals that are ignored, with another limit of
-open files. sh does it and becomes env, which becomes the program: the pid stays the same. No byte of the words is ever code.
+Starts a program in ways that Node does not support: with bytes that are not UTF-8, with ignored signals, with another
+limit of open files. sh executes env, and env executes the program, so the pid stays. No byte of the words is ever code.
 */
 import {existsSync} from 'node:fs';
 import {isBytes, type Environment} from '../inherited/exact-text.js';
 
 export type Manner = {
-	/** The numbers of the signals that it ignores. */
+	/** Signals that the program ignores. */
 	readonly ignored: readonly number[];
-	/** The soft limit of open files, where it differs from ours. */
+	/** The soft limit of open files, if different from ours. */
 	readonly openFiles: string | undefined;
 };
 
 const shell = '/bin/sh';
-/** Unlike a shell, env(1) passes on entries whose names a shell could not have, such as those of functions of bash. */
+/** Unlike a shell, env(1) passes on entries with names that a shell cannot have, such as functions of bash. */
 const envTool = '/usr/bin/env';
 
-/** Decodes the script, which Node could not pass in its own bytes. The last command is for an sh that could not even do that. */
+/** Decodes the script, because Node cannot pass its exact bytes. The last command runs if sh fails. */
 const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
 
-/** The longest piece, in characters: Linux takes no word of a command line that is longer than 128 KiB. */
+/** The longest piece, in characters. Linux limits a word of a command line to 128 KiB. */
 const pieceLength = 20_000;
 
-/** Text for `printf %b`. */
+/** Escapes text for `printf %b`. */
 const escaped = (text: string): string =>
 	text
 		.replaceAll('\\', String.raw`\0134`)
@@ -35,20 +35,19 @@ const preparationOf = ({ignored, openFiles}: Manner): string =>
 	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
 	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
 
-/** The program and its environment, as words. */
 const wordsForEnv = (words: readonly string[], environment: Environment): readonly string[] => [
 	envTool,
 	'-i',
-	// Neither env nor a shell can make an entry without a name.
+	// Neither env nor a shell can create an entry without a name.
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// To env, a word with this sign is an entry of the environment.
+	// env takes a word with `=` for an entry of the environment.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];
 
-/** Whether Node alone would start it otherwise. */
+/** Returns whether Node alone would start the command differently. */
 export const needsLauncher = (
 	words: readonly string[],
 	environment: Environment,
@@ -59,7 +58,7 @@ export const needsLauncher = (
 	words.some((word) => isBytes(word)) ||
 	Object.entries(environment).some(([name, value]) => isBytes(name) || isBytes(value ?? ''));
 
-/** The script, its name, and its words. Where Node can pass them all, the script need not be decoded, for which sh starts another process. */
+/** Returns the script, its name, and its words. If Node can pass all bytes, the script is not encoded, because decoding takes another process. */
 function scriptWithWords(preparation: string, words: readonly string[]): readonly string[] {
 	if (words.every((word) => !isBytes(word))) {
 		return [`${preparation}exec "$@"`, shell, ...words];

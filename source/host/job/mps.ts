@@ -1,22 +1,17 @@
-/** The daemon of NVIDIA's Multi-Process Service, by which several processes share one GPU with a limit of memory each. */
+/** Finds the daemon of NVIDIA's Multi-Process Service, which lets processes share a GPU with a memory limit each. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 
 /** The daemon's default directory. CUDA_MPS_PIPE_DIRECTORY overrides it. */
 const usualDirectory = '/tmp/nvidia-mps';
 
-/** How the kernel names the daemon: the first 15 characters of `nvidia-cuda-mps-control`. */
+/** The daemon's name in the kernel: the first 15 characters of `nvidia-cuda-mps-control`. */
 const daemonName = 'nvidia-cuda-mps';
 
-/** The daemon of an account serves that account alone. */
+/** A daemon serves only its own account. */
 type MpsDaemon = {readonly directory: string; readonly isRunning: boolean};
 
-/**
-Finds a daemon of this account, by the pid that it leaves where it listens. Never throws: what cannot be read is no daemon.
-
-@param environment - `CUDA_MPS_PIPE_DIRECTORY` says where.
-@param uid - Of the account.
-*/
+/** Finds a daemon of the account `uid` by its pid file, in `CUDA_MPS_PIPE_DIRECTORY` if set. Never throws: an unreadable file means no daemon. */
 export function findMpsDaemon(environment: Readonly<Record<string, string | undefined>>, uid: number): MpsDaemon {
 	const {CUDA_MPS_PIPE_DIRECTORY: given = ''} = environment;
 	const directory = given === '' ? usualDirectory : given;

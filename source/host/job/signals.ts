@@ -7,10 +7,7 @@ import {type ProcessStat, readStat} from '../process/proc.js';
 import {signalsOf} from '../inherited/inherited.js';
 import {isIgnored} from './ignored-signals.js';
 
-/**
-All that would end us and leave the job alone, but for those that cannot be caught. SIGUSR1 is among them: Node keeps it to start its
-debugger, unless somebody listens.
-*/
+/** All signals that can be caught and would end this process but not the job. Without a listener, Node starts its debugger at SIGUSR1. */
 const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 type Held = (typeof held)[number];
@@ -18,41 +15,35 @@ type Held = (typeof held)[number];
 type Target = {
 	readonly pid: number;
 	readonly kill: (signal: Held) => void;
-	/** Whether it is not the job yet, but what becomes the job: a shell catches Ctrl-C, and tells nothing of what the job does. */
+	/** Whether the process is not the job yet, but the shell that executes it. A shell catches Ctrl-C and does not report the job's end. */
 	readonly isOnItsWay: () => boolean;
 };
 
 type SignalRelay = {
 	/**
-	From now on signals are passed on to this child, which was started in this turn of the event loop. Those that came before are passed on
-	at once. After its end they are dropped. Resolves when Node has told of all that came up to now: the caller waits for that
-	before work that blocks, or a key that comes meanwhile would be taken for an early one.
+	Forwards signals to this child, which must have been started in this turn of the event loop. Earlier signals are
+	forwarded at once. After the child's end, signals are dropped. Resolves when Node has reported all signals so far.
+	Await this before blocking work, or a later key would be taken for an earlier signal.
 	*/
 	readonly connect: (to: Target) => Promise<void>;
-	/** Signals act on us again as they did. */
+	/** Restores the previous effect of signals on this process. */
 	readonly close: () => void;
 };
 
-/**
-Within how many milliseconds after the loss of the terminal a SIGHUP is taken for the hang-up itself: bash sends one to its jobs, and
-the kernel another as bash ends.
-*/
+/** Milliseconds after a terminal's loss in which SIGHUP counts as part of it: bash signals its jobs, and then the kernel does when bash ends. */
 const hangUpMs = 2000;
 
 /**
-Takes in the signals that are sent to this process and passes each on to the job, unless the job has been sent it, too:
-
-- The keys Ctrl-C and Ctrl-\ signal the whole foreground group of the terminal, the job included. SIGINT and SIGQUIT are therefore
-  passed on only when we are not in the foreground, or the job has left our group: then it was `kill` that sent them to us alone.
-- When the terminal hangs up, the kernel and the shells send SIGHUP to whole groups. Only a session leader gets it alone. Under nohup the
-  job ignores it, however it comes.
-
-A signal that came before the job was there, or while it was being started, is passed on in any case: Node tells of it later, and the job
-may not have been in the group. A key that would end the job, which lives on, is passed on for the same reason: on a loaded machine Node may
-tell of it much later. A job that did get it dies of either.
-
-SIGTERM and the others come from `kill`. When the whole group is signalled by that, the job is sent it twice: who sent a signal,
-and to whom, Node does not tell. SIGTSTP is not taken in: it stops us as it stops the job, and SIGCONT wakes both.
+Catches signals to this process and forwards each to the job, unless the job got it, too:
+- Ctrl-C and Ctrl-\ signal the whole foreground group, including the job. SIGINT and SIGQUIT are forwarded only if this
+process is in the background or the job has left the group, because they then come from `kill`.
+- When a terminal hangs up, the kernel and shells send SIGHUP to whole groups. Only a session leader gets it alone.
+Under nohup, the job ignores it.
+A signal from before or during the start of the job is always forwarded, because the job may not have been in the group
+yet. A key that should end the job is also forwarded if the job survives, because Node can report it late on a busy
+machine. Either signal kills the job.
+SIGTERM and others come from `kill`. If `kill` signals the whole group, the job gets them twice, because Node does not
+report sender and recipients. SIGTSTP is not caught: it stops this process and the job, and SIGCONT continues both.
 */
 export const relaySignals = (): SignalRelay => {
 	const hadTerminal = hasTerminal(readStat('self'));
@@ -106,7 +97,7 @@ export const relaySignals = (): SignalRelay => {
 				to.kill(signal);
 			}
 
-			// Waits for signals that Node has not delivered yet.
+			// Waits for signals that Node has not reported yet.
 			await setImmediate();
 			isEarly = false;
 		},
@@ -118,7 +109,7 @@ export const relaySignals = (): SignalRelay => {
 	};
 };
 
-/** Calls back with the first signal that asks this process to end, unless that is ignored. Returns the way to stop listening. */
+/** Calls back with the first signal that asks this process to end, unless it is ignored. Returns a function that stops listening. */
 export const listenOnce = (callback: (signal: NodeJS.Signals) => void): (() => void) => {
 	const signals = (['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const).filter((signal) => !isIgnored(signal));
 	const stop = (): void => {
@@ -139,7 +130,7 @@ export const listenOnce = (callback: (signal: NodeJS.Signals) => void): (() => v
 	return stop;
 };
 
-/** Whether a process neither handles nor ignores a signal. False where that is unknown. */
+/** Whether a process neither handles nor ignores a signal. False if unknown. */
 const wouldDieOf = (signal: NodeJS.Signals, pid: number): boolean => {
 	try {
 		const status = readFileSync(`/proc/${pid}/status`, 'latin1');

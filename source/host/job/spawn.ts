@@ -13,16 +13,14 @@ import {launcherOf, needsLauncher, type Manner} from './launcher.js';
 type Options = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Words that start the command inside of an isolation; none without one. */
 	readonly entrance?: readonly string[];
-	/** Complete environment of the child, which is not given what is secret in it. */
+	/** Complete environment of the child. Secrets are removed. */
 	readonly environment: Environment;
 	readonly manner: Manner;
-	/** Gets what the child writes to stderr, in latin1, which stands for any bytes. Left out: the child has our own stderr. */
 	readonly onStderr?: ((text: string) => void) | undefined;
 };
 
-/** How a process ended: the code that it exited with, or the signal that ended it; by its number where Bun knows no name for it. */
+/** The exit code of a process, or the signal that ended it: its number if Bun knows no name. */
 type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | number | undefined};
 
 export type StartedProcess = {
@@ -34,10 +32,9 @@ export type StartedProcess = {
 };
 
 /**
-Starts a command with our own stdin, stdout and stderr, in our own process group: never a shell, and nothing that keeps it from being
-in the terminal's foreground. What Node cannot do, such as passing bytes that are no UTF-8, is done on the way: see `launcher.ts`.
-
-@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when the machine has no room for a process.
+Starts a command with this process's stdin, stdout and stderr, in its process group, so that it stays in the terminal's foreground. Never uses a
+shell. `launcher.ts` does what Node cannot, such as passing bytes that are not UTF-8.
+@throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` if the system cannot start another process.
 */
 export const spawnJob = async ({
 	command,
@@ -62,10 +59,10 @@ export const spawnJob = async ({
 	}
 
 	try {
-		// Not every runtime finds it where we did: in an empty entry of PATH, say.
+		// Not every runtime searches PATH like this program, such as for an empty entry.
 		return await start(words, {environment, stdio, onStderr, file: entrance.length === 0 ? file : undefined});
 	} catch (error) {
-		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
+		// POSIX requires running a script without `#!` by sh, which not every C library does.
 		if (codeOf(error) !== 'ENOEXEC' || entrance.length > 0) {
 			throw startFailure(error, file);
 		}
@@ -82,11 +79,11 @@ type StartOptions = {
 	readonly environment: Environment;
 	readonly stdio: Stdio[];
 	readonly onStderr: Options['onStderr'];
-	/** The program, when its name is another than the first word. */
+	/** The program, if its name differs from the first word. */
 	readonly file?: string;
 };
 
-/** How long the stderr of a child is read on after its end, in ms. */
+/** How long the stderr of a child is read after its end. */
 const pipeGraceMs = 250;
 
 const startInNode = async (
@@ -106,7 +103,7 @@ const startInNode = async (
 		});
 	}
 
-	// A signal that may not be sent is reported here, and must not end us.
+	// Errors of sending a signal are reported here, and must not end this process.
 	child.on('error', () => undefined);
 	const {stderr} = child;
 	stderr?.setEncoding('latin1').on('data', (text: string) => onStderr?.(text));
@@ -123,7 +120,7 @@ const startInNode = async (
 				return;
 			}
 
-			// A program that it started can hold the pipe open for long.
+			// A child of the program can keep the pipe open for long.
 			child.once('exit', () => {
 				setTimeout(settle, pipeGraceMs);
 			});
@@ -148,7 +145,7 @@ type WithBun = {
 	readonly Bun: {readonly spawn: (words: readonly string[], options: BunOptions) => BunProcess};
 };
 
-/** Bun's own node:child_process comes to the same call, 2 ms later. */
+/** Starts a process with Bun's own API. Bun's node:child_process does the same, but takes 2 ms longer. */
 const startInBun = async (
 	[command, ...args]: readonly [string, ...string[]],
 	{environment, stdio, onStderr, file = command}: StartOptions,
@@ -176,7 +173,7 @@ const startInBun = async (
 			try {
 				child.kill(signal);
 			} catch {
-				// The signal may not be sent.
+				// This process may not send the signal.
 			}
 		},
 	};
@@ -186,10 +183,7 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/**
-Node closes most other descriptors in its children. A job is given those that our caller had opened; where they are not known, those which an
-argument names, or else the `<(...)` of some shells would name nothing.
-*/
+/** Node closes most descriptors in children. A job gets the caller's or, if unknown, those in arguments, for the `<(...)` of shells. */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??
@@ -230,5 +224,5 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	);
 };
 
-/** Error codes that mean the system has no room for a process, so the command is not at fault. */
+/** Error codes for a system that cannot start another process. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);

@@ -1,12 +1,11 @@
-/** Signals by which a terminal stops a process, at one that holds a lock for moments at a time: it stops between them. */
+/** Stops a process that holds locks for moments between these moments, when a terminal asks it to stop. */
 import process from 'node:process';
 import {isIgnored} from './ignored-signals.js';
 
 /**
-Has a signal stop this process only between two turns of its event loop. By itself the kernel stops it anywhere, also in the middle of a
-transaction, and then everybody else waits for `fg`. (SIGSTOP cannot be deferred.) Gives back the way to end that.
-
-@param signal - SIGTTIN only in a process that never reads from a terminal: the kernel would send it again and again.
+Defers a stop signal to the end of a turn of the event loop. The kernel would stop this process anywhere, even in a transaction, and everybody else
+would wait for `fg`. (SIGSTOP cannot be deferred.) Returns a function that ends this.
+@param signal - SIGTTIN only in a process that never reads from a terminal. Otherwise the kernel sends it again and again.
 */
 export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 	if (isIgnored(signal)) {
@@ -15,7 +14,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 	const stop = (): void => {
 		process.off(signal, stop);
-		// The kernel's default applies if there is no listener. It ignores the signal if no shell could continue the process.
+		// The kernel's default applies if there is no listener: the kernel ignores the signal if no shell could continue the process.
 		process.kill(process.pid, signal);
 		process.on(signal, stop);
 	};

@@ -6,12 +6,9 @@ import {readStat} from '../process/proc.js';
 const ignore = () => undefined;
 
 /**
-Makes this process indifferent to the loss of whatever stdout and stderr go to: a closed terminal (EIO) or a pipe without a reader
-(EPIPE). A command that holds GPUs has to give them back first.
-
-It must come before a child is started that shares them. As Node first touches a pipe it switches it, for all who share it, to not
-waiting, which makes `canhazgpu run -- python train.py 2>&1 | tee log` fail when tee is slow. Starting a child switches it back, and
-a second touch does not happen.
+Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them first.
+Call this before starting a child that shares them. On first use, Node makes a pipe non-blocking for everyone who shares it, so `canhazgpu run --
+python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
@@ -21,7 +18,7 @@ export const surviveLostOutput = (): void => {
 	}
 };
 
-/** How long a job must have stood still: the keys of a terminal stop us by themselves, and `fg` reaches one process after the other. */
+/** How long a job must be stopped. A terminal's keys stop this process anyway, and `fg` continues the processes one by one. */
 const settleMs = 20;
 
 const isInForeground = (): boolean => {
@@ -34,10 +31,7 @@ const isStopped = (pid: number): boolean => {
 	return typeof stat === 'object' && stat.state === 'T';
 };
 
-/**
-Stops this process with a job that stops itself alone, as ssh does after `~` and Ctrl-Z: a shell waits until all that it has in the foreground
-stands still. Gives back the way to end that.
-*/
+/** Stops this process with its job, as after ssh's `~` and Ctrl-Z, because a shell waits until all stop. Returns a function that ends this. */
 export const stopWithJob = (pid: number): (() => void) => {
 	let check: NodeJS.Timeout | undefined;
 	const recheck = (): void => {
@@ -60,8 +54,8 @@ export const stopWithJob = (pid: number): (() => void) => {
 };
 
 /**
-Keeps Node from setting the terminal, as it ends, to how it found it as it started: a background job that ends would spoil the
-screen of the editor that is now in the foreground. In the foreground it stays as it is, for a job that was killed cannot tidy up.
+Prevents Node from resetting the terminal's settings at its end if this process is in the background, where that would
+disturb the editor in the foreground. In the foreground Node resets them, because a killed job cannot.
 */
 export const spareTerminalOfOthers = (): void => {
 	process.off('exit', letGoOfTerminal);
@@ -69,8 +63,8 @@ export const spareTerminalOfOthers = (): void => {
 };
 
 /**
-Node passes over a descriptor that is not the file it was. /dev/tty is another file, yet the same terminal, so that what is said
-last is still seen. Bun sets any terminal that it finds in that place: there, it finds none.
+Replaces the descriptors of the terminal with /dev/tty, a different file for the same terminal: Node does not reset a changed descriptor, and the
+last output is still visible. Bun resets any terminal on these descriptors, so they get no terminal there.
 */
 const letGoOfTerminal = () => {
 	const own = readStat('self');
@@ -81,7 +75,7 @@ const letGoOfTerminal = () => {
 	const terminals = [0, 1, 2].filter((descriptor) => tty.isatty(descriptor));
 	for (const descriptor of terminals) {
 		closeSync(descriptor);
-		// The lowest free number is given out, which is this one.
+		// The kernel assigns the lowest free number, which is this one.
 		try {
 			openSync(process.versions['bun'] === undefined ? '/dev/tty' : '/dev/null', 'r+');
 		} catch {

@@ -3,12 +3,12 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {runSystemTool} from '../tool/system-tool.js';
 import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
 
-/** The longest a timer can wait; more would wrap around to no wait at all. */
+/** The longest delay of a timer. A longer delay would overflow to none. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
-Calls back after so many seconds, never earlier, on the clock of the machine: time in which this process is stopped (Ctrl-Z) counts,
-and a limit that is passed meanwhile is met as soon as it goes on. Keeps the process alive. Gives back the way to call it off.
+Calls back after this many seconds, never earlier, including time in which this process is stopped (Ctrl-Z). A limit
+reached while stopped takes effect on continuation. Keeps the process alive. Returns a function that cancels the call.
 */
 export const afterSeconds = (
 	seconds: number,
@@ -34,7 +34,6 @@ export const afterSeconds = (
 
 type Options = {
 	readonly job: Running;
-	/** A text that only the environment of this job and of what it started holds. */
 	readonly mark: string;
 	/** Signal that asks the job to end. A job that has ignored SIGINT from its start would not notice SIGINT. */
 	readonly request: 'SIGINT' | 'SIGTERM';
@@ -44,19 +43,16 @@ type Options = {
 
 const pollMs = 50;
 
-/** New descendants are searched for less often, and for no more than a tenth of the time: that reads all of /proc. */
+/** The search reads all of /proc, so its interval grows until the search takes at most a tenth of the time. */
 const searchEveryMs = 250;
 
 /** Maximum wait for a process that survives SIGKILL because it hangs in a driver or belongs to another account. */
 const killPatienceMs = 5000;
 
 /**
-Ends a job and what it has started: SIGINT to each of them alone, as Ctrl-C would, then, when some of them are left after the grace,
-SIGKILL to those and to what they have started meanwhile. Resolves as soon as none of them runs. Never a process group, for the job's
-is also that of the process that started us.
-
-What has left the tree of processes (a daemon's parent ends so that it does) is known by its environment. Only a process that did both,
-left the tree before the limit and got rid of its environment, or changed the account, escapes.
+Ends a job and its descendants: sends SIGINT to each, as Ctrl-C would, and after the grace period SIGKILL to those left and their new children.
+Resolves once none runs. Never signals a process group, because the job shares that of this process's parent. A process that left the tree, such as
+a daemon, is found by its environment. Only a process that also cleared its environment or changed its account escapes.
 */
 export const endJob = async ({job, mark, request, graceSeconds}: Options): Promise<void> => {
 	const known = new Map<string, Running>([[keyOf(job), job]]);
@@ -66,7 +62,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 			.filter((process) => isRunning(process))
 			.toArray();
 
-	/** Adds what has been started since. Those without a living ancestor cost a child that looks into their environment. */
+	/** Adds new processes. Strays, which have no living ancestor, take a child process that reads environments. */
 	const search = async (withStrays: boolean) => {
 		const processes = listProcesses();
 		const add = (found: readonly Running[]) => {
@@ -118,15 +114,12 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 		}
 
 		await sleep(10);
-		// This finds what was started between the search and the kill.
+		// Finds processes started between the search and the kill.
 		await search(true);
 	} while (living().length > 0 && performance.now() < giveUpAtMs);
 };
 
-/**
-Ends a job of which no more is known than that it is our child: where there is no /proc, or the job hides from us. What it started is left
-alone.
-*/
+/** Ends only this child and no descendants, if there is no /proc or the job is hidden. */
 export const endChild = async (
 	child: {readonly kill: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => unknown},
 	ended: Promise<unknown>,

@@ -12,16 +12,13 @@ type Reading = {readonly startTicks: number; readonly readAtMs: number; readonly
 
 const timeoutMs = 500;
 
-/** A program may be replaced by another one, or rewrite its title: it is read again after this. */
+/** A process can execute another program or change its title, so its command line is read again after this time. */
 const refreshAfterMs = 60_000;
 
 /**
-Makes the reader of command lines, as they stand in /proc/PID/cmdline: arguments that each end in NUL. What cannot be read is left
-out.
-
-The kernel waits for the memory lock of a process before it shows its command line, and a process that hangs in a driver may hold
-that lock for ever. A thread of ours that waited there could not be ended, and would keep us from ending, too. So a child reads: one
-for all processes, only for those that were not read lately, and it is given up when it takes long.
+Creates a reader of /proc/PID/cmdline, in which each argument ends in NUL. Omits unreadable ones. The kernel waits for a process's memory lock
+before it shows the command line. A process that hangs in a driver can hold that lock forever, and a thread that waits for it could not be ended and
+would keep this process from ending. So a child process reads: one for all processes, only for those that were not read recently, with a time limit.
 */
 export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Options) => {
 	let known: ReadonlyMap<number, Reading> = new Map();
@@ -29,7 +26,7 @@ export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Optio
 
 	const read = async (processes: readonly Running[]): Promise<ReadonlyMap<number, Reading>> => {
 		const files = processes.map(({pid}) => `${procDirectory}/${pid}/cmdline`);
-		// Each line of each file, behind the name of the file and a NUL: so no argument can pass for the next file.
+		// Prints each line of each file after the file's name and a NUL, so that no argument can look like another file.
 		const {stdout, ended} = await run('grep', ['-asHZ', '', ...files], {timeoutMs});
 		if (ended !== undefined) {
 			isHanging = true;
@@ -61,7 +58,7 @@ export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Optio
 	};
 };
 
-/** `/proc/5/cmdline`, NUL, a line of its text; and so on. */
+/** Splits a text such as `/proc/5/cmdline`, NUL, a line of its text, and so on. */
 const splitByFile = (output: string, procDirectory: string): ReadonlyMap<number, string> => {
 	const texts = new Map<number, string>();
 	for (const line of output.split('\n')) {

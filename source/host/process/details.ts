@@ -20,15 +20,13 @@ type Options = {
 	readonly monotonicMs?: () => number;
 };
 
-/** In UTF-16 units; a command line may be megabytes long. */
+/** UTF-16 units. A command line can be megabytes long. */
 const longestCommandLine = 4096;
 
 /**
-Makes the look-up of what runs on a GPU: owner, name, command line, parents, start, use of processors and memory, container. It asks
-for each process once a call, for all of them in parallel, and never rejects.
-
-The use of processors is the one since the call before. The first call, and so whatever looks only once, does not know it: an average
-over the whole life of a process would say little of what it does now.
+Creates a function that describes the processes on a GPU: owner, name, command line, parents, start, CPU and memory use, container. Describes all
+processes in parallel, once per call. Never rejects. CPU use is measured since the previous call, and unknown in the first call. An average over the
+life of a process would say little about its current use.
 */
 export const createProcessDescriber = ({
 	users,
@@ -57,12 +55,12 @@ export const createProcessDescriber = ({
 		};
 
 		const ancestors = new Map([...stats].map(([pid, stat]) => [pid, ancestorsOf(stat, parentStat)]));
-		// A process that waits in the kernel may be one that hangs.
+		// A process that waits in the kernel may hang.
 		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
 		const reading = readCommandLines(readable);
-		// This is read while the command lines are on their way.
+		// Runs while the command lines are being read.
 		const uids = new Map(present.map(([pid, uid]) => [pid, isPlainAccount(uid) ? uid : files.realUidOf(pid)]));
 		const containers = files.containersOf(stats);
 		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);
@@ -88,10 +86,7 @@ export const createProcessDescriber = ({
 	};
 };
 
-/**
-Whether the account that a process acts as is the one that started it. Only a program that is given root's rights (setuid) may have
-been started by another account than it acts as.
-*/
+/** Returns whether a process's effective account also started it. Only a setuid root program can have been started by another account. */
 const isPlainAccount = (effectiveUid: number | undefined): effectiveUid is number =>
 	effectiveUid !== undefined && effectiveUid !== 0;
 
@@ -106,10 +101,10 @@ const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined
 const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length === 0 ? undefined : list;
 
-/** A worker says less of what it does than the program that started it. */
+/** Ancestors say more about a job than its worker processes. */
 const mostAncestors = 3;
 
-/** Pids, nearest first. The first process of all (pid 1) says nothing of a job. */
+/** Returns pids, nearest first, without pid 1, which says nothing about a job. */
 const ancestorsOf = (
 	stat: ProcessStat | undefined,
 	statOf: (pid: number) => ProcessStat | undefined,
@@ -125,9 +120,8 @@ const ancestorsOf = (
 };
 
 /**
-The program by its first argument, or else by the kernel's name for it, which is cut at 15 bytes and which many change: every Node
-program is called `MainThread`, every PyTorch one `pt_main_thread`. A first argument that is no path may be a title, such as
-`sshd: ada@pts/0`.
+Returns the program by its first argument, or else by the kernel's name. The kernel's name has at most 15 bytes and is often changed: every Node
+program is called `MainThread`, every PyTorch program `pt_main_thread`. A first argument that is no path can be a title, such as `sshd: ada@pts/0`.
 */
 const shortName = (comm: string | undefined, commandLine = ''): string | undefined => {
 	const first = commandLine.split('\0', 1).at(0) ?? '';
@@ -137,13 +131,13 @@ const shortName = (comm: string | undefined, commandLine = ''): string | undefin
 	return name === '' ? comm : name;
 };
 
-/** Arguments end in NUL; a program that rewrites its title may leave many. */
+/** Replaces the NULs after arguments. A program that changes its title can leave many. */
 const flatten = (commandLine: string): string | undefined => {
 	const text = cap(commandLine.replaceAll(/\0+/gv, ' ').trim());
 	return text === '' ? undefined : text;
 };
 
-/** At most {@link longestCommandLine} units, without half a character at the end. */
+/** Shortens to {@link longestCommandLine} units, without half a character at the end. */
 const cap = (text: string): string => text.slice(0, longestCommandLine).replace(/\p{Surrogate}$/v, '');
 
 type Sample = {
@@ -153,13 +147,10 @@ type Sample = {
 	readonly percent?: number;
 };
 
-/** Ticks are coarse: over less time than this they say little, and the figure before stays. */
+/** Ticks are coarse. After less time than this, the previous value stays. */
 const shortestMs = 500;
 
-/**
-Makes the meter of processor use, in per cent of one core, between one call and the next. Undefined for a process that it has not seen
-before.
-*/
+/** Creates a meter of CPU use between two calls, in percent of one core. Undefined for a process that is new to the meter. */
 const createCpuMeter = (monotonicMs: () => number) => {
 	let samples: ReadonlyMap<number, Sample> = new Map();
 

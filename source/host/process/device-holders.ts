@@ -9,7 +9,7 @@ import {createProcessDescriber} from './details.js';
 import {ownerOfProcess} from './files.js';
 import {pidsIn, readStat, type ProcessStat} from './proc.js';
 
-/** Whether one of the files is open in the process. `unreadable` where its files are not for this account, `gone` where it has ended. */
+/** Returns whether a process has one of the files open. `unreadable`: not for this account. `gone`: the process has ended. */
 const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadable' | 'gone' => {
 	const directory = `/proc/${pid}/fd`;
 	let names: readonly string[];
@@ -23,13 +23,13 @@ const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadabl
 		try {
 			return files.has(readlinkSync(`${directory}/${name}`));
 		} catch {
-			// The file was closed meanwhile.
+			// The file was closed in the meantime.
 			return false;
 		}
 	});
 };
 
-/** The kernel's own threads are children of pid 2, and open no files. */
+/** Kernel threads are children of pid 2, and open no files. */
 const isKernelThread = (pid: number, {parentPid}: ProcessStat): boolean => pid === 2 || parentPid === 2;
 
 const stateOf = (stat: ProcessStat | undefined): HolderState => {
@@ -44,7 +44,7 @@ const stateOf = (stat: ProcessStat | undefined): HolderState => {
 	return stat.state === 'D' ? 'waiting' : /^t$/iv.test(stat.state) ? 'stopped' : 'running';
 };
 
-/** `NSpid:` of /proc/PID/status has a pid for each namespace that the process is in, from ours inwards (proc_pid_status(5)). */
+/** `NSpid:` in /proc/PID/status has one pid per namespace of the process, outermost first (proc_pid_status(5)). */
 const isInOtherPidNamespace = (pid: number): boolean | undefined => {
 	try {
 		const pids = /^NSpid:\s*(?<pids>\d[\s\d]*)$/mv.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.groups?.[
@@ -57,12 +57,10 @@ const isInOtherPidNamespace = (pid: number): boolean | undefined => {
 };
 
 /**
-Who has a device of this GPU open, in the order of the pids. One pass over the open files of all processes that this account may look into: about
-0.1 ms each.
-
-@param gpu - As a scan knows it.
-@param listed - Pids that are reported in any case: those that the GPU tool lists.
-@param root - Where /dev and /sys of the GPUs are; undefined where they have no devices.
+Returns the processes with a device of this GPU open, by pid. Reads the open files of all processes that this account may inspect, in 0.1 ms each.
+@param gpu - As a scan reports it.
+@param listed - Pids from the GPU tool, which are always reported.
+@param root - Directory with /dev and /sys of the GPUs. Undefined if they have no devices.
 */
 export async function findDeviceHolders(
 	gpu: GrantedGpu,

@@ -2,30 +2,24 @@ import {Buffer} from 'node:buffer';
 import {closeSync, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {parseStat, type ProcessStat} from './proc.js';
 
-/**
-Facts from the small files of /proc/PID. Unlike the command line, they need no lock of the process, so reading them blocks only for
-microseconds.
-*/
+/** Facts from the small files of /proc/PID. Unlike the command line, they need no lock of the process and take microseconds. */
 type ProcessFiles = {
-	/**
-	The effective uid. `absent` when there is no such process to be seen here, as with those of other containers. Undefined where it
-	cannot be seen, and where there is no /proc at all.
-	*/
+	/** The effective uid. `absent`: no visible process, as in another container. Undefined if hidden or without /proc. */
 	readonly effectiveUidOf: (pid: number) => number | 'absent' | undefined;
 	readonly statOf: (pid: number) => ProcessStat | undefined;
-	/** The real uid. It costs more than all the rest together. */
+	/** The real uid. Costs more than all other facts together. */
 	readonly realUidOf: (pid: number) => number | undefined;
-	/** See {@link parseContainerId}. A process stays in its container, so each is looked up once. */
+	/** See {@link parseContainerId}. Cached, because a process stays in its container. */
 	readonly containersOf: (
 		processes: ReadonlyMap<number, ProcessStat | undefined>,
 	) => ReadonlyMap<number, string | undefined>;
-	/** Unix seconds at which the kernel was started. Undefined where it does not tell. */
+	/** Unix time of the kernel's start, in seconds. Undefined if unknown. */
 	readonly bootTime: () => number | undefined;
-	/** Undefined where the kernel does not tell. */
+	/** Undefined if unknown. */
 	readonly pageBytes: () => number | undefined;
 };
 
-/** In seconds. The kernel tells times to programs in these units on every machine that has a GPU. */
+/** The kernel reports times to programs in this unit on every machine with a GPU. */
 export const secondsPerTick = 0.01;
 
 type Contained = {readonly startTicks: number; readonly id?: string};
@@ -33,7 +27,7 @@ type Contained = {readonly startTicks: number; readonly id?: string};
 /** Returns the owner of a file as a uid, or undefined. */
 export type FileOwner = (file: string) => number | undefined;
 
-/** The effective uid of a process. Undefined where there is none to be seen. */
+/** Returns the effective uid of a process. Undefined if no process is visible. */
 export const ownerOfProcess = (pid: number): number | undefined => {
 	try {
 		return statSync(`/proc/${pid}`).uid;
@@ -53,7 +47,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		try {
 			const descriptor = openSync(`${procDirectory}/${file}`, 'r');
 			try {
-				// The kernel gives such a file whole, where it has the room.
+				// The kernel returns such a file in one read if the buffer is large enough.
 				return buffer.toString('utf8', 0, readSync(descriptor, buffer));
 			} finally {
 				closeSync(descriptor);
@@ -71,12 +65,12 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// To stat the directory costs a small part of reading a file.
+	// A stat of the directory costs a fraction of reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';
 		} catch {
-			// The process may be there, and closed to us.
+			// The process may exist and be hidden.
 			return undefined;
 		}
 	};
@@ -135,10 +129,7 @@ const numberAfter = (form: RegExp, text: string): number | undefined => {
 	return number === undefined ? undefined : Number(number);
 };
 
-/**
-AT_PAGESZ of the auxiliary vector (getauxval(3)): pairs of a type and a value, each of 64 bits, the least byte first. ARM machines have
-pages of 4, 16 or 64 KiB.
-*/
+/** AT_PAGESZ of the auxiliary vector (getauxval(3)): little-endian pairs of 64-bit type and value. ARM machines have pages of 4, 16 or 64 KiB. */
 const parsePageBytes = (vector: Uint8Array): number | undefined => {
 	const pageSizeType = 6n;
 	const words = new DataView(vector.buffer, vector.byteOffset, vector.byteLength);
@@ -152,8 +143,8 @@ const parsePageBytes = (vector: Uint8Array): number | undefined => {
 };
 
 /**
-The first 12 characters of the id of the container that a process runs in, as `docker ps` shows them, from its control groups
-(cgroups(7), both versions). Docker, containerd, Podman, CRI-O and Kubernetes each write the path otherwise, but all end it in the id:
+Returns the first 12 characters of a process's container id, as in `docker ps`, from its control groups (cgroups(7), both versions). The path
+depends on Docker, containerd, Podman, CRI-O or Kubernetes, but always ends with the id:
 
     12:memory:/docker/<id>
     0::/system.slice/docker-<id>.scope
@@ -162,7 +153,7 @@ The first 12 characters of the id of the container that a process runs in, as `d
     0::/kubepods.slice/kubepods-pod<uuid>.slice/cri-containerd-<id>.scope
     0::/system.slice/containerd.service/kubepods-besteffort-pod<uuid>.slice:cri-containerd:<id>
 
-The innermost container counts. Undefined outside of containers.
+Returns the innermost container. Undefined outside of containers.
 */
 export const parseContainerId = (cgroup: string): string | undefined => {
 	for (const line of cgroup.split('\n')) {

@@ -1,4 +1,3 @@
-/** Reads the kernel's facts about processes right before an action on one of them. */
 import type {FactsOfProcesses, ProcessFacts} from '../../core/model/types.js';
 import {runSystemTool} from '../tool/system-tool.js';
 import {createUsers, ownUid} from '../accounts/users.js';
@@ -6,17 +5,14 @@ import {hasEnded, readStat} from './proc.js';
 import {ownerOfProcess} from './files.js';
 import {createProcessDescriber} from './details.js';
 
-/**
-Reads owner, name, start and command line of processes from /proc. One that has ended or that hides is left out. It never rejects, and
-answers within 3 s.
-*/
+/** Reads owner, name, start and command line right before an action. Omits ended and hidden processes. Never rejects. Takes 3 s at most. */
 export async function inspectProcesses(pids: readonly number[]): Promise<FactsOfProcesses> {
 	const details = await createProcessDescriber({users: createUsers(), run: runSystemTool})(pids);
 	return new Map(
 		[...details].flatMap(
 			([pid, {startTicks, user, name, commandLine}]): ReadonlyArray<readonly [number, ProcessFacts]> => {
 				const owner = ownerOfProcess(pid);
-				// After the rest: a pid that changed hands meanwhile has another start time.
+				// Read last, because a pid that changed hands in the meantime has another start time.
 				const stat = readStat(pid);
 				return typeof stat === 'object' && !hasEnded(stat) && stat.startTicks === startTicks
 					? [[pid, {pid, startTicks, isOwn: owner !== undefined && owner === ownUid(), user, name, commandLine}]]

@@ -10,14 +10,11 @@ type Options = {
 const timeoutMs = 2000;
 const retryAfterMs = 60_000;
 
-/**
-Makes the look-up of process owners, by the uid in /proc. Where there is none `ps` may know it, but a process that hides from both is
-asked for only now and then.
-*/
+/** Creates a function that finds the owners of processes in /proc. Asks `ps` for missing ones, but rarely for processes that hide from both. */
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 	const hidden = new Map<number, {readonly askedAtMs: number; readonly uid: number | undefined}>();
 
-	/** Asks for all of them at once: a container may hide hundreds. */
+	/** Asks for all processes at once, because a container can hide hundreds. */
 	const askPs = async (pids: readonly number[]): Promise<void> => {
 		const args = ['-o', 'pid=', '-o', 'uid=', '-p', pids.join(',')];
 		const {stdout} = await run('ps', args, {timeoutMs, maxBytes: 1024 * 1024});
@@ -47,7 +44,7 @@ export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 		}
 
 		const found = new Map([...uids].map(([pid, uid]) => [pid, uid ?? hidden.get(pid)?.uid]));
-		// Each account is looked up once, however many processes it has.
+		// Looks up each account once, however many processes it has.
 		const accounts = [...new Set(found.values())].filter((uid) => uid !== undefined);
 		const names = new Map(await Promise.all(accounts.map(async (uid) => [uid, await users.nameOf(uid)] as const)));
 		return new Map([...found].map(([pid, uid]) => [pid, uid === undefined ? undefined : names.get(uid)]));

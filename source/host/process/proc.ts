@@ -9,25 +9,20 @@ export type ProcessStat = {
 	readonly parentPid: number;
 	readonly processGroup: number;
 	readonly session: number;
-	/** Device number of the controlling terminal, 0 when there is none (any more). */
+	/** Device number of the controlling terminal, or 0 without one. */
 	readonly terminal: number;
-	/** The process group that the terminal's keys signal, -1 when there is no terminal. */
+	/** The process group that gets signals from the terminal's keys, or -1 without a terminal. */
 	readonly foregroundGroup: number;
 	readonly threads: number;
-	/** Time on processors so far, its own and the kernel's for it, in clock ticks. */
+	/** CPU time of the process so far, including the kernel's time for it, in clock ticks. */
 	readonly cpuTicks: number;
-	/** Start time in clock ticks since boot. */
+	/** Clock ticks since boot. */
 	readonly startTicks: number;
-	/** Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not reported. */
+	/** Memory in RAM, in pages. 0 if not reported, and for kernel threads. */
 	readonly residentPages: number;
 };
 
-/**
-Reads the text of /proc/PID/stat. Undefined when it is not of that form.
-
-The second field is the program's name in parentheses, and a name may itself hold spaces and parentheses: only what follows the
-last `)` can be split.
-*/
+/** Undefined if invalid. The second field, the name in parentheses, can contain spaces and parentheses, so the last `)` is searched. */
 export const parseStat = (text: string): ProcessStat | undefined => {
 	const open = text.indexOf('(');
 	const close = text.lastIndexOf(')');
@@ -35,7 +30,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 		return undefined;
 	}
 
-	// Field 3 of the man page is the first here.
+	// The first field here is field 3 of the man page.
 	const fields = text
 		.slice(close + 1)
 		.trim()
@@ -67,25 +62,22 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 
 const isCount = (text: string | undefined): text is string => text !== undefined && /^\d+$/v.test(text);
 
-/** The stat of a process, `missing` when there is no such entry, `unreadable` when it exists but tells us nothing. */
+/** Returns the stat of a process, `missing` without an entry, `unreadable` if the entry reveals nothing. */
 export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat | 'missing' | 'unreadable' => {
 	try {
 		return parseStat(readFileSync(`${directory}/${pid}/stat`, 'latin1')) ?? 'unreadable';
 	} catch (error) {
 		const {code} = error as NodeJS.ErrnoException;
-		// ESRCH: it ended between the opening and the reading.
+		// ESRCH: the process ended after the file was opened.
 		return code === 'ENOENT' || code === 'ESRCH' ? 'missing' : 'unreadable';
 	}
 };
 
-/**
-Whether nothing of the process runs any more. One whose first thread has left (pthread_exit) reads as a zombie while its other
-threads work on.
-*/
+/** Returns whether all threads have ended. A process whose first thread has ended (pthread_exit) looks like a zombie while other threads run. */
 export const hasEnded = ({state, threads}: Pick<ProcessStat, 'state' | 'threads'>) =>
 	/^x$/iv.test(state) || (state === 'Z' && threads <= 1);
 
-/** The processes that we may see. None where there is no /proc. */
+/** Returns the pids of all visible processes. Empty without /proc. */
 export const pidsIn = (directory = '/proc'): readonly number[] => {
 	try {
 		return readdirSync(directory).flatMap((name) => (/^[1-9]\d*$/v.test(name) ? [Number(name)] : []));

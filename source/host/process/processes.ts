@@ -5,14 +5,13 @@ import {codeOf} from '../../errors.js';
 import {hasEnded, pidsIn, type ProcessStat, readStat} from './proc.js';
 
 /**
-Tells whether processes still live, one answer each, in order. Never throws and never waits: a file read each.
-
-- `dead`: no such process, or another one bears that pid now (other start time), or it has ended and is only not yet reaped.
+Returns whether processes are alive, in the given order. Never throws, and reads one file for each.
+- `dead`: no such process, another process has the pid (other start time), or the process has ended and was not reaped
+yet.
 - `stopped`: by a signal or a debugger.
-- `unknown`: it cannot be told, because the process is hidden from us (hidepid), counts in another pid namespace or in one that cannot be
-  compared with ours, because its start was read in another time namespace, or because the identity makes no sense.
-
-Without /proc only presence can be known, since there is no start time to compare.
+- `unknown`: the process is hidden (hidepid), its pid or start time belongs to another namespace, or the identity is
+invalid.
+Without /proc only existence can be determined, because there is no start time to compare.
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';
@@ -29,11 +28,11 @@ export const liveness = (processes: readonly ProcessIdentity[], procDirectory = 
 	});
 };
 
-/** An identity that names no namespace is an older one, and was always compared. */
+/** An identity without a namespace is from an older version, which always compared. */
 const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
 	recorded === undefined || recorded === own;
 
-/** Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader. */
+/** Returns whether the start time of this identity is comparable. The kernel shifts start times by the reader's time namespace. */
 const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, namespaceOf('time', procDirectory));
 
@@ -48,11 +47,11 @@ const judgeByProc = (
 	}
 
 	if (stat === 'missing') {
-		// Under hidepid=2 the processes of others look absent, yet the kernel still refuses to signal them.
+		// With hidepid=2, processes of others look absent, but the kernel still refuses to signal them.
 		return signalAnswer(pid) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
-	// Whether this is the process that is meant or another with its pid: the one that is meant has ended.
+	// Whichever process has the pid now, the given one has ended.
 	if (hasEnded(stat)) {
 		return 'dead';
 	}
@@ -79,22 +78,22 @@ const signalAnswer = (pid: number): string => {
 	}
 };
 
-/** Pids come out of a shared store: 0 and negative numbers would mean process groups, larger ones nothing. */
+/** Pids come from a shared store. 0 and negative numbers would mean process groups, and larger numbers nothing. */
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
-/** This process, with its start time, pid namespace and process group where the system tells them. */
+/** The identity of this process, with start time, pid namespace and process group, if known. */
 export const ownIdentity = (): ProcessIdentity => {
 	const stat = readStat('self');
 	return {...childIdentity(process.pid), ...(typeof stat === 'object' && {group: stat.processGroup})};
 };
 
-/** The identity of a child that we have not reaped yet: it may have ended already, but its pid is still its own. */
+/** The identity of a child that was not reaped yet. Even if the child has ended, no other process has its pid. */
 export const childIdentity = (pid: number): ProcessIdentity => {
 	const stat = readStat(pid);
 	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};
 };
 
-/** Undefined as well where the kernel has no such namespaces, as those of time before Linux 5.6. */
+/** Returns undefined also if the kernel lacks this kind of namespace, as Linux before 5.6 lacks time namespaces. */
 const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | undefined => {
 	try {
 		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/${kind}`))?.[0];
@@ -110,17 +109,15 @@ const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> =
 };
 
 /**
-Whether something lives that a process has started which itself is dead. Who is left behind stays in the process group, and falls to the
-first process of all or to one of another session that collects such (PR_SET_CHILD_SUBREAPER). Others of the group, such as the rest of a
-pipeline or of a script, still have their shell, or were there before.
-
-`unknown` when there is somebody in that group whom we cannot see (hidepid). What has left the group is not found.
+Returns whether processes are alive that a dead process had started. Orphans stay in the process group, and become children of pid 1 or of a
+collector in another session (PR_SET_CHILD_SUBREAPER). Other members of the group, such as the rest of a pipeline or script, still have their shell
+or are older. `unknown`: the group has a hidden member (hidepid). Orphans that left the group are not found.
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
 	// If start times cannot be compared, any process of the group may be a child.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
-	// Hardly ever is there such a group at all, and to ask costs nothing.
+	// Such a group is rare, and this check is cheap.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
 		return 'dead';
 	}
@@ -136,7 +133,7 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 	};
 
 	if (members.length === 0) {
-		// The last of them may have been reaped while all processes were read, which takes a while on a busy machine.
+		// The last member may have been reaped while all processes were read, which takes a while on a busy machine.
 		return signalAnswer(-group) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
@@ -153,14 +150,14 @@ const readAll = (procDirectory: string): ReadonlyMap<number, ProcessStat> =>
 
 type AccountOptions = {
 	readonly procDirectory?: string;
-	/** Ours. */
+	/** The uid of this process. */
 	readonly uid?: number | undefined;
 };
 
 /** The uid that the kernel shows for accounts unknown to a user namespace (DEFAULT_OVERFLOWUID). */
 const usualOverflowUid = 65_534;
 
-/** Whether the kernel shows accounts without a name of their own in this namespace by this uid. */
+/** Returns whether this uid stands for all accounts that are unknown to this namespace. */
 function standsForStrangers(uid: number, procDirectory: string): boolean {
 	try {
 		return uid === Number(readFileSync(`${procDirectory}/sys/kernel/overflowuid`, 'latin1'));
@@ -170,10 +167,9 @@ function standsForStrangers(uid: number, procDirectory: string): boolean {
 }
 
 /**
-Whether a process lives and runs as the very account that runs us, also across user namespaces: the kernel shows the owner of /proc/PID by
-our own map of uids, in which no two accounts have one uid. Only the uid that stands for all unknown accounts tells nothing.
-
-@param identity - With a start time, or another process with its pid would do.
+Returns whether a process is alive and runs as the account of this process, also across user namespaces: the kernel shows the owner of /proc/PID by
+this process's uid map, which has no duplicates. Only the uid for unknown accounts says nothing.
+@param identity - Must have a start time, because another process could have the pid.
 */
 export function runsAsCaller(
 	identity: ProcessIdentity,
@@ -185,7 +181,7 @@ export function runsAsCaller(
 
 	try {
 		const owner = statSync(`${procDirectory}/${identity.pid}`).uid;
-		// The owner was read first, so it is that of the process which is found alive now.
+		// The owner was read before, so it is the owner of the process that is alive now.
 		return owner === uid && ['alive', 'stopped'].includes(liveness([identity], procDirectory)[0]!);
 	} catch {
 		return false;

@@ -4,20 +4,17 @@ import {ownUid} from '../accounts/users.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
 
-/** `gone` includes a pid that another process has now. */
+/** `gone`: the process has ended. Another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/**
-Sends a signal to a process of this account, and to no other: neither to one that merely bears its pid by now, nor, as root, to
-somebody else's. A process whose start time is not known is left alone.
-*/
+/** Signals a process of this account only, also as root, and never another one with the same pid. Ignores unknown start times. */
 export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
 	const {pid, startTicks} = identity;
 	if (startTicks === undefined) {
 		return 'unknown';
 	}
 
-	// The owner is read first: were the process to end in between, its start time would show that.
+	// The owner is read first. If the process ended in between, its start time would show that.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

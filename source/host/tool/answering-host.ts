@@ -1,29 +1,24 @@
-/** Watches whether a host answers: names it on stderr after a few seconds, and ends the ssh after its limit. */
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {answerMarker} from './remote-command.js';
 import {runTool} from './spawn.js';
 
-/** Time before the host is named, in ms. */
+/** Milliseconds until the host is named. */
 const patienceMs = 3000;
-/** Time between two looks at a terminal on which ssh asks for a password, in ms. */
+/** Milliseconds between two checks of a terminal on which ssh asks for a password. */
 const askingMs = 1000;
-/** Time between SIGTERM and SIGKILL, in ms. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const graceMs = 1000;
 
 export type Patience = {
-	/** Time after which ssh is ended when the host has not answered, in ms. Undefined: no limit. */
+	/** Milliseconds after which ssh is ended if the host has not answered. Undefined: no limit. */
 	readonly connectMs: number | undefined;
-	/** Time after which ssh is ended when the host has answered and its command has not ended, in ms. Undefined: no limit. */
+	/** Milliseconds after which ssh is ended if the host has answered and its command still runs. Undefined: no limit. */
 	readonly commandMs: number | undefined;
 };
 
-/**
-Passes on the stderr of ssh without {@link answerMarker}, the line by which the script on the host tells that it runs.
-
-@param write - Gets text in latin1, which stands for any bytes.
-*/
+/** Forwards the stderr of ssh without {@link answerMarker}, the line that the script on the host prints first. `write` gets latin1, for any bytes. */
 export function filterMarker(write: (text: string) => void, onAnswer: () => void): (text: string) => void {
 	let held = '';
 	let hasAnswered = false;
@@ -42,7 +37,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 			return;
 		}
 
-		// The end may be the beginning of the marker.
+		// The end may be the start of the marker.
 		let kept = Math.min(held.length, answerMarker.length - 1);
 		while (!answerMarker.startsWith(held.slice(held.length - kept))) {
 			kept--;
@@ -55,10 +50,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 
 type Connection = 'connecting' | 'asking' | 'connected';
 
-/**
-Reads from the modes of our terminal how far ssh has come: it turns echo off for a password, and line editing once it is connected. A terminal that
-cannot be read counts as connected.
-*/
+/** Reads ssh's progress from the terminal's modes: no echo for a password, no line editing once connected. If unreadable: connected. */
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
@@ -73,13 +65,12 @@ type Watched = {
 	/** The ssh. `ended` never rejects. */
 	readonly job: {readonly process: {readonly pid: number}; readonly ended: Promise<unknown>};
 	readonly hasTerminal: boolean;
-	/** Whether the script on the host runs. With a terminal, the state of the terminal is read instead. */
+	/** Whether the script on the host runs. With a terminal, the modes of the terminal are read instead. */
 	readonly hasAnswered: () => boolean;
-	/** Prints a line on stderr. */
 	readonly remark: (text: string) => void;
 };
 
-/** Waits for the time from now on. Rejects when `signal` is aborted. */
+/** Waits until `ms` after the start. Rejects when `signal` is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
 
 async function watch(
@@ -127,11 +118,7 @@ async function watch(
 	return undefined;
 }
 
-/**
-Watches an ssh until it ends.
-
-@returns Why ssh was ended, in words. Undefined where it ended by itself.
-*/
+/** Names a host on stderr that does not answer for seconds, and ends ssh at its limit. Returns why ssh was ended, in words, if it was. */
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {

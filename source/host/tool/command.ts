@@ -6,7 +6,7 @@ import {pathOf, type Environment} from '../inherited/exact-text.js';
 type CommandLookup =
 	| {
 			readonly kind: 'found';
-			/** With a slash in it, relative if the command or the entry of PATH was. */
+			/** Contains a slash. Relative if the command or the entry of PATH was relative. */
 			readonly file: string;
 	  }
 	| {readonly kind: 'not-found'}
@@ -16,11 +16,9 @@ type CommandLookup =
 const defaultPath = '/bin:/usr/bin';
 
 /**
-Finds the program that a command means, as execvp(3) would: a command with a slash is a file, any other is looked for in the PATH of
-`environment`, where an empty entry means the current directory. A file that may not be executed does not end the search, but is told
-if nothing better comes.
-
-It departs from execvp(3) in one point, with the shells: a directory in an entry of PATH is passed over.
+Finds the program of a command like execvp(3): a command with a slash is a file, and others are searched in the PATH of
+`environment`, where an empty entry means the current directory. A file that is not executable does not end the search,
+but is reported if nothing else is found. Unlike in execvp(3), and as in shells, directories are skipped.
 */
 export const lookUpCommand = (command: string, environment: Environment): CommandLookup => {
 	if (command === '') {
@@ -39,7 +37,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 			return judged;
 		}
 
-		// A directory that may not be searched tells nothing of what is in it.
+		// An inaccessible directory does not reveal its contents.
 		if (judged.kind === 'not-executable' && refused.kind === 'not-found' && kindOf(file) === 'file') {
 			refused = judged;
 		}
@@ -48,11 +46,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 	return refused;
 };
 
-/**
-As {@link lookUpCommand}, for a caller that cannot go on without the command. Gives back the file.
-
-@throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with what to do about it.
-*/
+/** Looks up as {@link lookUpCommand}, but throws `command-not-found` (exit code 127) or `command-not-executable` (126), with a hint. */
 export const checkCommand = (command: string, environment: Environment): string => {
 	const found = lookUpCommand(command, environment);
 	switch (found.kind) {
@@ -87,7 +81,7 @@ const hintFor = (command: string, environment: Environment): string | undefined 
 		: undefined;
 };
 
-/** `access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which cannot be executed. */
+/** `access` uses the real uid and considers noexec mounts, but accepts directories, which cannot be executed. */
 const judge = (file: string): CommandLookup => {
 	try {
 		accessSync(pathOf(file), constants.X_OK);

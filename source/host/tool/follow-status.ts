@@ -1,4 +1,4 @@
-/** `status --json --follow` of another host: one ssh connection that stays open, and a line of JSON whenever something changed there. */
+/** Follows `status --json --follow` of another host: one ssh connection, with a line of JSON for each change. */
 import * as v from 'valibot';
 import {type CanhazgpuError} from '../../errors.js';
 import {isPlausibleStatus} from '../../core/model/other-hosts.js';
@@ -19,9 +19,8 @@ import {
 /** Status of another host. Texts are untrusted. */
 type FollowedStatus = {
 	readonly rows: readonly RemoteRow[];
-	/** The account that it knows us by. */
+	/** The account of this user on that host. */
 	readonly account: string | undefined;
-	/** How many wait there. */
 	readonly waitingCount: number | undefined;
 };
 
@@ -35,16 +34,16 @@ const lineSchema = v.object({
 /** Errors of versions without `--follow`: older versions of this program, and the Go program. */
 const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
 
-/** Longer than any status: the rest of such a line is not kept. */
+/** Longer than any status. The rest of a longer line is dropped. */
 const longestLine = mostBytes;
 
-/** @throws CanhazgpuError `failed` for what the host itself calls an error, and for what is no status. */
+/** Throws `failed` for an error of the host, and for an invalid status. */
 function statusIn(host: string, line: string): FollowedStatus | undefined {
 	let value: unknown;
 	try {
 		value = JSON.parse(line);
 	} catch {
-		// A login script has printed it.
+		// A login script has printed this line.
 		return undefined;
 	}
 
@@ -66,11 +65,9 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 }
 
 /**
-Follows the status of another host until `signal` is aborted. No password is asked for.
-
-@param onStatus - Called with each status.
-@returns `unsupported` where that version knows no such flag.
-@throws CanhazgpuError `failed` in words, when the connection or the command there ends, or what it says is no status.
+Follows the status of another host until `signal` is aborted. Never asks for a password. Calls `onStatus` with each status.
+@returns `unsupported` if that version does not know the flag.
+@throws CanhazgpuError `failed` if the connection or the command ends, or the output is no status.
 */
 export async function followRemoteStatus(
 	host: string,

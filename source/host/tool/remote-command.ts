@@ -1,4 +1,4 @@
-/** A command of this program on another box, typed there by ssh in the user's place. */
+/** Runs a command of this program on another host by ssh, in the user's name. */
 import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../inherited/exact-text.js';
@@ -8,32 +8,32 @@ import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
 	readonly host: string;
-	/** The words behind `canhazgpu`, up to `--`. */
+	/** Words after `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
-	/** The words after `--`, or undefined without `--`. */
+	/** Words after `--`. Undefined without `--`. */
 	readonly rest: readonly string[] | undefined;
-	/** Working directory, if the box has it. Defaults to the home directory. */
+	/** Working directory, if it exists on the host. Default: the home directory. */
 	readonly directory?: string;
-	/** Variables of its environment there. The names are our own. */
+	/** Additional environment variables. The names are constants of this program. */
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Whether a person sits before it: ssh then asks for what it needs, and the command there has a terminal, too. */
+	/** Whether a person uses the terminal. ssh can then ask questions, and the command has a terminal, too. */
 	readonly hasTerminal: boolean;
-	/** Whether the script there says first that it runs, by {@link answerMarker} on stderr. */
+	/** Whether the script first prints {@link answerMarker} on stderr. */
 	readonly announces?: boolean;
 };
 
-/** The line by which the script on the other host tells that it runs. */
+/** The line that the script on the other host prints first. */
 export const answerMarker = 'canhazgpu: the host answers\n';
 
-/** Linux takes 128 KiB as one word; the rest is room for what goes round it. */
+/** Linux limits a word to 128 KiB. The rest is reserved for the surrounding script. */
 const longestScript = 90_000;
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
-Without a terminal nothing on the box learns that the connection is gone, and a waiter or a job would stay there for ever: a second process watches
-whether sshd, the parent of the shell, is still there, and hangs up on the program when it is not. A connection that is shared (ControlMaster) stays
-where a user of it ends: then sshd reads no longer what the program prints, and GNU tail, which looks after its output, ends by SIGPIPE.
+Ends the program when the connection is gone. Without a terminal, a waiting request or a job would not notice and stay forever. A second process
+watches whether sshd, the parent of the shell, is alive, and sends SIGHUP to the program otherwise. A shared connection (ControlMaster) outlives its
+users. Then sshd stops reading the output, and GNU tail, which watches its output, ends by SIGPIPE.
 */
 const hangUpWithConnection = `(
 	output=/proc/$$/fd/1
@@ -71,9 +71,8 @@ function scriptOf({
 }
 
 /**
-The words that run it: `ssh` and its arguments. Which shell the user has on that box does not matter, for the script comes as letters and digits.
-
-@throws CanhazgpuError `usage` for a name that is none, or more words than one command line holds.
+Returns `ssh` and its arguments. Independent of the user's shell on that host, because the script is encoded in letters and digits.
+@throws CanhazgpuError `usage` for an invalid host name, or more words than a command line can have.
 */
 export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
 	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
@@ -100,27 +99,22 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 	];
 }
 
-/** Longer than it takes to log in, to scan the GPUs and to write; the way to know more is to ask again. */
+/** Enough to log in, scan the GPUs and write. The caller can ask again for the outcome. */
 const answerMs = 30_000;
 /** More than any change of a reservation prints. */
 const mostBytes = 1_000_000;
-/** The exit code of ssh itself. A command may have it, too. */
+/** ssh's own exit code for connection failures. A command can have the same code. */
 export const connectionFailure = 255;
 
 export type RemoteCall = {
 	readonly host: string;
-	/** The words behind `canhazgpu`. */
 	readonly words: readonly string[];
-	/** Whether it may take long. It then runs until `signal` is aborted. */
+	/** Whether the command may take long. It then runs until `signal` is aborted. */
 	readonly isUnbounded: boolean;
 	readonly signal?: AbortSignal | undefined;
 };
 
-/**
-Runs it there without a terminal, and collects what it prints. No password is asked for.
-
-@throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then it is not known whether it was done.
-*/
+/** Runs a command without terminal and password, and returns its output. Throws `failed` if ssh fails or is slow. The outcome is then unknown. */
 export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall) {
 	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
 	const [program, ...args] = [...endsWithUs(), ...ssh] as const;

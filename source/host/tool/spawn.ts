@@ -8,38 +8,33 @@ import {signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {lookUpCommand} from './command.js';
 import {withoutSecrets} from './secrets.js';
 
-/**
-Why a tool gave no complete answer. `too-much-output`: it was stopped after `maxBytes`. `failed`: it could not be started for
-another reason, given in `detail`.
-*/
+/** Why a tool gave no complete answer. `too-much-output`: stopped after `maxBytes`. `failed`: could not be started for the reason in `detail`. */
 export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 
 export type ToolOutcome = {
 	/** Output until the end or the failure, as UTF-8. Invalid bytes become U+FFFD. */
 	readonly stdout: string;
 	readonly stderr: string;
-	/** Undefined when a signal ended it, or when it was not seen to end. */
+	/** Undefined if a signal ended the tool, or if its end was not seen. */
 	readonly exitCode?: number;
 	readonly signal?: NodeJS.Signals;
 	readonly failure?: ToolFailure;
 	/** The system's words for the failure, such as `spawn EAGAIN`. */
 	readonly detail?: string;
-	/** Only when the child outlived SIGKILL (it hangs inside the kernel): resolves once it has really ended. */
+	/** Set if the child survived SIGKILL because it hangs in the kernel. Resolves once the child has ended. */
 	readonly ended?: Promise<void>;
 };
 
 type ToolOptions = {
-	/**
-	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
-	*/
+	/** The tool is ended after this time. If it cannot be ended, the outcome follows half a second later. May be infinite. */
 	readonly timeoutMs: number;
 	/** Limit for stdout and stderr together. */
 	readonly maxBytes?: number;
 	/** Ends the tool early, with the failure `aborted`. */
 	readonly signal?: AbortSignal;
-	/** For a tool that goes on and on: its stdout is handed on as it comes, and not kept. */
+	/** For a tool that runs on: called with its stdout, which is then not kept. */
 	readonly onText?: (text: string) => void;
-	/** The whole environment of the tool, instead of ours. */
+	/** The whole environment of the tool. Default: that of this process. */
 	readonly environment?: Environment;
 };
 
@@ -51,7 +46,7 @@ const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
 	['ENOEXEC', 'not-executable'],
 ]);
 
-/** The kernel says EACCES also of a program that is nowhere, where PATH names a directory that may not be searched. */
+/** The kernel also reports EACCES for a missing program if PATH contains an inaccessible directory. */
 const startFailure = (
 	error: unknown,
 	command: string,
@@ -63,18 +58,16 @@ const startFailure = (
 };
 
 /**
-Runs a program to its end and gives back what it printed. Never a shell, never an exception: whatever goes wrong is in the
-outcome. It speaks the C locale, reads no input, and sits in its own process group, so that a Ctrl-C or Ctrl-Z meant for us does
-not cut its answer short, and so that a script is ended together with what it started.
-
-It starts in `/`: our own directory may have been deleted, or lie on a file system that hangs.
+Runs a program and returns its output. Never uses a shell and never throws: the outcome has all errors. The program uses the C locale, has no input,
+and has its own process group, so that Ctrl-C or Ctrl-Z does not interrupt its answer, and a script is ended with its children. The program starts
+in `/`, because the current directory may be deleted or on a file system that hangs.
 */
 export const runTool = async (command: string, args: readonly string[], options: ToolOptions): Promise<ToolOutcome> => {
 	if (options.signal?.aborted === true) {
 		return {stdout: '', stderr: '', failure: 'aborted'};
 	}
 
-	// Before it starts, or a signal that comes right then would end us alone.
+	// Called before the start, or a signal right after it would end only this process.
 	const tool = endWithUs();
 	try {
 		return await start(command, args, options, tool);
@@ -104,7 +97,7 @@ const start = async (
 
 	tool.child = child;
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
-		// Stays attached: a signal that may not be sent is reported as an error, too.
+		// Stays attached, because failing to send a signal is also reported as an error.
 		child.on('error', (error) => {
 			resolve({stdout: '', stderr: '', ...startFailure(error, command, environment)});
 		});
@@ -118,7 +111,7 @@ const start = async (
 };
 
 type EndedWithUs = {
-	/** Undefined until it has started. */
+	/** Undefined before the start. */
 	child: ChildProcess | undefined;
 	readonly forget: () => void;
 };
@@ -127,10 +120,10 @@ const running = new Set<EndedWithUs>();
 
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Has a signal that ends this process end a tool, too, which is in a group of its own, and so gets none from a terminal or a shell. */
+/** Ends the tool if a signal ends this process. The tool has its own group, and gets no signals from a terminal or shell. */
 const endWithUs = (): EndedWithUs => {
 	if (running.size === 0) {
-		// Bun can tell only until somebody listens.
+		// Bun knows the ignored signals only until somebody listens.
 		const ignored = signalsIgnoredAtStart();
 		for (const signal of ends) {
 			if (ignored?.has(constants.signals[signal]) !== true) {
@@ -159,7 +152,7 @@ const stopListening = () => {
 };
 
 const dieWithTools = (signal: NodeJS.Signals) => {
-	// Another listener ends the tools in its own way, or outlives the signal.
+	// Another listener ends the tools itself, or survives the signal.
 	if (process.listenerCount(signal) > 1) {
 		return;
 	}
@@ -174,7 +167,7 @@ const dieWithTools = (signal: NodeJS.Signals) => {
 	process.kill(process.pid, signal);
 };
 
-/** Messages are matched by their English words, and numbers are read with a point. */
+/** Messages are matched by their English words, and numbers use a decimal point. */
 const ownEnvironment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
@@ -190,14 +183,14 @@ const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 	}
 };
 
-/** Between SIGTERM and SIGKILL, and between SIGKILL and giving up. */
+/** Milliseconds between SIGTERM and SIGKILL, and between SIGKILL and giving up. */
 const killGraceMs = 250;
 
 const defaultMaxBytes = 16 * 1024 * 1024;
 
 /**
-Follows a child that has just been spawned, with its two outputs piped, to its end or to the end of our patience. `kill` sends it a
-signal; when even SIGKILL does not end it, it is abandoned: its pipes are closed, and it no longer keeps our process from ending.
+Follows a spawned child with two piped outputs until its end or a limit. `kill` sends a signal to it. A child that
+survives SIGKILL is abandoned: its pipes are closed, and it no longer keeps this process alive.
 */
 export const supervise = async (
 	child: ChildProcess,
@@ -278,12 +271,12 @@ export const supervise = async (
 
 		child.stderr?.on('data', collect(stderr));
 		child.once('exit', () => {
-			// Children of the process can hold the pipes open, but its own output is complete.
+			// Children of the process can keep the pipes open, but its own output is complete.
 			clearTimeout(timer);
 			timer = setTimeout(settleAsEnded, killGraceMs);
 		});
 		child.once('close', settleAsEnded);
-		// A timer of infinite length would fire at once.
+		// A timer with an infinite delay would fire at once.
 		let timer = timeoutMs === Infinity ? undefined : setTimeout(stop, timeoutMs, 'timed-out');
 		signal?.addEventListener('abort', abort);
 	});

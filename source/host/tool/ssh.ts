@@ -7,16 +7,13 @@ import {runTool, type ToolFailure} from './spawn.js';
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
 
 const boundMs = 10_000;
-/** Until the host has accepted the connection and its key is agreed on. */
+/** Seconds until the host has accepted the connection and its key. */
 export const connectSeconds = 5;
 export const mostBytes = 4_000_000;
-/** More is not kept of what another host or ssh says of a failure. */
+/** The longest text to keep from an error of another host or ssh. */
 const longestText = 300;
 
-/**
-No password is asked for, and nothing of ours is lent to that host, whatever the user's own ssh config says: no agent, no display, no
-tunnel, no terminal, and no command but this one.
-*/
+/** Asks for no password and lends nothing to the host, whatever the user's ssh config says: no agent, display, tunnel, terminal or other command. */
 export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
@@ -24,14 +21,14 @@ export const sshOptions: readonly string[] = [
 	),
 ];
 
-/** Has ssh itself notice, within 20 s, a connection that is cut without a word. It ends with 255 then. */
+/** Makes ssh notice a lost connection within 20 s, and exit with 255. */
 export const keepAlive: readonly string[] = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
 
 export const rowsSchema = v.array(
 	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
 );
 
-/** @throws CanhazgpuError `usage` for anything that is no plain host name. */
+/** Throws `usage` for an invalid host name. */
 export function checkRemoteHost(host: string): string {
 	if (!isRemoteHost(host)) {
 		throw new CanhazgpuError('usage', `${quoted(host)} is not a host name`, {
@@ -44,7 +41,7 @@ export function checkRemoteHost(host: string): string {
 
 export const notInstalled = 'canhazgpu is not installed there';
 
-/** Says where a host searches for canhazgpu, and how to check it. */
+/** Explains where a host searches for canhazgpu, and how to check. */
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
@@ -60,17 +57,13 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];
 
-/** An error of one host, which names it. */
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
-/** The line that ssh prints after the jump host (ProxyJump) has reported a failure. */
+/** The line that ssh prints after the jump host (ProxyJump) reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
-/**
-Returns the error of canhazgpu without its hint, or else ssh's message about a changed key, or its last line, such as `Permission denied
-(publickey).`
-*/
+/** Returns canhazgpu's error without its hint, or ssh's message about a changed key, or its last line, such as `Permission denied (publickey).` */
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
 	const words =
@@ -92,14 +85,14 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
-	/** Here nologin says that the account may not log in. */
+	/** On stdout, nologin says that the account may not log in. */
 	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
-	/** The exit code or the signal that is named where nothing was said. */
+	/** The exit code or signal to show if there is no message. */
 	readonly end?: number | string | undefined;
 };
 
-/** Why ssh gave no answer of canhazgpu there. */
+/** Returns why ssh got no answer from canhazgpu. */
 export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed): CanhazgpuError {
 	if (failure !== undefined) {
 		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
@@ -109,10 +102,10 @@ export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed):
 	return failed(host, said === '' ? `ssh ended${end === undefined ? '' : ` with ${end}`}` : said);
 }
 
-/** Escape sequences that set the title of a terminal or a colour. */
+/** Escape sequences that set a terminal's title or a colour. */
 const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\?)?|\[[\d:;?]*[a-z])/giv;
 
-/** Removes escape sequences, in linear time: `stripVTControlCharacters` of `node:util` takes quadratic time. */
+/** Removes escape sequences in linear time. `stripVTControlCharacters` of `node:util` takes quadratic time. */
 export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
 
 /** Brackets around the JSON of an answer, each on its own line. */
@@ -121,10 +114,10 @@ const enclosures = {
 	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},
 } as const;
 
-/** How many lines of a login script may look like the beginning of the answer. */
+/** How many lines of a login script may look like the start of the answer. */
 const mostBeginnings = 5;
 
-/** Leaves out what login scripts print before and behind the answer, and what of that acts on a terminal. */
+/** Parses JSON in output without the lines of login scripts around it, and without terminal escapes. */
 function parseJson(text: string, kind: keyof typeof enclosures): unknown {
 	const {beginning, end} = enclosures[kind];
 	const plain = `${withoutEscapes(text).trimEnd()}\n`;
@@ -133,7 +126,7 @@ function parseJson(text: string, kind: keyof typeof enclosures): unknown {
 		try {
 			return JSON.parse(answer.slice(index));
 		} catch {
-			// No JSON begins there.
+			// The JSON does not begin here.
 		}
 	}
 
@@ -154,11 +147,7 @@ function parseRows(host: string, text: string): readonly RemoteRow[] {
 	return result.output;
 }
 
-/**
-Runs canhazgpu there. Never asks for a password, and answers within 10 s, whatever the host does.
-
-@returns What it printed.
-*/
+/** Runs canhazgpu on a host and returns its output. Never asks for a password. Ends within 10 s, whatever the host does. */
 async function askHost(host: string, words: readonly string[], signal: AbortSignal | undefined): Promise<string> {
 	const {
 		stdout,
@@ -182,12 +171,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	return stdout;
 }
 
-/**
-Asks another host for its status by ssh.
-
-@param signal - Aborted when the answer is not wanted any more.
-@throws CanhazgpuError `failed` in words for one error row; `usage` for a name that is none.
-*/
+/** Asks another host for its status by ssh. Abort `signal` to cancel. Throws `failed` for an error row, or `usage` for an invalid name. */
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
@@ -196,19 +180,13 @@ type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unkn
 
 const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});
 
-/** No queue is longer. */
 const longestQueue = 10_000;
 
-/**
-Asks another host for its queue by ssh.
-
-@param signal - Aborted when the answer is not wanted any more.
-@throws CanhazgpuError as {@link remoteStatus}, also where that version knows no queue.
-*/
+/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws as {@link remoteStatus}, also if that version has no queue. */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
 	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);
-	// The peer writes `null` for none.
+	// The Go program prints `null` for an empty list.
 	const entries = result.success ? (result.output.entries ?? []) : undefined;
 	if (entries === undefined || entries.length > longestQueue) {
 		throw failed(host, 'its answer is not the JSON of a queue');
@@ -217,14 +195,9 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	return {entries};
 }
 
-/**
-Asks another host for its report by ssh.
-
-@param by - `user`, `gpu`, `day` or `model`. The peer knows only the first, and no flag for it.
-@throws CanhazgpuError as {@link remoteStatus}.
-*/
+/** Asks for a report by ssh, by `user`, `gpu`, `day` or `model`. The Go program has only `user`, without a flag. Throws as {@link remoteStatus}. */
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
-	// A shell there reads these words.
+	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {
 		throw new CanhazgpuError('usage', `${quoted(by)} is no way to split a report`);
 	}

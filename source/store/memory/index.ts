@@ -1,7 +1,4 @@
-/**
-The reference store: what the others must do, in the plainest form. It keeps the stored strings, so that everything passes
-through the codec as it does elsewhere. For tests and demonstrations.
-*/
+/** The simplest store, as a reference, for tests and demonstrations. Keeps strings, so that everything passes through the codec. */
 import {
 	type Store,
 	type StoreListener,
@@ -20,23 +17,22 @@ import {postedScan} from '../posted-scan.js';
 import {applyToState, emptyState, type State} from './state.js';
 
 export type MemoryStore = Store & {
-	/** The stored strings themselves, for tests that spoil them. */
+	/** The stored strings, for tests that corrupt them. */
 	readonly state: State;
 	readonly scans: ScanBoard & {
-		/** Puts anything in the place of a scan, for tests that spoil it. */
+		/** Replaces the posted scan with any text, for tests. */
 		readonly spoil: (text: string) => void;
 		readonly clear: () => void;
 	};
 	readonly loads: LoadHistory & {
-		/** The texts by hour, for tests that spoil them. */
+		/** The texts by hour, for tests that corrupt them. */
 		readonly hours: Map<number, string>;
 	};
-	/** Stands in for the lock that the Go peer takes in Redis. */
+	/** Simulates the lock that the Go program takes in Redis. */
 	readonly setAllocationLock: (isLocked: boolean) => void;
 };
 
 type Options = {
-	/** The store's clock, in seconds; the clock of this machine when absent. */
 	readonly now?: () => number;
 };
 
@@ -114,7 +110,6 @@ function createMemoryScanBoard(now: () => number): MemoryStore['scans'] {
 	};
 }
 
-/** Makes an empty store that lives as long as this process. */
 export function createMemoryStore({now = () => Date.now() / 1000}: Options = {}): MemoryStore {
 	const listeners = new Set<StoreListener>();
 	const state = emptyState();
@@ -176,7 +171,6 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			return 'done';
 		},
 		async subscribe(listener) {
-			// A copy: one listener may subscribe twice, and each subscription ends apart.
 			const subscription = {...listener};
 			listeners.add(subscription);
 			return async () => {

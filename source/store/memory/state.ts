@@ -1,4 +1,3 @@
-/** State of the reference store, and how it commits plans. */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
@@ -8,7 +7,6 @@ import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type 
 export type State = {
 	pool: RawPool;
 	readonly gpus: Map<number, string>;
-	/** In the order of the queue. */
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
 	/** Oldest first. */
@@ -19,15 +17,14 @@ export type State = {
 	alerts: string | undefined;
 	policy: string | undefined;
 	revision: string | undefined;
-	/** Names the present run; a test that takes the store back to an earlier state begins another. */
+	/** Id of the current run. A test that restores an earlier state starts another run. */
 	run: string;
 	/** Order of the queue: microseconds since the epoch, by id. */
 	readonly scores: Map<string, number>;
-	/** Change id -> the attempt that was carried out. */
+	/** The executed attempt by change id. */
 	readonly changes: Map<string, number>;
 };
 
-/** An empty store. */
 export const emptyState = (): State => ({
 	pool: {gpuCount: undefined, provider: undefined, machine: undefined},
 	gpus: new Map(),
@@ -77,7 +74,6 @@ function holds(state: State, expectation: Expectation): boolean {
 	}
 }
 
-/** Joining twice would move somebody to the end; an entry without a position would never be found again. */
 function isPossible({queue}: State, write: RawWrite): boolean {
 	return (write.kind !== 'join' && write.kind !== 'entry') || queue.includes(write.id) === (write.kind === 'entry');
 }
@@ -170,11 +166,7 @@ function appendAudit({auditLog}: State, records: readonly string[]): void {
 	auditLog.splice(0, auditLog.length - auditCap);
 }
 
-/**
-All of it, or nothing.
-
-@returns False when an expectation does not hold, the queue does not allow it, or another attempt was carried out.
-*/
+/** Applies all of a plan or nothing. Returns false if an expectation fails, the queue does not allow it, or another attempt was executed. */
 export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
 	if (
 		(change !== undefined && state.changes.has(change.id)) ||

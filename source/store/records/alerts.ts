@@ -6,13 +6,9 @@ import {readIfSound, type Fields} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** All that is kept in the record of alerts. */
 type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
 
-/**
-Reads the record of alerts. What of it cannot be read is left out, each part for itself: alerts are raised once more then, and scans count from
-the beginning.
-*/
+/** Decodes the record of alerts. Each unreadable part is omitted: alerts are then raised again, and scans counted from zero. */
 export function decodeAlerts(raw: string | undefined): Noted {
 	const part = <Value>(read: (fields: Fields) => Value): Value | undefined =>
 		raw === undefined ? undefined : readIfSound(raw, read);
@@ -56,7 +52,7 @@ export function decodeAlerts(raw: string | undefined): Noted {
 	};
 }
 
-/** The stored form; undefined: nothing is stored, for nothing stands. */
+/** Returns undefined if nothing needs to be stored. */
 export const encodeAlerts = ({
 	alerts,
 	dataLoss,

@@ -6,15 +6,15 @@ import {needRecord, readNeed} from './need.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** The audit log keeps ten thousand records, and a note may be a megabyte long. */
+/** The audit log has ten thousand records, and a note can be a megabyte long. */
 const longestText = 200;
 
 const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
 
-/** A text of a record, of a stranger's no more than we write. */
+/** Reads a text field. Texts of other writers are cut to the length that this program writes. */
 const textFrom = (fields: Fields, name: string): string | undefined => shortText(fields.text(name))?.toWellFormed();
 
-/** Undefined when there was nothing before. */
+/** Returns undefined if there was nothing before. */
 function decodeBefore(fields: Fields): AuditBefore | undefined {
 	const before = {
 		count: fields.whole('count_before'),
@@ -26,10 +26,9 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
 
-/** More than the instances of any GPU there is, for each GPU that a record names. */
+/** More than the instances of any GPU, for each GPU of a record. */
 const mostInstances = 4 * mostGpus;
 
-/** Undefined where there are none. */
 function decodeInstances(fields: Fields): AuditRecord['instances'] {
 	const instances = fields
 		.records('instances', (one) => ({gpu: one.required('gpu', one.whole('gpu')), ...readInstance(one)}))
@@ -37,7 +36,7 @@ function decodeInstances(fields: Fields): AuditRecord['instances'] {
 	return instances.length === 0 ? undefined : instances;
 }
 
-/** Reads a record of the audit log; undefined for one that does not parse. */
+/** Returns undefined for an invalid record. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
@@ -73,11 +72,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 	});
 }
 
-/**
-The stored form of a record of the audit log. Long texts are cut.
-
-@throws RangeError for an impossible time: a bug of the caller.
-*/
+/** Encodes an audit record. Cuts long texts. Throws RangeError for an impossible time, a bug of the caller. */
 export const encodeAudit = (record: AuditRecord): string =>
 	writeRecord({
 		time: checkTime(record.time),

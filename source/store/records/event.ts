@@ -2,7 +2,7 @@ import {eventKinds, type PoolEvent} from '../../core/model/types.js';
 import {readIfSound} from './json/fields.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** Reads an event; undefined for one that makes no sense, which still says that something changed. */
+/** Returns undefined for an invalid event, which still means that something changed. */
 export function decodeEvent(raw: string): PoolEvent | undefined {
 	return readIfSound(raw, (fields): PoolEvent => {
 		const user = fields.text('user');

@@ -1,7 +1,4 @@
-/**
-The JSON forms of everything that is stored, the same in every store. A reader is lenient where the Go peer is; a writer is
-strict where the peer's Lua is.
-*/
+/** The JSON formats of all stored values, the same in every store. Readers are as lenient as the Go program, writers as strict as its Lua scripts. */
 export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';

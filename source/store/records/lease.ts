@@ -14,7 +14,6 @@ import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js
 
 type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** The part of a GPU that a share has. */
 type Part = Pick<Lease, 'memoryMiB' | 'mig'>;
 
 function readLease(fields: Fields, user: string, part?: Part): Lease {
@@ -39,7 +38,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		job: readProcess(fields, 'job_pid'),
 		silence: readSilence(fields),
 	};
-	// The peer writes this field into leases too, where it says nothing.
+	// The Go program also writes this field into leases, where it has no meaning.
 	fields.time('last_released');
 	const unknownFields = fields.rest();
 	return unknownFields === undefined && part === undefined
@@ -64,7 +63,7 @@ function readEnded(fields: Fields): EndedLease | undefined {
 			};
 }
 
-/** Processes that a record names at most. */
+/** The most processes in one record. */
 const mostLeft = 64;
 
 /** Reads start times by pid. Entries of another form are skipped. */
@@ -77,13 +76,10 @@ const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 				: [],
 		);
 
-/**
-The label of a GPU that is shared. To the Go program, and to versions before shares, its record is a reservation of somebody else without an
-end that matters: they neither take the GPU nor free it.
-*/
+/** The label of a shared GPU. The Go program and old versions see a foreign reservation without a relevant end, and neither take nor free it. */
 const sharedUser = '(shared)';
 
-/** The first second of the year 2100: the end that such a record bears, which says nothing of its shares. */
+/** The first second of the year 2100: the end of such a record, which says nothing about its shares. */
 const farSecond = 4_102_444_800;
 
 function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
@@ -109,15 +105,10 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 	};
 }
 
-/** The last decoded record of each GPU: most records are unchanged between reads. */
+/** Cache of the last decoded record of each GPU, because most records are unchanged between reads. */
 const lastRead: Array<GpuRecord | undefined> = [];
 
-/**
-Reads what is stored for one GPU. Never throws: a record that cannot be read is `garbage`, with the reason in words.
-
-@param index - Which GPU, from 0.
-@param raw - Undefined when nothing is stored.
-*/
+/** Decodes the record of a GPU. Never throws: an unreadable record is `garbage`, with the reason. `raw` is undefined if there is no record. */
 export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 	if (raw === undefined || raw === '') {
 		return {kind: 'free', index, raw};
@@ -157,10 +148,7 @@ function readGpu(index: number, raw: string): GpuRecord {
 	return 'problem' in result ? {kind: 'garbage', index, raw, problem: result.problem} : result.value;
 }
 
-/**
-The fields of a lease as they are stored. Its start and heartbeat are rounded down to whole seconds, its expiry up: nothing is said to
-have happened before it did, and no promise is shortened.
-*/
+/** The stored fields of a lease, in whole seconds. The expiry is rounded up, and the past down, so that nothing is dated after it happened. */
 const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	{
 		user: requiredText(lease.user, 'The label of a lease'),
@@ -186,22 +174,16 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	lease.unknownFields,
 ];
 
-/**
-The stored form of a lease that has its GPU alone.
-
-@throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
-*/
+/** Encodes a lease that has its GPU alone. Throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller. */
 export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
 
-/** Undefined for none. */
 const recordsOf = (leases: readonly Lease[]) =>
 	leases.length === 0 ? undefined : leases.map((lease) => recordOf(...leaseFields(lease)));
 
 /**
-The stored form of a GPU that is shared: one record, so that one comparison guards all its shares. Leases of MIG's instances stand in a list of
-their own: to versions that do not know of instances, such a record is a reservation of somebody else, as to the Go program.
-
-@throws As {@link encodeLease} does, and RangeError where there is no share.
+Encodes a shared GPU as one record, so that one comparison protects all its shares. MIG instances have their own list: versions without instances
+then see a reservation of somebody else, as the Go program does.
+@throws As {@link encodeLease} does, and RangeError without a share.
 */
 export function encodeShares({
 	shares,
@@ -227,10 +209,9 @@ export function encodeShares({
 }
 
 /**
-The stored form of a free GPU; undefined: nothing is stored for it.
-
-@param lastReleased - In seconds; undefined for a GPU that was never used.
-@param ended - The lease that ended then. It stands in an object of its own, so that no one takes its id for that of a lease that holds.
+Encodes a free GPU. Undefined: no record is stored.
+@param lastReleased - In seconds. Undefined for a GPU that was never used.
+@param ended - The lease that ended then. Stored in a nested object, so that its id is never mistaken for that of a live lease.
 */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined
@@ -247,7 +228,7 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 				},
 			});
 
-/** The instance of MIG that a record is about. Only its UUID has to be there. */
+/** Reads a MIG instance. Only its UUID is required. */
 export function readInstance(fields: Fields): HeldInstance {
 	return {
 		uuid: fields.required('uuid', fields.text('uuid')),
@@ -258,7 +239,6 @@ export function readInstance(fields: Fields): HeldInstance {
 	};
 }
 
-/** The stored form of an instance; undefined for none. */
 export const instanceRecord = (instance: HeldInstance | undefined) =>
 	instance && {
 		uuid: instance.uuid,

@@ -1,8 +1,7 @@
-/** Encodes the requirements of a request for queue entries and audit records. */
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** @throws RecordProblem, as all that reads a record does, for a need that names neither a profile nor instances: it asks for something else. */
+/** Throws RecordProblem for a need that names neither a profile nor instances, because it asks for something unknown. */
 function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	if (fields === undefined) {
 		return undefined;
@@ -15,7 +14,7 @@ function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
 }
 
-/** Absent where it asks for nothing. */
+/** Returns undefined if nothing is required. */
 export function readNeed(fields: Fields | undefined): Need | undefined {
 	if (fields === undefined) {
 		return undefined;
@@ -35,7 +34,7 @@ export function readNeed(fields: Fields | undefined): Need | undefined {
 	return unknownFields === undefined ? need : {...need, unknownFields};
 }
 
-/** The stored form of a need. Fields that this version does not know stay as they were. */
+/** Encodes a need. Fields that this version does not know are kept. */
 export const needRecord = ({
 	minMemoryMiB,
 	shareMiB,

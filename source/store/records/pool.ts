@@ -6,17 +6,17 @@ import {readBoot} from './process.js';
 import {textOf} from './json/raw.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
-/** The peer's early pools name no provider: they were all of NVIDIA. */
+/** Old pools of the Go program have no provider. They were all NVIDIA. */
 export const earlyProvider: ProviderName = 'nvidia';
 
-/** The three values that describe a pool, as they are stored. */
+/** The three stored values of a pool. */
 export type RawPool = {
 	readonly gpuCount: string | undefined;
 	readonly provider: string | undefined;
 	readonly machine: string | undefined;
 };
 
-/** @returns The error for a pool whose own values make no sense, with the way out. */
+/** Returns the error for a pool with invalid values, and a way out. */
 export const poolGarbage = (
 	problem: string,
 	hint = 'Put that value right; or remove it and run canhazgpu admin, without --force, which would end all reservations',
@@ -24,12 +24,7 @@ export const poolGarbage = (
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));
 
-/**
-Reads what describes the pool.
-
-@returns Undefined when there is no pool.
-@throws CanhazgpuError `pool-garbage` when the values make no sense.
-*/
+/** Decodes a pool. Undefined if there is none. Throws `pool-garbage` if the values are invalid. */
 export function decodePool(raw: RawPool): Pool | undefined {
 	if (raw.gpuCount === undefined) {
 		return undefined;
@@ -48,7 +43,7 @@ export function decodePool(raw: RawPool): Pool | undefined {
 	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};
 }
 
-/** The last decoded value, which hardly ever changes. */
+/** Cache of the last decoded value, which hardly ever changes. */
 let lastMachine: {readonly raw: string; readonly machine: NonNullable<Pool['machine']>} | undefined;
 
 function decodeMachine(raw: string): NonNullable<Pool['machine']> {
@@ -69,7 +64,6 @@ function decodeMachine(raw: string): NonNullable<Pool['machine']> {
 	return machine.value;
 }
 
-/** The stored form of a pool. */
 export const encodePool = ({gpuCount, provider, machine}: Pool): RawPool => ({
 	gpuCount: String(gpuCount),
 	provider,

@@ -1,10 +1,10 @@
 import type {ProcessIdentity, Silence} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** The fields that hold a process begin so. */
+/** Prefixes of the fields of a process. */
 type ProcessPrefix = 'pid' | 'job_pid';
 
-/** The names of the fields, written out: names that are put together for each record make reading and writing it several times as slow. */
+/** The field names, written out, because building them for each record makes reading and writing several times as slow. */
 const namesOf = {
 	pid: {startTicks: 'pid_start', namespace: 'pid_ns', timeNamespace: 'pid_time_ns', group: 'pid_group'},
 	job_pid: {
@@ -15,7 +15,6 @@ const namesOf = {
 	},
 } as const;
 
-/** Reads a process from the fields of its pid, start time and namespaces. */
 export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdentity | undefined {
 	const names = namesOf[prefix];
 	const pid = fields.whole(prefix);
@@ -34,7 +33,7 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 			};
 }
 
-/** The fields of the process that holds a lease or waits, to be written. */
+/** Returns the fields of the process that holds a lease or waits. */
 export const holderFields = (process: ProcessIdentity) => ({
 	pid: process.pid,
 	pid_start: process.startTicks,
@@ -43,7 +42,7 @@ export const holderFields = (process: ProcessIdentity) => ({
 	pid_group: process.group,
 });
 
-/** The fields of the process of a job, to be written. */
+/** Returns the fields of a job's process. */
 export const jobFields = (process: ProcessIdentity) => ({
 	job_pid: process.pid,
 	job_pid_start: process.startTicks,
@@ -52,16 +51,16 @@ export const jobFields = (process: ProcessIdentity) => ({
 	job_pid_group: process.group,
 });
 
-/** Version 0.1.0 wrote this, and the machine-id, where it could not read the boot id. */
+/** Version 0.1.0 stored this and the machine-id if it could not read the boot id. */
 const unreadBootId = 'no-boot-id-';
 
-/** The boot in which a record was written. Undefined: unknown. */
+/** Returns the boot in which a record was written. Undefined if unknown. */
 export function readBoot(fields: Fields): string | undefined {
 	const bootId = fields.text('boot_id');
 	return bootId?.startsWith(unreadBootId) === true ? undefined : bootId;
 }
 
-/** Reads the watch over a silent holder. An unreadable watch is ignored: a new one begins, and the holder keeps its GPU. */
+/** Reads the watch over a silent holder. An unreadable watch is ignored: another begins, and the holder keeps its GPU. */
 export function readSilence(fields: Fields): Silence | undefined {
 	const silence = fields.object('silence');
 	const clock = silence?.anyText('clock');
@@ -73,7 +72,6 @@ export function readSilence(fields: Fields): Silence | undefined {
 		: {clock, seconds, since, ...(lastHeartbeat !== undefined && {lastHeartbeat})};
 }
 
-/** The same, to be written. */
 export const silenceRecord = (silence: Silence | undefined): Readonly<Record<string, unknown>> | undefined =>
 	silence && {
 		clock: silence.clock,

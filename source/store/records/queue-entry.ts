@@ -14,7 +14,7 @@ import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 const nanosecondsPerSecond = 1e9;
 
-/** Whole seconds and the rest apart: their product as one would be off by a few nanoseconds. */
+/** Whole seconds and the rest are multiplied separately, because one product would be off by a few nanoseconds. */
 const nanoseconds = (seconds: number | undefined): number | undefined =>
 	seconds === undefined
 		? undefined
@@ -30,7 +30,7 @@ function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undef
 		: {gpu, mig, kind, detail: item.anyText('detail'), since};
 }
 
-/** Instances stand apart: versions that do not know of them would take the whole GPU to be out of service. */
+/** Instances are stored separately, because versions without instances would take the whole GPU for out of service. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = [
 		...fields.records('unavailable_gpus', (item) => readOutage(item)),
@@ -56,12 +56,12 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 }
 
 function readEntry(fields: Fields, id: string): QueueEntry {
-	// The position in the queue names the entry. This field is a copy.
+	// The position in the queue has the id of the entry. This field is a copy.
 	fields.text('id');
 	const lastHeartbeat = fields.time('last_heartbeat');
 	const enqueueTime = fields.time('enqueue_time') ?? lastHeartbeat;
 	const requestedIds = fields.integers('requested_ids');
-	// Zero is how the peer says that there is none.
+	// The Go program writes zero for none.
 	const expiryNanoseconds = fields.quantity('expiry_duration') ?? 0;
 	const entry: QueueEntry = {
 		id,
@@ -91,12 +91,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 	return unknownFields === undefined ? entry : {...entry, unknownFields};
 }
 
-/**
-Reads one entry of the queue. Never throws.
-
-@param id - As the queue has it.
-@param raw - Undefined when the id has no entry.
-*/
+/** Decodes a queue entry. Never throws. `raw` is undefined if the id has no entry. */
 export function decodeQueueEntry(id: string, raw: string | undefined): QueueRecord {
 	if (raw === undefined) {
 		return {kind: 'orphan', id};
@@ -120,11 +115,7 @@ const outageRecords = (outages: readonly NotedOutage[] = []) =>
 				since: formatRfc3339(since),
 			}));
 
-/**
-The stored form of a queue entry.
-
-@throws TypeError for an empty label or id, RangeError for an impossible time: bugs of the caller.
-*/
+/** Encodes a queue entry. Throws TypeError for an empty label or id, RangeError for an impossible time: bugs of the caller. */
 export const encodeQueueEntry = (entry: QueueEntry): string =>
 	writeRecord(
 		{

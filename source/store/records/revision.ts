@@ -1,11 +1,11 @@
-/** How many commits a store has seen, as it is stored: `COUNT BASE SECONDS RUN`. */
+/** The stored count of a store's commits: `COUNT BASE SECONDS RUN`. */
 import type {Revision} from '../../core/model/types.js';
 
 const countPattern = /^\d{1,15}$/v;
 const sincePattern = /^\d{1,12}$/v;
 const runPattern = /^\S*$/v;
 
-/** The four words of it; undefined where it is none. It is read with everything, so that no pattern takes it apart. */
+/** Splits the four words. Undefined if invalid. Called for every read, so without a regular expression. */
 function wordsOf(raw: string | undefined) {
 	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
 	return rest.length === 0 &&
@@ -17,12 +17,7 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/**
-Reads the revision. What is not one, or is absent, is that of a store that this program has not written to yet.
-
-@param raw - As stored; undefined when nothing is.
-@param run - The store's present run; undefined when that is not known: then it is the one in which the last commit was made.
-*/
+/** Decodes the revision. Invalid or absent: not written yet. If the store's current run is unknown, the last commit's is assumed. */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {
@@ -32,16 +27,15 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 	const {count, base, since, run: storedRun} = stored;
 	return run === undefined || run === storedRun
 		? {count, base, run: storedRun, since, raw}
-		: // Nothing was committed in this run yet: it begins with what it found.
+		: // Nothing was committed in this run yet, so the run begins with this count.
 			{count, base: count, run, since: undefined, raw};
 }
 
 /**
-The stored form of the revision after one more commit.
-
-@param before - As it was decoded for the present run.
+Encodes the revision after one more commit.
+@param before - As decoded for the current run.
 @param now - The store's clock, in seconds.
-@param restored - When the commit puts back what a reader knew of this count: every commit up to it is there again.
+@param restored - Set if the commit restores a reader's data: all commits up to this count are back.
 */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;

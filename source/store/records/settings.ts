@@ -1,4 +1,3 @@
-/** Encodes what administrators set: drained GPUs and the policy, each as one record. */
 import type {Drain, PolicySetting} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
@@ -6,7 +5,7 @@ import {optionalText, writeRecord} from './json/write.js';
 
 type Problem = {readonly problem: string};
 
-/** Never throws: what is wrong with the record comes back in words. */
+/** Never throws: problems of the record are returned as text. */
 function readMap<Key, Value>(
 	raw: string | undefined,
 	name: string,
@@ -15,7 +14,6 @@ function readMap<Key, Value>(
 	return raw === undefined ? {value: new Map()} : readRecord(raw, (fields) => new Map(fields.records(name, read)));
 }
 
-/** Reads who set it, and when. */
 const readOrigin = (item: Fields) => ({by: item.text('by'), since: item.required('since', item.time('since'))});
 
 const originRecord = ({by, since = 0}: Pick<Drain, 'by' | 'since'>) => ({
@@ -23,7 +21,6 @@ const originRecord = ({by, since = 0}: Pick<Drain, 'by' | 'since'>) => ({
 	since: formatRfc3339(since),
 });
 
-/** Reads which GPUs are out of service. */
 export function decodeDrains(raw: string | undefined): Problem | {readonly drains: ReadonlyMap<number, Drain>} {
 	const read = readMap(raw, 'drains', (item): readonly [number, Drain] => [
 		item.required('gpu', item.whole('gpu')),
@@ -32,7 +29,7 @@ export function decodeDrains(raw: string | undefined): Problem | {readonly drain
 	return 'problem' in read ? read : {drains: read.value};
 }
 
-/** The stored form; undefined: nothing is stored, for none is out of service. */
+/** Returns undefined if no GPU is drained. */
 export const encodeDrains = (drains: ReadonlyMap<number, Drain>): string | undefined =>
 	drains.size === 0
 		? undefined
@@ -44,7 +41,6 @@ export const encodeDrains = (drains: ReadonlyMap<number, Drain>): string | undef
 				})),
 			});
 
-/** Reads the policy. */
 export function decodePolicy(raw: string | undefined): Problem | {readonly policy: ReadonlyMap<string, PolicySetting>} {
 	const read = readMap(raw, 'policy', (item): readonly [string, PolicySetting] => [
 		item.required('key', item.text('key')),
@@ -53,7 +49,7 @@ export function decodePolicy(raw: string | undefined): Problem | {readonly polic
 	return 'problem' in read ? read : {policy: read.value};
 }
 
-/** The stored form; undefined: nothing is stored, for no key is set. */
+/** Returns undefined if no key is set. */
 export const encodePolicy = (policy: ReadonlyMap<string, PolicySetting>): string | undefined =>
 	policy.size === 0
 		? undefined

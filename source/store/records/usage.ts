@@ -30,21 +30,17 @@ function readUsage(fields: Fields): UsageRecord {
 		model: fields.text('model'),
 		memoryMiB: fields.anyNumber('memory_mib'),
 		mig: readUsedInstance(fields.object('mig')),
-		// A reason that a later version made up is no reason to lose the record.
+		// A reason of a later version must not invalidate the record.
 		endReason: endReasons.find((known) => known === endReason),
 	};
 }
 
-/** Reads a usage record; undefined for one that does not parse. */
+/** Returns undefined for an invalid record. */
 export function decodeUsage(raw: string): UsageRecord | undefined {
 	return readIfSound(raw, readUsage);
 }
 
-/**
-The stored form of a usage record.
-
-@throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
-*/
+/** Encodes a usage record. Throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller. */
 export const encodeUsage = (usage: UsageRecord): string =>
 	writeRecord({
 		user: requiredText(usage.user, 'The label of a usage record'),
@@ -62,10 +58,7 @@ export const encodeUsage = (usage: UsageRecord): string =>
 		end_reason: usage.endReason,
 	});
 
-/**
-The texts that a stored record of this user holds: as we write the label, and as Go does, which escapes what HTML would mind.
-They cannot occur inside a string of the record, where quotes are escaped.
-*/
+/** Returns a user's label as encoded by this program, and by Go, which escapes HTML. A record's strings cannot contain them unescaped. */
 export function usageNeedles(user: string): readonly string[] {
 	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;
 	const peers = ours.replaceAll(

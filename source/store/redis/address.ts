@@ -1,4 +1,3 @@
-/** Address and credentials of a Redis, from the configuration. */
 import type {ConnectionOptions} from 'node:tls';
 import type {RedisOptions} from 'ioredis';
 import {CanhazgpuError} from '../../errors.js';
@@ -7,34 +6,34 @@ export type RedisAddress = {
 	readonly host: string;
 	readonly port: number;
 	readonly db: number;
-	/** `redis://` or `rediss://`; what it says goes before the other fields. */
+	/** `redis://` or `rediss://`. Overrides the other fields. */
 	readonly url?: string;
 	readonly username?: string;
 	readonly password?: string;
 	/** Path of a Unix socket, instead of host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** Additional advice if the server wants a password. */
+	/** Additional advice if the server requires a password. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
 	/** For error messages: `Redis at localhost:6379`. */
 	readonly name: string;
-	/** For every face: `redis localhost:6379/0`. */
+	/** For users, such as `redis localhost:6379/0`. */
 	readonly location: string;
-	/** `redis-cli`, with the options that lead there. */
+	/** `redis-cli` with the options for this server. */
 	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;
 	readonly options: RedisOptions;
 };
 
-/** The message never holds the address itself: there may be a password in it. */
+/** The message never contains the address, which can contain a password. */
 const badUrl = (problem: string): CanhazgpuError =>
 	new CanhazgpuError('config', `redis.url ${problem}`, {hint: 'Write redis://[user:password@]host[:port][/db]'});
 
-/** The address in its fields. Throws `config` for a url that is none. */
+/** Splits the URL into the other fields. Throws `config` for an invalid URL. */
 export function withUrl(address: RedisAddress): RedisAddress {
 	if (address.url === undefined) {
 		return address;
@@ -75,19 +74,17 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
-/** Whether both are one server, so that what lets into the one may be shown to the other. This machine has three names. */
+/** Whether both are the same server, so that credentials of one may be sent to the other. This machine has three names. */
 export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
 		: a.socket === b.socket;
 
-/** Returns the address without credentials. */
 export function withoutSecrets(given: RedisAddress): RedisLocation {
 	const {host, port, db, socket} = withUrl(given);
 	return {host, port, db, socket};
 }
 
-/** For every face: `redis localhost:6379/0`. */
 export function locationOf({host, port, db, socket}: RedisLocation): string {
 	return `redis ${nameOf({host, port, socket})}/${db}`;
 }
@@ -105,7 +102,7 @@ function shellOf({host, port, db, socket, tls}: RedisLocation & Pick<RedisAddres
 		.join(' ');
 }
 
-/** With the options of ioredis that lead there. Throws `config` for a url that is none. */
+/** Returns the options of ioredis. Throws `config` for an invalid URL. */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {

@@ -1,6 +1,3 @@
-/**
-Puts a plan into the KEYS and ARGV of commit.lua.
-*/
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {wireOf} from '../records/index.js';
@@ -14,12 +11,12 @@ type Arguments = {
 	readonly values: readonly Argument[];
 };
 
-/** Hands each key its position among KEYS, from 1, once. */
+/** Assigns each key one position among KEYS, starting at 1. */
 class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Adds a step for a key that exists once in a pool. */
+	/** Adds a key that exists once in a pool. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
 		return this.#at(keys[name]);
 	}
@@ -32,7 +29,7 @@ class KeyList {
 		return this.#at(`${changeKeyPrefix}${id}`);
 	}
 
-	/** The id may be bytes that are no text. */
+	/** The id can contain bytes that are not text. */
 	entry(id: string): number {
 		const wire = wireOf(id);
 		return typeof wire === 'string'
@@ -59,7 +56,6 @@ const valueSteps = (
 	raw: string | undefined,
 ): readonly Argument[] => (raw === undefined ? [without, position] : [withValue, position, wireOf(raw)]);
 
-/** The position of the key that holds what is expected. */
 function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>, keyList: KeyList): number {
 	switch (expectation.kind) {
 		case 'gpu': {
@@ -84,13 +80,13 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 }
 
 type Expected = {
-	/** Pairs of a key's position and its value. */
+	/** Pairs of a key's position and its expected value. */
 	readonly values: readonly Argument[];
 	readonly absent: readonly Argument[];
 	readonly steps: readonly Argument[];
 };
 
-/** Sorts what is expected into what is read at once, and the queue. */
+/** Divides the expectations into values, which are read at once, and the queue. */
 function expectedOf({expect, change}: RawPlan, keyList: KeyList): Expected {
 	const values: Argument[] = [];
 	const absent: Argument[] = change === undefined ? [] : [keyList.change(change.id)];
@@ -152,7 +148,7 @@ function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 	}
 }
 
-/** Whether a write asks for more memory than what it replaces. */
+/** Whether a write needs more memory than the value it replaces. */
 function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	switch (write.kind) {
 		case 'join':
@@ -177,16 +173,11 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	}
 }
 
-/**
-True for a plan that asks the store for something new. Those are refused when its memory is full; what gives back, or keeps what
-is held, is not.
-*/
+/** Whether a plan asks for something new, and is refused if the store's memory is full. Plans that free or keep something are not. */
 const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 	grants || writes.some((write) => isMore(write, expect)) || (writes.length === 0 && usage.length === 0);
 
-/**
-@param run - Names the present run of the server; empty when that is not known.
-*/
+/** `run` identifies the server's current run. Empty if unknown. */
 export function commitArguments(plan: RawPlan, run: string): Arguments {
 	const keyList = new KeyList();
 	const {change} = plan;

@@ -1,4 +1,4 @@
-/** A connection to Redis that reports clearly when it is down. ioredis reconnects; this class decides who waits, and for how long. */
+/** A connection to Redis that reports clearly when it is down. ioredis reconnects. This class decides which operations wait, and for how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
@@ -18,24 +18,24 @@ import {
 	unreachable,
 } from './failures.js';
 
-/** The longest that one operation tries, and that opening takes. */
+/** Time limit for one operation, and for opening. */
 const patienceMs = 5000;
 
-/** How long after a loss an operation waits for the connection to come back. On a busy machine, 1.5 s were not always enough. After that, operations fail at once. */
+/** How long an operation waits for a lost connection. On a busy machine, 1.5 s was sometimes too short. After that, operations fail at once. */
 const graceMs = 3000;
 
-/** Far more than any answer has: what reads it keeps it in memory until its end. */
+/** Far more than any answer. The parser keeps an answer in memory until its end. */
 const mostAnswerBytes = 67_108_864;
 
 const longestRetryMs = 2000;
 const shortPauseMs = 100;
 
 type ConnectionHooks = {
-	/** Keep reconnecting for ever; else give up soon after a loss. */
+	/** Reconnect forever. Otherwise, give up soon after a loss. */
 	readonly keepReconnecting: boolean;
 	/** Runs on each new connection. */
 	readonly prepare: (client: Redis) => Promise<unknown>;
-	/** Whether even the first connection waits for `prepare`; later ones always do. */
+	/** Whether the first connection waits for `prepare`, too. Later ones always do. */
 	readonly preparesFirst: boolean;
 	readonly lost?: (reason: string) => void;
 	readonly restored?: () => void;
@@ -52,7 +52,7 @@ export class Connection {
 	#lastError: unknown;
 	/** Bytes received since the last complete answer. */
 	#unreadBytes = 0;
-	/** The server's own word for why this connection is of no use. */
+	/** The server's reason for rejecting this connection. */
 	#refusal: CanhazgpuError | undefined;
 	readonly client: Redis;
 
@@ -82,7 +82,7 @@ export class Connection {
 		});
 	}
 
-	/** Leaves a server whose answer does not end. Answers come one after the other, so each whole one begins the count again. */
+	/** Disconnects from a server whose answer does not end. Answers come one after the other, so each complete answer resets the count. */
 	#boundAnswers(): void {
 		const {stream} = this.client;
 		this.#unreadBytes = 0;
@@ -94,7 +94,7 @@ export class Connection {
 		});
 	}
 
-	/** The server did not answer: decides whether to go on trying. */
+	/** Decides whether to retry after the server did not answer. */
 	#afterSilence(
 		error: unknown,
 		stream: Redis['stream'],
@@ -104,7 +104,7 @@ export class Connection {
 		const cause = isEndless ? this.#lastError : error;
 		const isSilent = hasTimedOut(error);
 		if (isSilent) {
-			// A connection that is silent for so long may be dead without a word.
+			// A connection that is silent for this long may be dead without notice.
 			this.#lastError = error;
 			this.#reconnect(stream);
 		}
@@ -118,7 +118,7 @@ export class Connection {
 		}
 	}
 
-	/** Leaves this stream for a new one, unless another command has done so already. */
+	/** Replaces this stream with another one, unless another command has done so already. */
 	#reconnect(stream: Redis['stream']): void {
 		if (this.client.stream !== stream) {
 			return;
@@ -136,7 +136,7 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		// The cause of the end is more useful than the end itself.
+		// The cause of a disconnection is more useful than the disconnection.
 		if (!isCut(error) || this.#lastError === undefined) {
 			this.#lastError = error;
 		}
@@ -145,7 +145,7 @@ export class Connection {
 			this.#refusal = refusal(error, this.endpoint);
 		}
 
-		// Otherwise ioredis would continue in database 0 if it cannot select another.
+		// ioredis continues in database 0 if it cannot select the configured one.
 		if (this.#refusal !== undefined || this.client.status === 'connect') {
 			this.client.disconnect(this.#wasUp);
 		}
@@ -228,11 +228,9 @@ export class Connection {
 	}
 
 	/**
-	Sends a command and sees it through: short losses of the connection, a server that is loading, a failover.
-
-	@param send - Sends it. It may be called again after an answer that says that nothing was done.
-	@param options - What may be done about a lost answer.
-	@param options.isRepeatable - True when doing it twice does no harm, so that a lost answer is asked for again.
+	Sends a command and retries it: after short losses of the connection, while a server is loading, after a failover.
+	@param send - Called again if the answer says that nothing was done.
+	@param options.isRepeatable - Whether a second execution is harmless, so that the command is also repeated after a lost answer.
 	*/
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,
@@ -273,7 +271,7 @@ export class Connection {
 		}
 	}
 
-	/** Gives the connection up. Whatever is under way is rejected. */
+	/** Closes the connection. Pending operations are rejected. */
 	close(): void {
 		this.#isClosed = true;
 		this.client.disconnect();

@@ -1,19 +1,16 @@
-/**
-Turns Redis failures into errors for the user. The original error is not kept as the cause: ioredis attaches the command, which can be AUTH
-with the password.
-*/
+/** Turns Redis failures into errors for the user, without the cause, because ioredis attaches the command, which can be AUTH with the password. */
 import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
 import {keys} from './keys.js';
 
-/** Replies that will be another in a moment; nothing was done. */
+/** Temporary errors. The command was not executed. */
 const transientWords = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 
 const replyText =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
-/** Errors without a word of their own. Redis takes only short commands before the password. */
+/** Errors without an error code. Redis accepts only short commands before the password. */
 const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
@@ -22,16 +19,16 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['CLIENTS', /max number of clients/v],
 ];
 
-/** True for an answer of Redis, false for the lack of one. */
+/** True for an error answered by Redis, false if no answer came. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** The word by which Redis names an error. Redis before 7 wraps the errors of scripts in other words. */
+/** Returns the error code. Redis before 7 wraps errors of scripts in other words. */
 function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
-/** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect again. Neither did anything. */
+/** `again`: retry in a moment. `elsewhere`: this server became a replica, so connect again. Neither command was executed. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {
 		return undefined;
@@ -54,22 +51,21 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
-/** More came than any answer has, and it was not whole. */
+/** More bytes arrived than any answer has, without an end. */
 export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** So ioredis ends the message when the reading of an answer fails, also for lists so deep that the stack is not enough. */
+/** ioredis adds this to the message if it cannot parse an answer, including lists too deep for the stack. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
-/** True for a mistake of the program, which says nothing of the connection. */
+/** Whether the error is a bug of the program and says nothing about the connection. */
 export const isMistake = (error: unknown): boolean =>
 	[TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind && !isUnreadable(error));
 
-/** Whether ioredis gave up waiting for an answer. */
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
-/** The end of a connection, which says nothing of what ended it. */
+/** The end of a connection, without a reason. */
 export const isCut = (error: unknown): boolean =>
 	error instanceof Error && /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
 
@@ -103,7 +99,6 @@ function tlsFailureOf(error: unknown): TlsFailure | undefined {
 	return code === undefined ? undefined : tlsFailures.find(({pattern}) => pattern.test(code));
 }
 
-/** Why there is no connection. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof EndlessAnswer) {
 		return 'its answer has no end';
@@ -137,10 +132,9 @@ export function reasonOf(error: unknown): string {
 
 export const unreachableText = ({name}: Endpoint, reason: string): string => `Cannot reach ${name}: ${reason}`;
 
-/** No connection, or none that answers. */
 export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError {
 	const isEncrypted = endpoint.options.tls !== undefined;
-	// A server that expects TLS ends a plain connection; one that does not waits for more.
+	// A server that expects TLS ends a plain connection. A plain server waits for more TLS data.
 	const doubt = isEncrypted
 		? ', and does it speak TLS (redis.tls)'
 		: isCut(error)
@@ -217,7 +211,6 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	],
 ]);
 
-/** The user's error for an answer that is an error. */
 export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	const {name, db, passwordHint, shell} = endpoint;
 	const word = wordOf(error);
@@ -226,7 +219,7 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 		return wrongKey(endpoint, key ?? 'a key', type ?? 'key of another type');
 	}
 
-	// The scripts look at the types themselves; the history and the audit log are also read without one.
+	// The scripts check types themselves. The history and the audit log are also read without a script.
 	if (word === 'WRONGTYPE') {
 		const isAuditLog = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
 		return wrongKey(
@@ -239,7 +232,7 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
 	const [code, problem, usual] = wordings.get(word) ?? unknown;
-	// A connection without a password may be one that may do little.
+	// A connection without a password may have few permissions.
 	const hint = (word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual).replace(
 		'{shell}',
 		() => shell,
@@ -247,6 +240,6 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
-/** A key that is not what it should be. */
+/** A key with the wrong type. */
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
 	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);

@@ -1,6 +1,4 @@
-/**
-The pool in Redis, where the Go peer may use it too. Reading is one script and one round trip, so is committing.
-*/
+/** The pool in Redis, which the Go program can share. A read is one script and one round trip, and so is a commit. */
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -26,7 +24,7 @@ import {subscribe, type ChannelListener} from './subscription.js';
 import {readCondition, Uptime} from './server-info.js';
 
 export type RedisStoreOptions = RedisAddress & {
-	/** Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for. */
+	/** Reconnect forever, for a monitor or a running job. Otherwise give up soon, for a command that somebody waits for. */
 	readonly keepReconnecting: boolean;
 };
 
@@ -37,13 +35,7 @@ type Scripted = Redis & {
 
 const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
-/**
-Connects to a pool in Redis.
-
-@param options - Where it is, and how long to bear with it.
-@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, `config` for a
-url that is none.
-*/
+/** Throws within about 5 s: `store-unreachable`, `store-refused` for a missing database, `config` for an invalid URL. */
 export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
 	const uptime = new Uptime();
@@ -76,7 +68,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// An early pool of the Go program, which writes this key on first use. A read-only client has read the pool anyway.
+				// An old pool of the Go program, which writes this key on first use. A read-only client could read the pool anyway.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 
@@ -94,7 +86,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// A value that is no string, or may not be read alone, is read with everything else.
+				// A value that is not a string or cannot be read alone is read with everything else.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}
@@ -107,7 +99,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 			return ask(
 				connection,
 				async (client) => {
-					// Only now: the server may be another one than when the plan was made.
+					// Only now, because the server may have changed since the plan was made.
 					const {keys: used, values} = commitArguments(raw, uptime.run ?? '');
 					return (client as Scripted).commitPlan(used.length, ...used, ...values);
 				},

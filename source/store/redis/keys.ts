@@ -1,51 +1,49 @@
-/**
-The keys in Redis. Those without a comment are shared with the Go peer.
-*/
+/** The keys in Redis. Those without a comment are shared with the Go program, and "ours" are not. */
 export const keys = {
 	gpuCount: 'canhazgpu:gpu_count',
 	provider: 'canhazgpu:provider',
-	/** Ours: which machine the pool belongs to. */
+	/** Ours: the pool's machine. */
 	machine: 'canhazgpu:machine',
 	queue: 'canhazgpu:queue',
 	history: 'canhazgpu:usage_history_sorted',
-	/** Ours: GPUs out of service. */
+	/** Ours: drained GPUs. */
 	drains: 'canhazgpu:drain',
-	/** Ours: the alerts that stand. */
+	/** Ours: active alerts. */
 	alerts: 'canhazgpu:notices',
-	/** Ours: what an administrator has set for everybody. */
+	/** Ours: the policy. */
 	policy: 'canhazgpu:policy',
-	/** Ours: how many commits there were, by which a reader sees that some were lost. */
+	/** Ours: the number of commits, from which readers detect lost ones. */
 	revision: 'canhazgpu:revision',
 	/**
-	Ours: when each user last used each GPU, a hash that is made from the history. `user LABEL` holds `GPU END_SECONDS` for each GPU, `count`
-	how many records the history had then. What ended after `since`, in seconds, is in it; what ended before may not be.
+	Ours: when each user last used each GPU, a hash made from the history. `user LABEL` contains `GPU END_SECONDS` for each GPU, and `count` the
+	number of records in the history at that time. Includes everything that ended after `since`, in seconds, but maybe not what ended before.
 	*/
 	lastUse: 'canhazgpu:last_use',
 	/** Ours: the audit log, a stream. */
 	auditLog: 'canhazgpu:trail',
-	/** The peer's: held while it hands out GPUs. */
+	/** The Go program's lock while it grants GPUs. */
 	allocationLock: 'canhazgpu:allocation_lock',
-	/** Ours: set when nothing is left of the history that the peer kept at first. */
+	/** Ours: set when the Go program's old history is copied completely. */
 	oldHistoryMoved: 'canhazgpu:old_history_moved',
-	/** Ours: who scans for everybody, `INTERVAL_MS OWNER`, for a few seconds. */
+	/** Ours: the viewer that scans for all, `INTERVAL_MS OWNER`, for a few seconds. */
 	scanner: 'canhazgpu:scanner',
 	/** Ours: the last scan, `SECONDS JSON`. */
 	scan: 'canhazgpu:scan',
-	/** Never written: commands that change nothing are aimed at it. */
+	/** Never written: the target of commands that change nothing. */
 	nothing: 'canhazgpu:nothing',
 } as const;
 
-/** Ours: where changes are announced. */
+/** Ours: the channel for changes. */
 export const eventChannel = 'canhazgpu:events';
 
-/** Ours: where a new scan is announced, apart from the changes of the pool, so that no one reads that for it. */
+/** Ours: the channel for scans, separate so that nobody reads the pool after a scan. */
 export const scanChannel = 'canhazgpu:scans';
 
 export const gpuKeyPrefix = 'canhazgpu:gpu:';
 export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 
-/** Ours: which attempt of a change was carried out, for an hour. */
+/** Ours: the executed attempt of a change, for an hour. */
 export const changeKeyPrefix = 'canhazgpu:change:';
 
-/** Ours: how busy the GPUs were, a text for each hour since the epoch. They end by themselves. */
+/** Ours: the load of the GPUs, one text for each hour since the epoch. The keys expire. */
 export const loadKeyPrefix = 'canhazgpu:load:';

@@ -1,6 +1,3 @@
-/**
-Turns the answer of read.lua into what was read.
-*/
 import type {ReadOptions} from '../../core/model/ports.js';
 import {rawOf, usageNeedles} from '../records/index.js';
 import type {RawSnapshot, RawValue} from '../raw-snapshot.js';
@@ -16,7 +13,7 @@ export const readArguments = ({user, change, withoutQueue}: ReadOptions): Readon
 	...(user === undefined ? [] : [user.toWellFormed(), ...usageNeedles(user)]),
 ];
 
-/** A value as the script tells it: a string, a list that holds a type, or nothing. */
+/** Decodes a value of the script: a string, a list with a type name, or nothing. */
 function valueOf(reply: unknown): RawValue {
 	if (Array.isArray(reply)) {
 		return {wrongType: rawOf(bytesOf(reply[0]))};
@@ -26,7 +23,7 @@ function valueOf(reply: unknown): RawValue {
 	return value === undefined ? undefined : rawOf(value);
 }
 
-/** When each GPU was last used, of those uses that ended in a second from which on they count. */
+/** Returns when each GPU was last used, of uses that ended at or after the first second. */
 function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<number, number> {
 	const words = uses.split(' ');
 	const lastUse = new Map<number, number>();
@@ -40,7 +37,7 @@ function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<numb
 	return lastUse;
 }
 
-/** @throws CanhazgpuError `pool-garbage` when the queue is not a queue; WrongShape for what read.lua does not answer. */
+/** @throws CanhazgpuError `pool-garbage` if the queue is not a queue, WrongShape for an invalid answer. */
 export function parseReadReply(reply: unknown, endpoint: Endpoint): Omit<RawSnapshot, 'storeUptimeSeconds' | 'run'> {
 	const [
 		seconds,

@@ -1,11 +1,9 @@
-/**
-Checks what a server answers before it is used: whatever listens on a port may answer anything.
-*/
+/** Checks a server's answers before use, because any server can listen on the port. */
 import type {Redis} from 'ioredis';
 import type {Connection} from './connection.js';
 import {strangeAnswer} from './failures.js';
 
-/** An answer of a form that no Redis gives. */
+/** An answer that no Redis sends. */
 export class WrongShape extends Error {}
 
 export function integerOf(reply: unknown): number {
@@ -32,7 +30,7 @@ export function bytesOf(reply: unknown): Uint8Array {
 	return reply;
 }
 
-/** Undefined for what the server answers where there is nothing. */
+/** Returns undefined for the server's answer for no value. */
 export const optional = <Item>(reply: unknown, itemOf: (reply: unknown) => Item): Item | undefined =>
 	reply === null || reply === undefined ? undefined : itemOf(reply);
 
@@ -55,13 +53,11 @@ export function wordOf<Word extends string>(reply: unknown, words: readonly Word
 }
 
 /**
-Sends a command, sees it through, and reads its answer.
-
-@param connection
-@param send - Sends it; see {@link Connection.run}.
+Sends a command with retries, and reads its answer.
+@param send - See {@link Connection.run}.
 @param parse - Reads the answer with the functions above.
 @param isRepeatable - See {@link Connection.run}.
-@throws CanhazgpuError `store-unreachable` for an answer of a form that no Redis gives, and all that `run` throws.
+@throws CanhazgpuError `store-unreachable` for an answer that no Redis sends, and all errors of `run`.
 */
 export async function ask<Result>(
 	connection: Connection,

@@ -1,6 +1,3 @@
-/**
-The scan that viewers share, in two keys of ours.
-*/
 import type {Redis} from 'ioredis';
 import {longestScan, type ScanBoard} from '../../core/model/ports.js';
 import {rawOf, textOf} from '../records/json/raw.js';
@@ -14,7 +11,7 @@ import resignLua from './lua/resign-scanner.lua';
 import {ask, bytesOf, integerOf, listOf, optional} from './replies.js';
 import type {ChannelListener} from './subscription.js';
 
-/** A scan that no one renews is forgotten: an old one is of no use. */
+/** Scans that nobody renews expire, because old ones are useless. */
 const keptSeconds = 86_400;
 
 type Scripted = Redis & {
@@ -50,7 +47,7 @@ export function createScanBoard(connection: Connection, listen: Listen): ScanBoa
 			);
 		},
 		async latest() {
-			// Room for the time before it; one that is longer than all that is cut, and makes no sense.
+			// Room for the time before the text. A longer value is cut off, and then invalid.
 			return ask(
 				connection,
 				async (redis) => (redis as Scripted).latestScanBuffer(keys.scan, 4 * longestScan),

@@ -1,4 +1,3 @@
-/** Constants of the scripts read.lua and commit.lua: keys that are the same in every pool, and limits. */
 import {auditCap} from '../decode-audit.js';
 import {
 	changeSeconds,
@@ -26,11 +25,7 @@ const constants: Readonly<Record<string, string | number>> = {
 	auditCap,
 };
 
-/**
-Puts the constants into a script, each where `CONSTANT.` and its name stand. As arguments they would be sent, read and kept again with each call.
-
-@throws RangeError for a name that there is not; that is a bug of the script.
-*/
+/** Replaces `CONSTANT.` and a name in a script, because arguments are sent with each call. Throws RangeError for an unknown name. */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
 		const value = constants[name];

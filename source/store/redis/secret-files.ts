@@ -1,4 +1,3 @@
-/** Reads credentials from files: the password, and what TLS needs. */
 import type {Stats} from 'node:fs';
 import {createSecureContext, type SecureContextOptions} from 'node:tls';
 import {CanhazgpuError, messageOf} from '../../errors.js';
@@ -6,7 +5,7 @@ import {effectiveUid, ownerText, readSafely} from '../../security/safe-file.js';
 
 const longestPassword = 65_536;
 
-/** Bundles of all authorities of the world have a quarter of this. */
+/** Bundles of all public authorities are a quarter of this size. */
 const longestPem = 1_048_576;
 
 const refuse = (setting: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
@@ -14,7 +13,7 @@ const refuse = (setting: string, problem: string, hint: string, cause?: unknown)
 
 type ReadOptions = {
 	readonly longestBytes: number;
-	/** Throws for a file that is not to be believed. */
+	/** Throws for an untrusted file. */
 	readonly judge?: (status: Stats) => undefined;
 };
 
@@ -33,22 +32,18 @@ function readFile(setting: string, file: string, {longestBytes, judge}: ReadOpti
 	return read.text;
 }
 
-/**
-The first line of a file that belongs to this account and that no one else may read.
-
-@throws CanhazgpuError `config` when it is another account's, others may read it, or it cannot be read.
-*/
+/** Returns the first line of a file. Throws `config` unless the file belongs to this account and nobody else can read it. */
 export function readPasswordFile(file: string): string {
 	const setting = 'password_file';
 	const text = readFile(setting, file, {
 		longestBytes: longestPassword,
 		judge(status) {
-			// Root could read anybody's, and would send it to wherever the configuration says.
+			// Root could read anybody's file, and would send it to the configured server.
 			if (status.uid !== effectiveUid()) {
 				throw refuse(setting, `${file} ${ownerText(status)}`, 'Name a file of your own.');
 			}
 
-			// Anybody but the owner: such a password is no secret.
+			// A password that others can read is no secret.
 			// eslint-disable-next-line no-bitwise
 			if ((status.mode & 0o077) !== 0) {
 				throw refuse(setting, `${file} can be read by others`, `chmod 600 ${file}`);
@@ -64,14 +59,14 @@ export function readPasswordFile(file: string): string {
 }
 
 export type TlsFiles = {
-	/** The file with the certificate of a private authority, which signed that of the server. */
+	/** File with the certificate of the private authority that signed the server's certificate. */
 	readonly authority?: string | undefined;
-	/** The file with the certificate of this client; it may also hold the key. */
+	/** File with the certificate of this client. It can also contain the key. */
 	readonly certificate?: string | undefined;
 	readonly key?: string | undefined;
 };
 
-/** Throws `config` when one of them cannot be read or holds no such thing. */
+/** Throws `config` if a file is unreadable or invalid. */
 export function readTlsFiles({authority, certificate, key = certificate}: TlsFiles): SecureContextOptions {
 	const readPem = (setting: string, file: string | undefined): string | undefined =>
 		file === undefined ? undefined : readFile(setting, file, {longestBytes: longestPem});

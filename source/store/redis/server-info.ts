@@ -1,10 +1,9 @@
-/** Reads the server's description, if this account is allowed to. */
 import type {Redis} from 'ioredis';
 import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
 import {ask, textOf} from './replies.js';
 
-/** An empty text where this account may not ask. */
+/** Returns an empty text if this account has no permission. */
 async function infoText(client: Redis, section = 'default'): Promise<string> {
 	try {
 		return await client.info(section);
@@ -17,25 +16,25 @@ async function infoText(client: Redis, section = 'default'): Promise<string> {
 	}
 }
 
-/** How long the server has been up, at least, and which run of it this is. Asked once a connection; the rest is counted here. */
+/** The minimum uptime of the server, and the id of its run. Asked once per connection, and counted here since. */
 export class Uptime {
-	/** When the server started, in ms on our monotonic clock. Until it is asked: it has been up as long as we know of it. */
+	/** When the server started, in ms on our monotonic clock. Before the first answer: when this process started to know the server. */
 	#startedAt = performance.now();
 	#run: string | undefined;
 
-	/** Names this run of the server; undefined where it may not say, or was not asked yet. */
+	/** Id of this run of the server. Undefined before the first answer, or without permission. */
 	get run(): string | undefined {
 		return this.#run;
 	}
 
-	/** A server that may not say has been up since this connection, at least. */
+	/** The connection's age is the minimum uptime if this account has no permission. */
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;
 		const information = await infoText(client, 'server');
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
 		this.#run = /^run_id:(?<run>\w+)/mv.exec(information)?.groups?.['run'];
-		// The difference of two times that were cut to whole seconds: the server may have been up for almost a second less.
+		// The server truncates both times to whole seconds, so the uptime may be almost a second less.
 		this.#startedAt = asked - Math.max(0, Number(seconds ?? 0) - 1) * 1000;
 	}
 
@@ -44,7 +43,6 @@ export class Uptime {
 	}
 }
 
-/** Empty if this account is not allowed to ask. */
 export async function readCondition(connection: Connection): Promise<StoreCondition> {
 	const text = await ask(connection, async (client) => infoText(client), textOf);
 	const facts = new Map(text.split('\n').map((line) => line.trim().split(':', 2) as [string, string]));

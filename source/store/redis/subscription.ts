@@ -1,12 +1,10 @@
-/**
-Hears what others change, on a connection of its own.
-*/
+/** Subscribes to changes, on a separate connection. */
 import type {Redis} from 'ioredis';
 import type {Endpoint} from './address.js';
 import {Connection} from './connection.js';
 import {unreachableText} from './failures.js';
 
-/** A connection that died without a word is noticed this late, at most, plus the time of one command. */
+/** The longest time until a dead connection is noticed, plus the time of one command. */
 const pingIntervalMs = 3000;
 
 export type ChannelListener = {
@@ -17,11 +15,7 @@ export type ChannelListener = {
 
 type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly keepReconnecting: boolean};
 
-/**
-Listens to a channel.
-
-@returns A function that stops listening, once the subscription is active.
-*/
+/** Listens to a channel. Returns a function that stops listening, once the subscription is active. */
 export async function subscribe(
 	endpoint: Endpoint,
 	{channel, listener, keepReconnecting}: Listening,
@@ -39,7 +33,7 @@ export async function subscribe(
 	});
 	let isStopped = false;
 	connection.client.on('message', (from: string, message: string) => {
-		// A message that was on its way when listening ended is dropped.
+		// Drops a message that was under way when the subscription ended.
 		if (from === channel && !isStopped) {
 			listener.heard(message);
 		}

@@ -1,20 +1,20 @@
 /**
-Reads within bounds. Accounts that share a pool can write anything into its file: rows without end, or a text as large as the disk. Each row
-costs SQLite little, so that bounds of rows and of characters bound the time as well.
+Limits what is read. Accounts that share a pool can write anything into its file: endless rows, or a text as large as the disk. SQLite is fast for
+each row, so limits on rows and characters also limit the time.
 */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {changedByHand, databaseProblem} from './failures.js';
 
-/** The longest text that is read, in bytes. The longest that canhazgpu writes is a scan, of a million characters. */
+/** The longest text to read, in bytes. The longest one of this program is a scan, with a million characters. */
 const longestText = 4 * 2 ** 20;
 
-/** So many rows are read at once: the audit log and the longest queue have far fewer. */
+/** The most rows to read at once. The audit log and the longest queue have far fewer. */
 const mostRows = 100_000;
 
-/** So many characters are read at once. */
+/** The most characters to read at once. */
 const mostCharacters = 64 * 2 ** 20;
 
-/** A column as SQL reads it: NULL in place of a text that is too long, whose bytes SQLite then does not load. */
+/** Returns SQL for a column with NULL in place of a text that is too long, which SQLite then does not load. */
 export const boundedColumn = (name: string, longestBytes = longestText, as = name): string =>
 	`CASE WHEN octet_length(${name}) <= ${longestBytes} THEN ${name} END AS ${as}`;
 
@@ -26,7 +26,7 @@ export type BoundedStatement = {
 	readonly all: (...parameters: SQLInputValue[]) => Row[];
 };
 
-/** @throws CanhazgpuError for a row that canhazgpu never writes. Returns how many characters it has. */
+/** Returns the number of characters. Throws a CanhazgpuError for a row that this program never writes. */
 function checkRow(row: Row, path: string): number {
 	let characters = 0;
 	for (const value of Object.values(row)) {
@@ -44,10 +44,10 @@ function checkRow(row: Row, path: string): number {
 	return characters;
 }
 
-/** Errors of Node for stored values that it cannot hold, such as a number of 64 bits or a text that is too long. */
+/** Node's errors for stored values that JavaScript cannot represent, such as a 64-bit number or a text that is too long. */
 const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
 
-/** Puts into words what Node says of such values: it is a problem of the file, and no bug. */
+/** Turns Node's errors about such values into problems of the file, because they are not bugs. */
 function within<Result>(path: string, read: () => Result): Result {
 	try {
 		return read();
@@ -62,7 +62,7 @@ function within<Result>(path: string, read: () => Result): Result {
 
 type Ordered = (parameters: readonly SQLInputValue[]) => readonly SQLInputValue[];
 
-/** Compiles a statement with parameters such as `?1`, which Node before 22.20 and 24.7 does not bind by their numbers. */
+/** Compiles a statement with parameters such as `?1`, which Node before 22.20 and 24.7 does not bind by number. */
 function compile(database: DatabaseSync, text: string): {readonly statement: StatementSync; readonly inOrder: Ordered} {
 	const numbers = Array.from(text.matchAll(/\?(?<number>\d+)/gv), ({groups}) => Number(groups!['number']));
 	return numbers.length === 0
@@ -73,7 +73,7 @@ function compile(database: DatabaseSync, text: string): {readonly statement: Sta
 			};
 }
 
-/** A statement that never reads more than the bounds allow; beyond them it throws a CanhazgpuError about the database at this path. */
+/** A statement that throws a CanhazgpuError about the database at this path when it would read more than the limits. */
 export function bounded(database: DatabaseSync, text: string, path: string): BoundedStatement {
 	const {statement, inOrder} = compile(database, text);
 	return {

@@ -1,4 +1,3 @@
-/** Carries out a plan inside one transaction. */
 import {randomUUID} from 'node:crypto';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision} from '../records/index.js';
@@ -8,7 +7,6 @@ import type {BoundedStatement} from './bounded.js';
 import {valueNames} from './schema.js';
 import type {PoolStatements} from './statements.js';
 
-/** The stored string, or undefined when there is none. */
 const rawAt = (statement: BoundedStatement, key: string | number): string | undefined =>
 	statement.get(key)?.['raw'] as string | undefined;
 
@@ -24,7 +22,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, scope} = expectation;
-			// Reads one more than expected, to see whether the queue goes on.
+			// Reads one more than expected, to see whether the queue is longer.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
 			return ids.every((id, index) => queue[index] === id) && (scope === 'prefix' || queue.length === ids.length);
 		}
@@ -42,10 +40,10 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	}
 }
 
-/** So many changes are remembered. A request is carried out by the process that makes it, so it never comes late. */
+/** The most changes to remember. The requesting process executes a request itself, so requests never come late. */
 const changesKept = 1000;
 
-/** Joining twice would move somebody to the end; an entry without a position would never be found again. */
+/** Returns false for a second join, which would lose the position, and for an entry without a position, which would never be found. */
 function isPossible(statements: PoolStatements, write: RawWrite): boolean {
 	if (write.kind !== 'join' && write.kind !== 'entry') {
 		return true;
@@ -63,7 +61,7 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** The position of an entry that joined at this time: the next that no entry has. */
+/** Returns the next free position at or after this time of joining. */
 function positionAt(statements: PoolStatements, microseconds: number): number {
 	let position = microseconds;
 	while (statements.idAt.get(position) !== undefined) {
@@ -127,7 +125,7 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 	}
 }
 
-/** Counts this commit. A file that was never written to begins a run of its own. */
+/** Counts this commit. A file that was never written to starts its own run. */
 function count(statements: PoolStatements, writes: RawPlan['writes'], now: number): void {
 	const stored = rawAt(statements.poolValue, 'revision');
 	const before = decodeRevision(stored, stored === undefined ? randomUUID() : undefined);
@@ -135,14 +133,7 @@ function count(statements: PoolStatements, writes: RawPlan['writes'], now: numbe
 	setPoolValue(statements, 'revision', encodeNextRevision(before, now, restored));
 }
 
-/**
-Compares and writes, inside a transaction that the caller keeps or takes back.
-
-@param statements - Of the database that is in the transaction.
-@param plan - What to do.
-@param now - The store's clock, in seconds.
-@returns False for a conflict.
-*/
+/** Compares and writes, inside a transaction that the caller commits or rolls back. Returns false for a conflict. `now` is the store's clock. */
 export function applyPlan(
 	statements: PoolStatements,
 	{expect, writes, usage, audit, change}: RawPlan,

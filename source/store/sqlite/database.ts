@@ -1,10 +1,8 @@
 /**
-One database that several accounts share, opened for each transaction and closed after it.
-
-A transaction holds it alone for that moment (`locking_mode = EXCLUSIVE`): so SQLite keeps the index of its journal in its own memory, and
-no file that others may cut short is ever mapped. The journal is a WAL that was made beside the database and stays: nothing has to be made or
-deleted in a directory that belongs to the pool's owner, and no rollback journal of anybody is ever played back. A file that was replaced, or
-lost its journal, is simply what the next transaction finds.
+A database that several accounts share, opened for each transaction and closed after it.
+A transaction holds the database exclusively (`locking_mode = EXCLUSIVE`), so SQLite keeps the journal's index in its own memory and never maps a
+file that others could truncate. The journal is a WAL that was created with the database and stays: nothing must be created or deleted in the pool
+owner's directory, and no rollback journal is ever played back. The next transaction accepts a file that was replaced or lost its journal.
 */
 import {dirname} from 'node:path';
 import process from 'node:process';
@@ -27,41 +25,32 @@ import {loadSqlite} from './load.js';
 import {createStandstill} from './lock-holder.js';
 import {checkSchemaPages} from './schema-pages.js';
 
-/** The longest that a transaction waits for other programs, which keep the database locked. */
+/** The longest wait for other programs that keep the database locked. */
 const longestWaitMs = 5000;
 
-/** A journal that its owner deletes with the end of a transaction is back by then, on a machine that is busy, too. */
+/** The owner deletes the journal at the end of a transaction, and restores it within this time, even on a busy machine. */
 const longestReturnMs = 2000;
 
-/** The longest pause between two attempts. Pauses grow up to it. */
+/** The longest pause between two attempts. Pauses grow up to this value. */
 const rarestTryMs = 250;
-/** Processes that have waited longer than this go before newcomers. */
+/** Processes that have waited longer than this go first. */
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
 /**
-How long to wait before the next try, at random: equal waits would end all at once. Each try costs a tenth of a millisecond of a processor, so
-that a crowd which tried as often as the first one may would take the processors from the one who is in.
+Returns a random pause before the next attempt, because equal pauses would end together. Each attempt takes a tenth of a millisecond of CPU time, so
+too many attempts would slow down the process that holds the lock.
 */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
-/** The form that a database must have. */
 export type Form<Name extends string> = {
-	/**
-	Makes all tables that are not there. Called in a transaction of its own, for a new database that no one else sees yet, and for one of an
-	earlier form.
-	*/
+	/** Creates all missing tables, in a separate transaction, for a new database that nobody else sees yet or an old one. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/**
-	Tells whether it has its newest form already; false for an earlier one. It only reads.
-
-	@throws CanhazgpuError for the database of another program, of a later version, without tables, or with anything in it that is not ours.
-	*/
+	/** Returns false for an old form. Only reads. Throws for a database of another program or a later version, or with foreign contents. */
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
-	/** Whether what was committed outlives a loss of power. */
+	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;
-	/** Every statement, by name. */
 	readonly statements: Readonly<Record<Name, string>>;
 };
 
@@ -69,12 +58,12 @@ export type Statements<Name extends string> = Readonly<Record<Name, BoundedState
 
 type DatabaseLocation = {
 	readonly path: string;
-	/** For whom it is made, where there is none; without, that is `no-pool`. */
+	/** The audience of a database to create. Without it, a missing database is `no-pool`. */
 	readonly audience: Audience | undefined;
 	readonly typeOf: (directory: string) => number;
 };
 
-/** Compiles each statement when it is first used: no transaction needs them all. */
+/** Compiles each statement on first use, because no transaction needs them all. */
 function lazily<Name extends string>(
 	database: DatabaseSync,
 	texts: Readonly<Record<Name, string>>,
@@ -98,14 +87,14 @@ function lazily<Name extends string>(
 	) as Statements<Name>;
 }
 
-/** Does the same as `pathToFileURL` of node:url, which takes longer to load than the whole database takes to read. */
+/** Like `pathToFileURL` of node:url, which takes longer to load than reading the whole database. */
 const urlOf = (path: string): URL => {
 	const url = new URL('file:///');
 	url.pathname = path.replaceAll(/[\t\n\r%\\]/gv, (character) => encodeURIComponent(character));
 	return url;
 };
 
-/** Opens a database that is there. SQLite makes no file, and waits for no one: a wait in there stops the whole process. */
+/** Opens an existing database. SQLite creates no file and waits for nobody, because a wait in SQLite blocks the whole process. */
 const openExisting = (path: string): DatabaseSync => {
 	const {DatabaseSync} = loadSqlite();
 	const url = urlOf(path);
@@ -113,11 +102,10 @@ const openExisting = (path: string): DatabaseSync => {
 	return new DatabaseSync(url, {timeout: 0});
 };
 
-/** The file on which processes that want to use a database wait for each other. */
+/** A file on which processes wait for their turn with a database. */
 type Gate = {
-	/** @throws What SQLite says while somebody else is in. */
+	/** Throws SQLite's error while another process is inside. */
 	readonly enter: () => void;
-	/** Lets the next in. */
 	readonly close: () => void;
 };
 
@@ -126,9 +114,9 @@ const nothing = (): void => undefined;
 const openGate: Gate = {enter: nothing, close: nothing};
 
 /**
-Lets one in at a time, by SQLite's lock on an empty file. Those who find the database itself locked have a share of that lock already, so many
-of them would keep one another out; and to try again here costs next to nothing. Where there is no such file, or somebody wrote into it
-or put a link in its place, it goes without: SQLite would treat what is there as a database, and change it.
+Admits one process at a time, by SQLite's lock on an empty file. Processes that find the database itself locked already have a shared lock there, so
+many of them would block each other. A retry here is cheap. Without such a file, or if somebody wrote into it or replaced it with a link, no gate is
+used, because SQLite would treat the file as a database and change it.
 */
 function gateOf(path: string): Gate {
 	if (!isPlainLock(path)) {
@@ -139,13 +127,13 @@ function gateOf(path: string): Gate {
 	try {
 		gate = openExisting(`${path}-lock`);
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE');
-		// Somebody may have written into it just now.
+		// Somebody may have written into the file just now.
 		if (gate.prepare('PRAGMA page_count').get()?.['page_count'] !== 0) {
 			gate.close();
 			return openGate;
 		}
 
-		// The database stays empty. In this mode, SQLite makes no journal for its first page.
+		// The database stays empty. In this mode, SQLite creates no journal for its first page.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();
@@ -176,12 +164,12 @@ function gateOf(path: string): Gate {
 	};
 }
 
-/** When a job uses the terminal from the background, the kernel sends one of them to its whole process group, this process included. */
+/** When a background job uses the terminal, the kernel sends one of these to the job's whole process group, including this process. */
 const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
 
 /**
-Keeps these signals from stopping this process while it holds a lock, for everybody would wait until it goes on. Gives back the way to end that.
-Nothing may be written to a terminal meanwhile: the kernel would refuse it, and send the signal, again and again.
+Ignores these signals while this process holds a lock, because otherwise everybody would wait for its continuation. Nothing may be written to a
+terminal meanwhile: the kernel would refuse and send the signal again and again. Returns a function that ends this.
 */
 function holdOffStops(): () => void {
 	for (const signal of stopSignals) {
@@ -195,7 +183,7 @@ function holdOffStops(): () => void {
 	};
 }
 
-/** Makes a database with its tables and its journal mode, complete, for {@link createFile}. */
+/** Creates a complete database with its tables and journal mode, for {@link createFile}. */
 function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
 	try {
@@ -208,8 +196,8 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 }
 
 /**
-@throws CanhazgpuError unless the database is of the kind that {@link makeDatabase} makes. For any other SQLite makes a journal in the
-directory and plays it back from there, and an account that may write the database may write that journal; or it may search for a free page for ever.
+Throws a CanhazgpuError unless the database is of the kind that {@link makeDatabase} creates. For others, SQLite creates a journal in the directory
+and plays it back, and an account that can write the database could write that journal. SQLite could also search for a free page forever.
 */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
@@ -222,7 +210,7 @@ function requireOurKind(connection: DatabaseSync, path: string): void {
 	}
 }
 
-/** Closes it, and puts back the journal: SQLite has deleted it if this account may, and others could not make it again. */
+/** Closes the database and restores the journal, which SQLite deletes if this account may, and which others could not create. */
 function close(database: DatabaseSync, path: string): void {
 	try {
 		database.close();
@@ -234,7 +222,7 @@ function close(database: DatabaseSync, path: string): void {
 }
 
 export class Database<Name extends string> {
-	/** Makes the database where it may and there is none, and checks its form. Rejects with a CanhazgpuError. */
+	/** Creates the database if allowed and missing, and checks its form. Rejects with a CanhazgpuError. */
 	static async open<Name extends string>(location: DatabaseLocation, form: Form<Name>): Promise<Database<Name>> {
 		const {path, audience, typeOf} = location;
 		try {
@@ -264,10 +252,7 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/**
-	Does all of it, or none of it. `work` must not wait for anything; it answers whether to keep what it wrote, its result, and what is to be done
-	after that was kept and before anybody else writes.
-	*/
+	/** Runs a transaction. `work` is synchronous, and returns whether to commit, its result, and work to do after the commit before others write. */
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;
@@ -281,7 +266,7 @@ export class Database<Name extends string> {
 				this.#withReadyConnection((connection) => {
 					connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 					const {isKept, result, kept} = work(lazily(connection, this.#form.statements, this.path));
-					// An error before this ends the transaction with the connection.
+					// An earlier error ends the transaction with the connection.
 					connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
 					isUndone = false;
 					kept?.();
@@ -292,7 +277,7 @@ export class Database<Name extends string> {
 		);
 	}
 
-	/** Reads one consistent state. `work` must not wait for anything. */
+	/** Reads one consistent state. `work` must be synchronous. */
 	async read<Result>(work: (statements: Statements<Name>, connection: DatabaseSync) => Result): Promise<Result> {
 		return this.#whenFree(() =>
 			this.#withReadyConnection((connection) => work(lazily(connection, this.#form.statements, this.path), connection)),
@@ -312,7 +297,7 @@ export class Database<Name extends string> {
 		});
 	}
 
-	/** Makes the tables that an earlier form does not have. */
+	/** Creates the tables that an old form lacks. */
 	#prepare(connection: DatabaseSync): void {
 		connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 		this.#form.prepare(connection, this.path);
@@ -341,11 +326,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/**
-	Tries until no one else holds the lock. Rejects with a CanhazgpuError.
-
-	@param isUndone - Whether an error that comes now is of a change, of which nothing was made.
-	*/
+	/** Retries until nobody else holds the lock. Rejects with a CanhazgpuError. `isUndone`: whether an error now means that nothing was changed. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
@@ -375,7 +356,7 @@ export class Database<Name extends string> {
 					}
 				}
 
-				// A process that entered and found the database locked stays inside. One process that tries is enough: more would block each other.
+				// A process that entered and found the database locked stays inside. One retrying process is enough, and more would block each other.
 				endHoldingOff();
 				await sleep(pauseMs(triedMs - beganMs));
 				endHoldingOff = holdOffStops();
@@ -401,7 +382,7 @@ export class Database<Name extends string> {
 	}
 }
 
-/** Moves the journal into the database. What was committed is safe in the journal already, so a failure here is none. */
+/** Moves the journal into the database. Commits are already safe in the journal, so a failure is harmless. */
 function tidy(connection: DatabaseSync): void {
 	try {
 		connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');

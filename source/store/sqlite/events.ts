@@ -1,30 +1,30 @@
 /**
-The newest events of the pool, kept in the pool itself, and the last of them once more in a small file: those who listen read that file, which
-costs next to nothing, and open the database only where it does not tell what they missed. Heartbeats are no events, so they wake no one.
+The newest events of the pool, stored in the pool, and the last of them also in a small file. Listeners read that file, which is cheap, and open the
+database only if the file does not contain everything they missed. Heartbeats are no events, so they wake nobody.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
-/** So many events are kept for listeners that poll a fifth of a second later; a listener that missed more reads everything. */
+/** The most events to keep, for listeners that poll a fifth of a second later. A listener that missed more reads everything. */
 const keptCount = 32;
 
-/** A longer event is kept as "something happened". */
+/** A longer event is stored as "something happened". */
 const longestEvent = 4096;
 
-/** The name under which they are kept among the values of the pool. */
+/** The row of the events in the pool's table of values. */
 const rowName = 'events';
 
-/** So many are in the file: as many as happen in a fifth of a second. */
+/** The most events in the file: as many as happen in a fifth of a second. */
 const signalledCount = 8;
 
-/** A longer file is not ours. */
+/** A longer file is invalid. */
 const longestSignalBytes = 8192;
 
 export type RecentEvents = {
-	/** How many events there were since the pool was made. */
+	/** Number of events since the pool was created. */
 	readonly sequence: number;
-	/** The newest as they are encoded, oldest first; empty for one that was too long. */
+	/** The newest events, encoded, oldest first. Empty for an event that was too long. */
 	readonly recent: readonly string[];
 };
 
@@ -42,13 +42,13 @@ function parse(raw: string): RecentEvents | undefined {
 	}
 }
 
-/** The signals that are kept. The file may contain anything: a line that makes no sense is ignored. */
+/** Reads the stored events. The row can contain anything, so invalid lines are ignored. */
 export function readEvents(statements: PoolStatements): RecentEvents {
 	const raw = statements.poolValue.get(rowName)?.['raw'];
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds one inside a transaction. Returns what is kept now. */
+/** Adds an event inside a transaction. Returns the stored events. */
 export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {
@@ -61,7 +61,7 @@ export function addEvent(statements: PoolStatements, event: string): RecentEvent
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** The line of a signal. No two lines are equal, so its writer recognizes its own. */
+/** Returns the line of a signal. No two lines are equal, so a writer recognizes its own. */
 const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	const line = (events: readonly string[]): string =>
 		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
@@ -69,14 +69,12 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	return Buffer.byteLength(whole) > longestSignalBytes ? line([]) : whole;
 };
 
-/** A signal of another process. Every account of the pool can write here, so a signal only wakes readers. */
+/** Decodes a signal of another process. Every account of the pool can write here, so a signal only wakes readers. */
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
 /**
-Signals to those who listen. Called while the database is still locked, so that the last signal is that of the last change. It is only a hint: where
-the file cannot be written they look for themselves now and then.
-
-@returns What it says now.
+Signals events to listeners and returns the text. Called while the database is still locked, so that the last signal is from the last change. Only a
+hint: if the file cannot be written, listeners poll the database now and then.
 */
 export function signal(path: string, events: RecentEvents): string {
 	const text = encodeSignal(events);
@@ -89,11 +87,11 @@ export function signal(path: string, events: RecentEvents): string {
 		try {
 			const {nlink} = fstatSync(descriptor);
 			if (nlink !== 1) {
-				// A second name: some other file would be overwritten.
+				// A file with a second name, so another file would be overwritten.
 				return text;
 			}
 
-			// The rest of a longer line is cut off afterwards. Until then, readers read up to the end of the line.
+			// The rest of a longer line is cut off afterwards. Until then, readers stop at the end of the line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);
@@ -103,10 +101,10 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** A buffer that all reads share. Reads are synchronous. */
+/** A buffer for all reads, which are synchronous. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
-/** The last signal, or undefined if the file does not exist. */
+/** Returns the last signal, or undefined if the file does not exist. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);

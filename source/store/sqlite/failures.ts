@@ -1,13 +1,12 @@
-/** Failures of the database, in words for the user. */
 import {CanhazgpuError} from '../../errors.js';
 import {lockHolder} from './lock-holder.js';
 
 const ask = 'Ask the person who made the pool to let you into its group, or look at the permissions of its directory.';
 
-/** The way out of a database that cannot be used any more. */
+/** Advice for a database that has become unusable. */
 export const makeAgain = 'Move it away, and make a new pool: canhazgpu admin --store embedded';
 
-/** The same for what canhazgpu never writes. */
+/** Advice for contents that this program never writes. */
 export const changedByHand = `Somebody changed it by hand. ${makeAgain}`;
 
 type Problem = readonly [problem: string, hint: string];
@@ -15,7 +14,7 @@ type Problem = readonly [problem: string, hint: string];
 const denied: Problem = ['may not be opened: permission denied', ask];
 const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
 
-/** Descriptions by the primary result code of SQLite, and by the error code of the operating system. */
+/** Problems by SQLite's primary result code, and by error code of the operating system. */
 const problems: ReadonlyMap<number | string, Problem> = new Map<number | string, Problem>([
 	[3, denied],
 	[8, ['is read-only for you', ask]],
@@ -44,7 +43,7 @@ const problems: ReadonlyMap<number | string, Problem> = new Map<number | string,
 	['ENOMEM', ['cannot be opened: the machine has no memory left', 'Try again.']],
 ]);
 
-/** The code of an error that the operating system gave, such as `EIO`. Node's own codes (`ERR_...`) are of calls that are wrong, which are bugs. */
+/** Returns the error code of the operating system, such as `EIO`. Node's own codes (`ERR_...`) are for invalid calls, which are bugs. */
 function systemCode(error: unknown): string | undefined {
 	const {code, syscall} = (error ?? {}) as NodeJS.ErrnoException;
 	return typeof code === 'string' && (syscall !== undefined || problems.has(code)) ? code : undefined;
@@ -53,18 +52,14 @@ function systemCode(error: unknown): string | undefined {
 /** Codes of SQLite and of the operating system for a disk that can be read but not changed. */
 const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
-/** The lower eight bits: the rest only tells kinds of the same problem apart. */
+/** Returns the lower eight bits. The others distinguish kinds of one problem. */
 const primaryCode = (error: unknown): number | undefined =>
 	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode % 256 : undefined;
 
-/** True when another connection holds the lock just now. */
+/** Whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes(primaryCode(error) ?? 0);
 
-/**
-A user's error about the database at this path.
-
-@param code - `store-refused` where it is certain that nothing was changed.
-*/
+/** Returns a user's error about the database at this path. `code` is `store-refused` if certainly nothing was changed. */
 export const databaseProblem = (
 	path: string,
 	[problem, hint]: Problem,
@@ -76,7 +71,7 @@ export const databaseProblem = (
 		cause,
 	});
 
-/** Names who is in the way, where the kernel tells. */
+/** Names the process that holds the lock, if known. */
 function lockedProblem(path: string): Problem {
 	const holder = lockHolder([path, `${path}-lock`]);
 	if (holder === undefined) {
@@ -91,11 +86,7 @@ function lockedProblem(path: string): Problem {
 		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
 }
 
-/**
-Puts an error of SQLite or of the file system into words. Any other is a bug, and is given back as it is.
-
-@param isUndone - Whether the error is of a change, of which nothing was made.
-*/
+/** Turns an error of SQLite or the file system into one for users. Returns others (bugs) unchanged. `isUndone`: nothing was changed. */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error) ?? systemCode(error);
 	if (code === undefined) {
@@ -114,7 +105,7 @@ export function explain(error: unknown, path: string, isUndone = false): unknown
 	);
 }
 
-/** Does something with the database, and puts its errors into words. */
+/** Runs work with the database, with its errors explained. */
 export function explained<Result>(path: string, work: () => Result): Result {
 	try {
 		return work();

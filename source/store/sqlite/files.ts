@@ -1,8 +1,7 @@
 /**
-The files of the embedded pool: who may replace them, how they are made, and where SQLite's locks mean nothing.
-
-SQLite opens files by name. So the directory of a pool may be written by its owner alone, and all that other accounts need is made
-with it: they change what is in the files, and no one but the owner can put a link, a FIFO or another file in their place.
+The files of the embedded pool: who may replace them, how they are created, and where SQLite's locks do not work.
+SQLite opens files by name. So only the owner may write in a pool's directory, and all files for other accounts are created with it: accounts change
+the contents, and only the owner can replace a file with a link, a FIFO or another file.
 */
 import {
 	accessSync,
@@ -35,7 +34,7 @@ export type Audience = {
 	readonly directoryMode: number;
 	/** Permissions of the files. */
 	readonly fileMode: number;
-	/** The group that directory and files are given; that of the maker unless given. */
+	/** The group of directory and files. Default: the creator's. */
 	readonly gid?: number;
 };
 
@@ -43,10 +42,10 @@ export type Audience = {
 const besidesOf = (mode: number): readonly string[] =>
 	isOpenToOthers({mode}) ? ['-wal', '-signal', '-lock'] : ['-signal', '-lock'];
 
-/** The bits by which group and others may write. */
+/** The write permissions of group and others. */
 const othersWrite = 0o022;
 
-/** Numbers by which Linux knows file systems that several machines share (linux/magic.h). */
+/** Linux's numbers of file systems that several machines share (linux/magic.h). */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
 	[0x69_69, 'NFS'],
 	[0xff_53_4d_42, 'CIFS'],
@@ -63,55 +62,45 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
 	[0x01_16_19_70, 'GFS2'],
 ]);
 
-/** The number of the file system that a directory is on. */
 export const fileSystemType = (directory: string): number => statfsSync(directory).type;
 
-/** True when group or others may write what has these permissions. */
 const isOpenToOthers = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & othersWrite) !== 0;
 
-/** True when this account may make files beside the given one. */
 export const isOwnDirectory = (path: string): boolean =>
 	isMachineRoot() || statSync(dirname(path)).uid === process.geteuid?.();
 
-/** True when accounts other than the owner may write this file. */
+/** Whether accounts other than the owner may write this file. */
 export function isForOthers(path: string): boolean {
 	const status = statSync(path, {throwIfNoEntry: false});
 	return status !== undefined && isOpenToOthers(status);
 }
 
-/** True for a directory like /tmp, where others make files and cannot touch those of anybody else. */
+/** Whether it is a directory like /tmp, where others create files and cannot touch those of anybody else. */
 const isSticky = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** True for an account on this machine that could do as it likes anyway. */
+/** Whether the account could do anything on this machine anyway. */
 const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
-/**
-Tells whether there is a pool at this path: a file that is a database, or could be.
-
-@throws CanhazgpuError `store-unreachable` when that cannot be found out: it must not be taken for "none".
-*/
+/** Returns whether a file at this path could be a pool. Throws `store-unreachable` if unknown, because unknown must not mean "none". */
 export function embeddedPoolExists(path: string): boolean {
 	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
 	return status !== undefined && !status.isDirectory();
 }
 
-/** The shortest database has one page of 512 bytes. What is shorter was cut short, and holds nothing. */
+/** The smallest database has one page of 512 bytes. A shorter file was cut off and contains nothing. */
 const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
 
-/** True for a file that belongs to an account that may put files beside the database of the pool. */
+/** Whether a file belongs to an account that may put files beside the pool's database. */
 const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
 
-/** True for a file of its own: no link leads from here to another file, which would be changed in its place. */
+/** Whether a regular file has no second name. Otherwise another file would be changed. */
 const isPlain = (status: Stats): boolean => status.isFile() && status.nlink === 1;
 
-/**
-Whether the file by which those who use the database wait for one another is as it was made: empty, and without any journal that SQLite would
-play back into it.
-*/
+/** Whether the file on which users of the database wait for each other is as created: empty, and without a journal for SQLite to play back. */
 export function isPlainLock(path: string): boolean {
 	const [lock, ...journals] = ['', '-journal', '-wal'].map((suffix) =>
 		lstatSync(`${path}-lock${suffix}`, {throwIfNoEntry: false}),
@@ -123,16 +112,16 @@ export function isPlainLock(path: string): boolean {
 
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
-/** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
+/** @throws CanhazgpuError if somebody else could replace the whole directory. */
 function checkAncestors(path: string): void {
-	// The owner of the directory could replace its files anyway; checkDirectory() says whose directories root uses.
+	// The owner of the directory could replace its files anyway. checkDirectory() decides whose directories root uses.
 	const unsafe = findUnsafeLocation(dirname(path), {trustsOwner: true});
 	if (unsafe !== undefined) {
 		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
 	}
 }
 
-/** @throws CanhazgpuError when accounts other than the owner could replace files in the directory. */
+/** @throws CanhazgpuError if other accounts than the owner could replace files in the directory. */
 export function checkDirectory(path: string): void {
 	const directory = dirname(path);
 	const status = statSync(directory);
@@ -143,7 +132,7 @@ export function checkDirectory(path: string): void {
 		]);
 	}
 
-	// The owner of the directory can make root delete files through SQLite's journal: root is no guest of others.
+	// The owner of the directory can make root delete files by SQLite's journal, so root uses no directories of others.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
 			`belongs to account number ${status.uid}, and root uses pools of root alone`,
@@ -154,11 +143,11 @@ export function checkDirectory(path: string): void {
 
 const missingJournals = new WeakSet<CanhazgpuError>();
 
-/** True for the problem that a journal is not there. While its owner closes the database that is so for a moment, without anything being wrong. */
+/** Whether a journal is missing, which is normal for a moment while its owner closes the database. */
 export const isMissingJournal = (error: unknown): boolean =>
 	error instanceof CanhazgpuError && missingJournals.has(error);
 
-/** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
+/** @throws CanhazgpuError unless the file is a regular file of root, of the directory's owner or of this account. */
 function checkFile(path: string): void {
 	const status = lstatSync(path);
 	if (!status.isFile()) {
@@ -186,7 +175,7 @@ function checkFile(path: string): void {
 		throw problem;
 	}
 
-	// SQLite writes it, and cuts it short.
+	// SQLite writes and truncates the journal.
 	if (journal !== undefined && !isPlain(journal)) {
 		throw databaseProblem(path, [
 			'has a journal beside it that canhazgpu did not make',
@@ -194,7 +183,7 @@ function checkFile(path: string): void {
 		]);
 	}
 
-	// SQLite would play it back, and older ones delete whatever file it names. Ours is a WAL, so this one is no one's.
+	// SQLite would play it back, and old versions delete any file that it names. Our journal is a WAL, so this one is foreign.
 	if (lstatSync(`${path}-journal`, {throwIfNoEntry: false}) !== undefined) {
 		throw databaseProblem(path, [
 			'has a rollback journal beside it, which canhazgpu never makes',
@@ -203,21 +192,14 @@ function checkFile(path: string): void {
 	}
 }
 
-/**
-Checks the files before every opening: only the owner of the pool can change what is found here.
-
-@throws CanhazgpuError `store-unreachable` when the files could be anybody's; what the file system says.
-*/
+/** Checks the files before every opening. Throws `store-unreachable` if other accounts could have made them, or a file system's error. */
 export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);
 	accessSync(path, constants.R_OK + constants.W_OK);
 }
 
-/**
-@throws CanhazgpuError `store-unreachable` for a file system that several machines share: its locks do not keep them apart, or cannot be
-relied on.
-*/
+/** @throws CanhazgpuError `store-unreachable` for a file system that several machines share, because its locks are missing or unreliable. */
 function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
 	const name = networkFileSystems.get(typeOf(dirname(path)));
 	if (name !== undefined) {
@@ -237,7 +219,7 @@ function give(descriptor: number, mode: number, gid: number | undefined): void {
 	fchmodSync(descriptor, mode);
 }
 
-/** Flags to make a file where nothing is, not even a link. */
+/** Flags that create a file only if nothing is there, not even a link. */
 const ofNewFile = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW;
 
 function withDescriptor<Result>(path: string, flags: number, work: (descriptor: number) => Result): Result {
@@ -249,7 +231,7 @@ function withDescriptor<Result>(path: string, flags: number, work: (descriptor: 
 	}
 }
 
-/** Makes the directory of a database for its audience, unless there is one, which is left as it is. */
+/** Creates the directory of a database for its audience. Leaves an existing directory as it is. */
 function createDirectory(path: string, {directoryMode, gid}: Audience): void {
 	const directory = dirname(path);
 	if (mkdirSync(directory, {recursive: true, mode: 0o700}) !== undefined) {
@@ -259,11 +241,7 @@ function createDirectory(path: string, {directoryMode, gid}: Audience): void {
 	}
 }
 
-/**
-Makes a file that is complete and has its permissions from the first moment; one that is there is left as it is.
-
-@param fill - Given the path of the empty file, before anybody else can see it.
-*/
+/** Creates a file atomically, unless it exists. `fill` gets the path of the empty file, before anybody else can see it. */
 function createFile(
 	path: string,
 	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,
@@ -281,7 +259,7 @@ function createFile(
 		});
 		linkSync(temporary, path);
 	} catch (error) {
-		// Somebody else made it meanwhile: just as good.
+		// Somebody else has created the file in the meantime.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
 			throw error;
 		}
@@ -291,10 +269,8 @@ function createFile(
 }
 
 /**
-Makes the directory and the database for this audience, unless they are there.
-
-@param fill - Makes the tables in an empty file.
-@throws CanhazgpuError when others could replace what would be made; what the file system says.
+Creates directory and database for this audience, unless they exist. `fill` creates the tables in an empty file.
+@throws CanhazgpuError if others could replace them. Also throws errors of the file system.
 */
 export function createLocation(
 	path: string,
@@ -302,7 +278,7 @@ export function createLocation(
 	typeOf: (directory: string) => number,
 	fill: (path: string) => void,
 ): void {
-	// Before it is made, so that nothing is made in directories of others, and after: some of them may be made just now.
+	// Checked before, so that nothing is created in directories of others, and after, because some may have been created just now.
 	checkAncestors(path);
 	createDirectory(path, audience);
 	checkAncestors(path);
@@ -311,12 +287,11 @@ export function createLocation(
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	const isCutShort = status?.isFile() === true && isTooShort(status);
 	if (isCutShort) {
-		// The directory is empty, so nothing is lost.
 		rmSync(path);
 	}
 
 	if (status === undefined || isCutShort) {
-		// The journal of a database that is gone would be played into the new one.
+		// The journal of a deleted database would be played into this one.
 		rmSync(`${path}-wal`, {force: true});
 	}
 
@@ -324,11 +299,7 @@ export function createLocation(
 	createBesides(path);
 }
 
-/**
-Checks once what cannot change while the pool is used.
-
-@throws CanhazgpuError `no-pool`, or `store-unreachable`.
-*/
+/** Checks once what cannot change while the pool is used. Throws `no-pool` or `store-unreachable`. */
 export function checkOnce(path: string, typeOf: (directory: string) => number): void {
 	if (!embeddedPoolExists(path)) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
@@ -342,10 +313,7 @@ export function checkOnce(path: string, typeOf: (directory: string) => number): 
 	createBesides(path);
 }
 
-/**
-Makes what is missing beside a database, with its permissions and its group. Only the owner of the directory can; for anybody else this
-does nothing.
-*/
+/** Creates missing files beside a database, with its permissions and group. Does nothing unless called by the owner of the directory. */
 export function createBesides(path: string): void {
 	try {
 		const {mode, gid} = statSync(path);
@@ -358,20 +326,19 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// The caller that needs the file says that it is missing.
+		// The caller that needs the file reports that it is missing.
 	}
 }
 
 /**
-Closes a directory of an earlier version, which all could write, and removes what others may have left in it. What is done here only
-takes permissions away. It is for the owner of the directory, or root.
-
-@returns What was done, in sentences; nothing when the directory was safe already, or when there is none.
-@throws CanhazgpuError when it is not the directory of a pool.
+Closes an old version's directory, in which everybody could write, and removes what others may have left there. Only removes permissions. For the
+directory's owner, or root.
+@returns What was done, in sentences. Empty if the directory was safe already or does not exist.
+@throws CanhazgpuError if it is not a pool's directory.
 */
 export const closeDirectory = (path: string): readonly string[] => explained(path, () => closeOpenDirectory(path));
 
-/** True for the database that root or this account made: by a second name it could be any file of theirs. */
+/** Whether root or this account created the database. With a second name, it could be any file of theirs. */
 function isOwnDatabase(path: string): boolean {
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	return status?.isFile() === true && isTrusted(status.uid) && status.nlink === 1;
@@ -396,7 +363,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 		// eslint-disable-next-line no-bitwise -- permissions are bits
 		fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7755);
 	});
-	// Until now others could put another file in its place.
+	// Until now, others could replace the file.
 	if (!isOwnDatabase(path)) {
 		throw databaseProblem(path, [
 			`was replaced by somebody while ${directory} was closed to others`,
@@ -420,10 +387,9 @@ function closeOpenDirectory(path: string): readonly string[] {
 }
 
 /**
-Removes a file; a directory is given another name unless it is empty. The owner of a directory can swap what is in it for a link while it is
-emptied, so that files elsewhere would be removed.
-
-@returns What became of a directory, in a sentence.
+Removes a file, or renames a directory unless it is empty. The directory's owner could replace its contents with a link during the removal, so that
+files elsewhere would be removed.
+@returns What was done with a directory, in a sentence.
 */
 function removeOrSetAside(file: string): readonly string[] {
 	const status = lstatSync(file, {throwIfNoEntry: false});
@@ -446,10 +412,10 @@ function removeOrSetAside(file: string): readonly string[] {
 	}
 }
 
-/** The database in which viewers share what they see, beside that of the pool. */
+/** Returns the database in which viewers share scans, beside that of the pool. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
-/** Gives a pool that is there to another audience: everything is in a directory that no one else can write. */
+/** Gives an existing pool to another audience. Safe, because nobody else can write in the directory. */
 export function changeAudience(path: string, audience: Audience): void {
 	explained(path, () => {
 		giveAll(path, audience);
@@ -465,7 +431,7 @@ function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 	for (const file of files) {
 		withDescriptor(file, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK, (descriptor) => {
 			const status = fstatSync(descriptor);
-			// A second name would give away what the other name stands for.
+			// A file with a second name is another file, too, which must not be given away.
 			if (!status.isFile() || status.nlink !== 1) {
 				throw databaseProblem(path, [
 					'has something beside it that canhazgpu did not make',

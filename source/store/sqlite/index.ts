@@ -1,4 +1,3 @@
-/** The pool in one file, without a server. */
 import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store, LoadHistory} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
@@ -26,19 +25,18 @@ const pageSize = 5000;
 const portionSize = 500;
 
 type SqliteStoreOptions = {
-	/** The database file. */
 	readonly path: string;
-	/** Make the file, and its directory, when there is none. Else that is `no-pool`, and nothing is made. */
+	/** Create the file and its directory if missing. Otherwise a missing file is `no-pool`. */
 	readonly create: boolean;
-	/** Permissions of a directory made here, whatever the umask; 0o700 by default. Group and others may never write there. */
+	/** Permissions of a directory created here, whatever the umask. Default: 0o700. Group and others never get write permission. */
 	readonly directoryMode?: number;
-	/** Permissions of a file made here, whatever the umask; 0o600 by default. */
+	/** Permissions of a file created here, whatever the umask. Default: 0o600. */
 	readonly fileMode?: number;
-	/** The group of what is made here; that of the maker by default. */
+	/** The group of created files. Default: the creator's. */
 	readonly gid?: number;
-	/** The store's clock, in seconds; the clock of this machine by default. */
+	/** The store's clock, in seconds. Default: the clock of this machine. */
 	readonly now?: () => number;
-	/** The number of the file system that a directory is on; asks the kernel by default. */
+	/** Returns the number of a directory's file system. Default: asks the kernel. */
 	readonly typeOf?: (directory: string) => number;
 };
 
@@ -74,7 +72,7 @@ const form: Form<keyof typeof poolStatements> = {...poolForm, statements: poolSt
 
 type UsageRow = {readonly endSecond: number; readonly raw: string};
 
-/** Whether one record comes after another in the order of SQLite, which compares bytes. */
+/** Whether a record follows another in SQLite's order, which compares bytes. */
 const isLater = (one: UsageRow, other: UsageRow): boolean =>
 	one.endSecond > other.endSecond ||
 	(one.endSecond === other.endSecond && Buffer.compare(Buffer.from(one.raw), Buffer.from(other.raw)) > 0);
@@ -89,9 +87,8 @@ type PageRow = {
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
 /**
-A record holds no line break: JSON has none in its texts. In pieces, what others wrote does not parse and is skipped, as it is whole.
-
-@yields The lines of a text, a few at a time: each lives for a moment only, while a list of all of them would have to be moved in memory.
+Splits a text into lines. JSON has no line breaks, so a record is one line. Pieces of foreign records do not parse and are skipped.
+@yields A few lines at a time, because they live only for a moment, while a list of all would have to be moved in memory.
 */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
@@ -111,12 +108,7 @@ function* linesOf(text: string): Generator<readonly string[]> {
 	yield lines;
 }
 
-/**
-Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
-holds up no one.
-
-@yields Pages of records.
-*/
+/** Streams the usage records of the given seconds in pages, oldest first. Each page is a separate transaction, so a long report blocks nobody. */
 async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
 	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
 	for (;;) {
@@ -137,7 +129,7 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 			return;
 		}
 
-		// The last line is the last record, unless somebody wrote a record with line breaks. To find it by its number takes half as long as to read all.
+		// The last line is the last record, unless a record contains line breaks. Finding the last record by number takes half the time of a page.
 		const isLastKnown = long === undefined && lineCount === row.records;
 		const end = isLastKnown
 			? {endSecond: row.lastSecond, raw: row.lines.slice(row.lines.lastIndexOf('\n') + 1)}
@@ -154,10 +146,10 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 	}
 }
 
-/** The name of an hour of the load history. Six digits until the year 2084. */
+/** Returns the row of an hour of load history. Six digits are enough until the year 2084. */
 const loadNameOf = (hour: number): string => `load:${String(hour).padStart(6, '0')}`;
 
-/** How busy the GPUs were, among the values of the pool: a row for each hour. It is no event, so it wakes no one. */
+/** Stores the load history among the pool's values, one row per hour. Writing wakes no listener. */
 const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	async append(hour, line) {
 		await database.write((statements) => {
@@ -179,11 +171,7 @@ const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	},
 });
 
-/**
-Opens the pool in a file.
-
-@throws CanhazgpuError `no-pool` when there is no file and none is to be made, `store-unreachable` when it cannot be used.
-*/
+/** Opens the pool in a file. Throws `no-pool` if there is no file and none may be created, `store-unreachable` if the file is unusable. */
 export async function openSqliteStore({
 	path,
 	create,

@@ -4,11 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 
 type Sqlite = typeof sqliteModule;
 
-/**
-Loads SQLite when it is first needed, without the warning that it is experimental; every other warning goes through.
-
-@throws CanhazgpuError `store-refused` when this Node has none.
-*/
+/** Loads SQLite on first use, without Node's warning that it is experimental. Throws `store-refused` if this Node has no SQLite. */
 export function loadSqlite(): Sqlite {
 	const {emitWarning} = process;
 	process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
@@ -18,7 +14,7 @@ export function loadSqlite(): Sqlite {
 	};
 
 	try {
-		// Not `import`: it would go on after this function, and so would the silence.
+		// Not `import`, which would continue after this function, and so would the suppression of warnings.
 		const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
 		if (sqlite === undefined) {
 			throw new CanhazgpuError('store-refused', 'This Node.js has no SQLite', {hint: 'Use Node.js 22.15 or later.'});

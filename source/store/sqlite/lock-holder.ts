@@ -1,4 +1,4 @@
-/** Which process keeps a file locked, and for how long others wait for it. */
+/** Determines which process keeps a file locked, and how long others wait for it. */
 import {readFileSync, statSync} from 'node:fs';
 import process from 'node:process';
 
@@ -16,14 +16,14 @@ function isStopped(pid: number): boolean {
 	}
 }
 
-/** The name of a file in /proc/locks. Device numbers are split as makedev(3) joins them. */
+/** Returns the name of a file in /proc/locks. Device numbers are split like makedev(3) joins them. */
 const nameOf = (device: number, inode: number): string => {
 	const major = Math.floor(device / 256) % 4096;
 	const minor = (device % 256) + Math.floor(device / 1_048_576) * 256;
 	return `${major}:${minor}:${inode}`;
 };
 
-/** The first process other than this one that keeps any of these files locked, where the kernel tells. */
+/** Returns the first other process that keeps one of these files locked, if known. */
 export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	try {
 		const names = new Set(
@@ -40,7 +40,7 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 
 			const name = `${Number.parseInt(groups['major']!, 16)}:${Number.parseInt(groups['minor']!, 16)}:${groups['inode']!}`;
 			const pid = Number(groups['pid']);
-			// A process outside our namespace of pids is 0 here.
+			// A process outside our pid namespace is 0 here.
 			if (names.has(name) && pid > 0 && pid !== process.pid) {
 				return {pid, isStopped: isStopped(pid)};
 			}
@@ -50,9 +50,9 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	return undefined;
 }
 
-/** So long nothing may change before it is asked who is in the way ... */
+/** The standstill after which the kernel is asked for the lock's holder, ... */
 const longestStandstillMs = 30_000;
-/** ... and so long again before it is asked once more. */
+/** ... and the time until the second question. */
 const secondLookMs = 3000;
 
 const changeOf = (path: string): string => {
@@ -61,20 +61,19 @@ const changeOf = (path: string): string => {
 };
 
 type Evidence = {
-	/** Anything that is another after each change of the pool. */
+	/** Returns any value that differs after each change of the pool. */
 	readonly changeOf: (path: string) => string;
-	/** Which process keeps one of these files locked; undefined: none, or the kernel does not tell. */
+	/** Returns the process that keeps one of these files locked. Undefined if none or unknown. */
 	readonly holderOf: (paths: readonly string[]) => LockHolder | undefined;
 };
 
 const ofSystem: Evidence = {changeOf, holderOf: lockHolder};
 
 /**
-Whether those who wait for a database stand still. On a machine that is busy enough a queue of hundreds takes minutes: while one after the
-other has its turn, waiting takes patience and is no error. It is one when nothing was committed for long, and the same process is in the way
-before and after. The kernel is asked for that process only then: while it lists its locks, no process of the machine can take one.
-
-@returns Asked after each try, with the monotonic time.
+Determines whether waiting processes are stuck. On a busy machine, a queue of hundreds takes minutes, and waiting is no error while they proceed.
+They are stuck if nothing was committed for long and the same process holds the lock before and after. The kernel is asked for that process only
+then, because no process of the machine can take a lock while the kernel lists them.
+@returns A function to call after each attempt, with the monotonic time.
 */
 export function createStandstill(path: string, evidence: Evidence = ofSystem): (nowMs: number) => boolean {
 	const holder = (): number | undefined => (evidence.holderOf([path]) ?? evidence.holderOf([`${path}-lock`]))?.pid;

@@ -1,4 +1,4 @@
-/** Tells listeners what happened in the pool: by this process at once, by others within a fifth of a second. */
+/** Notifies listeners of events in the pool: of this process at once, of others within a fifth of a second. */
 import {statSync} from 'node:fs';
 import type {StoreListener} from '../../core/model/ports.js';
 import {decodeEvent} from '../records/index.js';
@@ -8,12 +8,12 @@ import {decodeSignal, readEvents, readSignal, type RecentEvents} from './events.
 import type {poolStatements} from './statements.js';
 import {Watch} from './watch.js';
 
-/** Somebody who was killed between the change and its signal, or who cannot signal, is noticed after this long. */
+/** A change without a signal, such as of a killed process, is noticed after this time. */
 const unsignalledMs = 20_000;
 
 type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
-	/** Publishes an event of this process, the last of so many, which it signalled by this. */
+	/** Publishes an event of this process, with its sequence number and signal. */
 	readonly publishOwn: (event: string, sequence: number, signalled: string) => void;
 	readonly stop: () => void;
 };
@@ -23,7 +23,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	let identity: string | undefined;
 	let sequence = 0;
 	let ownSignal: string | undefined;
-	/** False when the file changed, and it is time to check whether somebody did that without a signal. */
+	/** False if the file changed, and it is time to check whether a change came without a signal. */
 	let isSignalEnough = true;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
@@ -85,7 +85,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 
 			sequence = events.sequence;
 			if (occasion === 'change') {
-				// Another pool, or an older state of this one: nothing that was heard of it counts.
+				// Another pool, or an older state of this pool, so earlier events do not count.
 				watch.publish((listener) => listener.restored?.());
 			}
 		},
@@ -93,7 +93,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	return {
 		add: async (listener) => watch.add(listener),
 		publishOwn(raw, ownSequence, signalled) {
-			// Otherwise events of others come before it, and are published with it when the signal is seen.
+			// Otherwise events of others come first, and this event is published with them when the signal is seen.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
 				ownSignal = signalled;

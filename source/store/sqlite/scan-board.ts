@@ -1,5 +1,6 @@
 /**
-The scan that viewers share, in a small database beside the pool: a scan is no change of the pool, so it must not wake those who listen for changes, and need not outlive a loss of power, so no disk waits for it.
+The scan that viewers share, in a small database beside the pool. A scan is not a change of the pool, so it wakes no listeners. It need not survive
+a power failure, so writing does not wait for the disk.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
@@ -12,7 +13,6 @@ import {boardBeside, isOwnDirectory, type Audience} from './files.js';
 import {refuseForeign} from './schema.js';
 import {Watch} from './watch.js';
 
-/** Each table as SQLite keeps its text. */
 const tables: ReadonlyMap<string, string> = new Map([
 	[
 		'scanner',
@@ -57,17 +57,12 @@ const form: Form<Names> = {
 };
 
 type Options = {
-	/** The database of the pool. */
 	readonly path: string;
 	readonly now: () => number;
 	readonly typeOf: (directory: string) => number;
 };
 
-/**
-It is made with the permissions of the pool.
-
-@throws CanhazgpuError when it is missing and this account may not make it.
-*/
+/** Returns the audience of the pool. Throws a CanhazgpuError if the file is missing and this account may not create it. */
 const audienceOf = (poolPath: string, file: string): Audience =>
 	explained(poolPath, () => {
 		const {mode, gid} = statSync(poolPath);
@@ -78,7 +73,7 @@ const audienceOf = (poolPath: string, file: string): Audience =>
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};
 	});
 
-/** The first call opens the board; `close` is for the owner of the store. */
+/** The first call opens the board. The owner of the store calls `close`. */
 export function createScanBoard({
 	path: poolPath,
 	now,
@@ -109,7 +104,7 @@ export function createScanBoard({
 		}
 	};
 
-	/** A file that was removed is made again, for the next who asks. */
+	/** Writes, and recreates a file that was removed. */
 	const write = async (work: (statements: Statements<Names>) => number): Promise<boolean> => {
 		const database = await opened();
 		try {
@@ -121,7 +116,7 @@ export function createScanBoard({
 	};
 
 	return {
-		/** Makes it before anybody needs it: those who share the pool cannot. */
+		/** Creates the database before anybody needs it, because others who share the pool cannot. */
 		async prepare() {
 			await opened();
 		},

@@ -1,7 +1,6 @@
 /**
-The first page of a database, before SQLite reads it. There begins the list of its tables, which SQLite reads whole, whatever it is asked. Ours
-has a few tables, so that its list fits into that page. One that goes on in other pages was made by others, and may lead back to itself, so
-that SQLite would read for ever.
+Checks the first page of a database before SQLite opens it. There begins the list of tables, which SQLite always reads completely. Our list fits
+into that page. A list that continues in other pages is foreign, and could lead back to itself, so that SQLite would read forever.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
@@ -10,16 +9,16 @@ import {changedByHand, databaseProblem} from './failures.js';
 /** The offset of the page type in the first page, after the file header. */
 const kindOffset = 100;
 
-/** A page that has the rows themselves (SQLite's file format, "B-tree Pages"). */
+/** A page that contains the rows themselves (SQLite's file format, "B-tree Pages"). */
 const leafOfTable = 13;
 
 const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
-/** A longer journal is refused: after each change it is emptied, so that it holds that of one killed process at most. */
+/** A longer journal is refused. The journal is emptied after each change, so it contains the change of at most one killed process. */
 const mostFrames = 20_000;
 
-/** How every database begins. */
+/** The start of every database. */
 const magic = Buffer.from('SQLite format 3\0');
 
 const bytes = Buffer.alloc(kindOffset + 1);
@@ -29,7 +28,7 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	try {
 		descriptor = openSync(path, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
 	} catch {
-		// SQLite says what is wrong with it.
+		// SQLite reports what is wrong.
 		return undefined;
 	}
 
@@ -40,13 +39,13 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	}
 }
 
-/** Whether the first page at this position is a leaf; also for what is no first page of a database, as SQLite says of it then. */
+/** Whether the first page at this position is a leaf. True for anything that is not a database, which SQLite then reports. */
 const isLeafAt = (descriptor: number, position: number): boolean =>
 	readSync(descriptor, bytes, 0, bytes.length, position) < bytes.length ||
 	!bytes.subarray(0, magic.length).equals(magic) ||
 	bytes[kindOffset] === leafOfTable;
 
-/** Whether each first page that is in the journal is a leaf. */
+/** Whether each first page in the journal is a leaf. */
 const isLeafInJournal = (descriptor: number): boolean => {
 	if (readSync(descriptor, bytes, 0, walHeaderBytes, 0) < walHeaderBytes) {
 		return true;
@@ -68,9 +67,8 @@ const isLeafInJournal = (descriptor: number): boolean => {
 };
 
 /**
-Called before SQLite opens the database in this process: to close a file of its own accord ends the locks that SQLite has on it.
-
-@throws CanhazgpuError when the list of tables does not fit into the first page.
+Must be called before this process opens the database, because closing any descriptor of a file releases SQLite's locks on it.
+@throws CanhazgpuError if the list of tables does not fit into the first page.
 */
 export function checkSchemaPages(path: string): void {
 	const journal = `${path}-wal`;

@@ -1,14 +1,14 @@
-/** The tables of the embedded store. They hold the same JSON as Redis does. */
+/** The tables of the embedded store, with the same JSON as in Redis. */
 import type {DatabaseSync} from 'node:sqlite';
 import type {Form} from './database.js';
 import {changedByHand, databaseProblem, makeAgain} from './failures.js';
 
-/** `chgp`: says whose database this is. */
+/** `chgp`, which identifies our databases. */
 const appId = 0x63_68_67_70;
 
 const schemaVersion = 2;
 
-/** Each table as SQLite keeps its text. */
+/** Each table with SQLite's text for it. */
 const tables: ReadonlyMap<string, string> = new Map([
 	['pool', 'CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID'],
 	['gpus', 'CREATE TABLE gpus (gpu INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
@@ -22,9 +22,9 @@ const tables: ReadonlyMap<string, string> = new Map([
 		PRIMARY KEY (end_second, raw)
 	) STRICT, WITHOUT ROWID`,
 	],
-	// The first form had none.
+	// The first version had no such table.
 	['trail', 'CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
-	// The version stays the same, because earlier versions of the program never read this table.
+	// The version stays the same, because older programs never read this table.
 	[
 		'changes',
 		'CREATE TABLE changes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL) STRICT',
@@ -36,17 +36,13 @@ const numberOf = (database: DatabaseSync, query: string): number =>
 
 type SchemaRow = {readonly type: string; readonly name: string; readonly sql: unknown};
 
-/**
-@throws CanhazgpuError unless all that is in the database is as canhazgpu makes it: a trigger or a view could run for ever at each reading,
-and a foreign table could be anything.
-@returns How many of the known tables there are.
-*/
+/** Returns how many known tables exist. Throws for foreign contents, such as a trigger or view that runs forever at each read. */
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
-	// Among so many is one that is not ours.
+	// Among this many is a foreign one.
 	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema LIMIT 100').all() as SchemaRow[];
 	for (const {type, name, sql} of rows) {
-		// SQLite itself makes the index of what is UNIQUE, without a text.
+		// SQLite creates the index for UNIQUE itself, without a text.
 		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
 		if (!isOurs) {
 			throw databaseProblem(path, [
@@ -63,7 +59,7 @@ export function refuseForeign(database: DatabaseSync, path: string, known: Reado
 	return found.size;
 }
 
-/** @throws CanhazgpuError for a database that is not one of ours. */
+/** @throws CanhazgpuError for a foreign database. */
 function checkOwner(database: DatabaseSync, path: string): number {
 	const version = numberOf(database, 'PRAGMA user_version');
 	const owner = numberOf(database, 'PRAGMA application_id');
@@ -79,7 +75,7 @@ function checkOwner(database: DatabaseSync, path: string): number {
 		]);
 	}
 
-	// A database is made complete, under another name. So this one was put in its place.
+	// Databases are completed under another name first, so this file was put here by somebody.
 	if (version < 1) {
 		throw databaseProblem(path, ['is a database without tables: somebody cut it short', makeAgain]);
 	}
@@ -110,5 +106,5 @@ export const poolForm = {
 	},
 } satisfies Omit<Form<never>, 'statements'>;
 
-/** The row of the table `pool` that holds each value. Earlier versions of the program read the same rows, so no name may change. */
+/** The rows of the table `pool`. Older programs read the same rows, so no name may change. */
 export const valueNames = {drains: 'drains', alerts: 'notices', policy: 'policy', revision: 'revision'} as const;

@@ -6,16 +6,15 @@ import type {Statements} from './database.js';
 const raw = boundedColumn('raw');
 const id = boundedColumn('id');
 
-/** In bytes. Records that canhazgpu writes today are shorter; earlier versions wrote notes of any length. */
+/** Bytes. Today's records are shorter, but old versions wrote notes of any length. */
 const longestUsage = 16 * 2 ** 10;
 
-/** The usage records behind a given one, oldest first. */
+/** The usage records after a given one, oldest first. */
 const usageAfter = 'FROM history WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw';
 
-/** So many rows are removed at once: in a file that somebody spoiled, a DELETE without a bound might never end. */
+/** The most rows to remove at once. In a corrupted file, an unlimited DELETE might never end. */
 const mostTrimmed = 1000;
 
-/** Every statement of the pool, by name. */
 export const poolStatements = {
 	pool: `
 		SELECT name, ${raw} FROM pool
@@ -25,13 +24,13 @@ export const poolStatements = {
 	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',
 	deletePoolValue: 'DELETE FROM pool WHERE name = ?',
 
-	/** Among the values of the pool, by names such as `load:491234`, which sort as their hours do. A text that is too long is not read. */
+	/** Stored with names such as `load:491234`, which sort by hour. Texts that are too long are not read. */
 	loadHour: `SELECT raw FROM pool WHERE name = ?1 AND octet_length(raw) <= ${longestLoadHour}`,
 	appendLoad: `
 		INSERT INTO pool (name, raw) VALUES (?1, ?2)
 		ON CONFLICT (name) DO UPDATE SET raw = raw || ?2 WHERE octet_length(raw) + octet_length(?2) <= ${longestLoadHour}
 	`,
-	/** All but those between two of them. */
+	/** Removes all but those between two hours. */
 	trimLoads: `
 		DELETE FROM pool WHERE name IN (
 			SELECT name FROM pool WHERE name >= 'load:' AND name < 'load;' AND NOT name BETWEEN ?1 AND ?2 LIMIT ${mostTrimmed}
@@ -46,7 +45,7 @@ export const poolStatements = {
 	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
 	queueIds: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
 	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
-	/** A position is the time of joining in microseconds, so that an entry that lost it can have it again; earlier versions counted from 1. */
+	/** A position is the time of joining in microseconds, so that a lost entry can get it back. Old versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
 	idAt: 'SELECT 1 FROM queue WHERE place = ?',
 	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',
@@ -57,14 +56,14 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
-	/** A page as one text with a record on each line, because a row for each of a million records takes twice as long. Records that are too long are only counted. */
+	/** A page as one text with a record per line, because one row per record takes twice as long. Records that are too long are only counted. */
 	usagePage: `
 		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
 			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond
 		FROM (SELECT end_second, ${boundedColumn('raw', longestUsage, 'record')} ${usageAfter} LIMIT ?4)
 	`,
 	longUsagePage: `SELECT ${raw} ${usageAfter} LIMIT ?4`,
-	/** The last record of a page that is full, where the page itself does not tell. */
+	/** The last record of a full page, if the page itself does not reveal it. */
 	usagePageEnd: `SELECT end_second AS endSecond, ${raw} ${usageAfter} LIMIT 1 OFFSET ?4 - 1`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
 	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,

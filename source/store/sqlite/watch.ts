@@ -1,4 +1,4 @@
-/** Checks a few times a second whether somebody else changed a file, and calls those who listen. */
+/** Checks a few times a second whether somebody else changed a file, and notifies listeners. */
 import type {StoreListener} from '../../core/model/ports.js';
 import type {PoolEvent} from '../../core/model/types.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -8,15 +8,9 @@ const pollIntervalMs = 200;
 
 type Watched = {
 	readonly path: string;
-	/**
-	Anything that is another when something changed. It is asked five times a second, so it must cost next to nothing. It throws when
-	the file is gone.
-	*/
+	/** Returns any value that differs after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
 	readonly mark: () => string;
-	/**
-	Finds out what changed, and tells it by {@link Watch.publish}. Asked when the listening begins, when the mark changed, and when the file is
-	back: then everybody is told to read everything anyway.
-	*/
+	/** Finds out what changed, and publishes it. Called at the first subscription, for a changed mark, and when the file is back. */
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
 
@@ -70,23 +64,22 @@ export class Watch {
 		this.publish((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
 	}
 
-	/** Calls everybody who listens. */
 	publish(how: (listener: StoreListener) => void): void {
 		for (const listener of this.#listeners) {
 			how(listener);
 		}
 	}
 
-	/** Tells everybody who listens of a change; undefined: what it was is not known. */
+	/** Notifies all listeners of a change. Undefined for an unknown change. */
 	publishChange(event: PoolEvent | undefined): void {
 		this.publish((listener) => {
 			listener.changed(event);
 		});
 	}
 
-	/** Listens from now on: the listener hears of whatever happens after this resolved. Returns the way to stop. Rejects when the file cannot be read. */
+	/** Subscribes a listener to everything after this resolves. Returns a function that unsubscribes. Rejects if the file is unreadable. */
 	async add(listener: StoreListener): Promise<() => void> {
-		// A copy: one listener may subscribe twice, and each subscription ends apart.
+		// A copy, because one listener may subscribe twice and unsubscribe once.
 		const subscription = {...listener};
 		if (this.#timer === undefined) {
 			const mark = this.#watched.mark();
@@ -104,7 +97,7 @@ export class Watch {
 		};
 	}
 
-	/** In time for the least patient of those who listen. */
+	/** Schedules the next check for the least patient listener. */
 	#pollLater(): void {
 		const mayBeLateMs = [...this.#listeners].map((listener) => listener.tolerableDelayMs?.() ?? 0);
 		clearTimeout(this.#timer);
@@ -115,7 +108,7 @@ export class Watch {
 			},
 			Math.max(pollIntervalMs, Math.min(...mayBeLateMs)),
 		);
-		// Listening alone is no reason for a process to live on.
+		// A listener alone does not keep a process alive.
 		this.#timer.unref();
 	}
 

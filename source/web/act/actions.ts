@@ -33,7 +33,6 @@ export type ActorOptions = {
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
 	readonly monotonicMs: () => number;
-	/** Called when a queued request is granted. */
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
 	readonly failed: (error: unknown) => void;
 };
@@ -122,7 +121,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		};
 	};
 
-	/** Resolves when the GPUs are granted or the request has joined the queue. The wait continues in the background. */
+	/** Resolves when the GPUs are granted or the request is in the queue. The wait continues in the background. */
 	async function join(world: World, request: TimedRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {

@@ -4,11 +4,7 @@ const mostRemembered = 500;
 /** Further requests at the same time are refused. */
 const mostAtOnce = 8;
 
-/**
-Runs `begin` once for each id, and returns the remembered answer for a repeated id.
-
-@throws CanhazgpuError `busy` when too many requests are running.
-*/
+/** Runs `begin` once per id, and returns the cached answer for a repeated id. Throws `busy` if too many requests are running. */
 export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>) => Promise<Answer> {
 	const known = new Map<string, Promise<Answer>>();
 	let underWay = 0;

@@ -42,11 +42,7 @@ export type ActRequests = {readonly [Name in ActName]: v.InferOutput<(typeof sch
 
 export const linkSchema = v.strictObject({token: v.pipe(v.string(), v.maxLength(200))});
 
-/**
-Parses the body of a request.
-
-@throws CanhazgpuError `usage` that names the first invalid field.
-*/
+/** Parses the body of a request. Throws `usage`, with the first invalid field. */
 export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: string): v.InferOutput<Schema> {
 	let value: unknown;
 	try {

@@ -12,11 +12,10 @@ export type Opened =
 	{readonly kind: 'opened'; readonly token: string} | {readonly kind: 'used' | 'expired' | 'unknown'};
 
 export type Sessions = {
-	/** Returns the token of a new link, and invalidates the previous link. */
 	readonly newLink: () => string;
 	/** Exchanges a link token for a session token, once. */
 	readonly open: (linkToken: string) => Opened;
-	/** Returns whether a session has this token, and renews the session. */
+	/** Returns whether a session has this token. Also renews the session. */
 	readonly isOpen: (token: string) => boolean;
 	readonly end: (token: string) => void;
 };

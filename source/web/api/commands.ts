@@ -18,7 +18,6 @@ export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 		? row
 		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
 
-/** Limits the command lines of a GPU of another host, including texts that name programs. */
 export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
 	commands === 'full'
 		? gpu

@@ -1,4 +1,3 @@
-/** The other hosts as the page receives them. */
 import {watchHosts, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
 import {CanhazgpuError} from '../../errors.js';
 import {fromCommandRows, type RemoteGpu} from '../../format/hosts/remote-gpu.js';

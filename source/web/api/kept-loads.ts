@@ -1,4 +1,3 @@
-/** The one-minute loads in the pool, cached for all charts. */
 import type {MinuteLoads} from '../../core/model/observation.js';
 import type {World} from '../../core/model/ports.js';
 import {readLoads} from '../../core/operations/history/past.js';

@@ -17,7 +17,6 @@ import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 export type About = {
 	readonly host: string;
 	readonly version: string;
-	/** The location of the pool. Undefined while the pool is not open. */
 	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
 	readonly engine?: 'slurm' | undefined;
@@ -25,7 +24,6 @@ export type About = {
 	readonly isDemo: boolean;
 	/** False if this host has no pool and only other hosts are shown. */
 	readonly hasPool: boolean;
-	/** Names of all hosts, this one first if it has a pool. */
 	readonly hosts: readonly string[];
 	/** The account that the page acts as. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
@@ -41,7 +39,6 @@ export type FeedJson = {readonly live: boolean; readonly reason?: string; readon
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
-/** Converts an event to the sentence of `canhazgpu events`, with the note separate. */
 const eventJson = ({note, ...event}: AuditEntry) => ({
 	id: event.id,
 	time_ms: milliseconds(event.time),
@@ -127,7 +124,6 @@ export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 	readonly events?: readonly EventJson[];
 };
 
-/** Encodes each GPU as its own part. */
 function partsOf(liveView: LiveState, about: About, commands: ShownCommands): ReadonlyMap<string, string> {
 	const context = contextOf(liveView, commands);
 	const parts: Array<readonly [string, unknown]> = [

@@ -17,7 +17,6 @@ type Setter = (labels: Readonly<Record<string, string>>, value: number | undefin
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};
 
-/** Counters by the kind of event that they count. */
 const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: string]> = [
 	['granted', 'grants_total', 'Grants since this server started, each of one or more GPUs'],
 	['refused', 'refusals_total', 'Refused requests since this server started'],

@@ -24,18 +24,14 @@ export type ReportQuestion = {
 	readonly to?: number;
 };
 
-/** Creates an answer. Questions are equal if their JSON is. */
+/** Questions are equal if their JSON is. */
 export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 
 /** Cache time, because reading a long history takes seconds. */
 const rememberMs = 2000;
 const mostAtOnce = 16;
 
-/**
-Caches the answers of `make`. Rejects with a CanhazgpuError `busy` above the limit.
-
-@param newestEvent - Returns the id of the newest event. Older answers are stale.
-*/
+/** Caches the answers of `make`. Rejects with `busy` above the limit. `newestEvent` returns an id, and answers before it are stale. */
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
 	monotonicMs: () => number,
@@ -113,11 +109,11 @@ const rowSchema = v.object({
 	manual_count: number,
 });
 
-/** The peer writes null for an empty list. */
+/** The Go program writes null for an empty list. */
 const rows = v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows)));
 
 const schema = v.object({
-	// The list is named after `by`. The peer has only users.
+	// The list is named after `by`. The Go program has only users.
 	users: rows,
 	gpus: rows,
 	daily: rows,
@@ -128,17 +124,13 @@ const schema = v.object({
 	unique_users: number,
 	start_date: date,
 	end_date: date,
-	// The peer reports whole days only.
+	// The Go program only reports whole days.
 	since: v.optional(date),
 	until: v.optional(date),
 	days: number,
 });
 
-/**
-Converts `report --json` of another host. Its values are untrusted, so only valid ones are kept.
-
-@throws CanhazgpuError `failed` if the answer is not a report.
-*/
+/** Converts another host's `report --json`. Drops invalid values, because the input is untrusted. Throws `failed` for an invalid report. */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
 	const result = v.safeParse(schema, answer);
 	if (!result.success) {

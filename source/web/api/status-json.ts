@@ -1,4 +1,4 @@
-/** Status and queue in the API: the keys of the peer with the peer's meaning, plus our own. Unknown and empty values are absent. */
+/** Status and queue in the API: the Go program's keys with the same meaning, and ours. Unknown and empty values are absent. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -22,7 +22,6 @@ const nanosecondsPerSecond = 1e9;
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
 
-/** Returns the start time of something that has lasted for `seconds`. */
 const ago = (seconds: number | undefined, now: number): string | undefined =>
 	seconds === undefined ? undefined : time(now - seconds);
 
@@ -49,7 +48,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	// The vendor is left out, as other hosts do.
+	// Omits the vendor, as other hosts do.
 	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,
@@ -111,7 +110,7 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	node: text(row.reading?.place?.node),
 	node_gpu_id: row.reading?.place?.gpu,
 	status: stateText[row.state],
-	// Clients of the peer expect `ERROR` for a drained GPU.
+	// Clients of the Go program expect `ERROR` for a drained GPU.
 	state: shownStateOf(row),
 	user: text(userText(row)),
 	...leaseJson(row),

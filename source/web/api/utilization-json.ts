@@ -1,7 +1,4 @@
-/**
-`GET /api/use`: the utilization of each GPU. Recent values are ten-second means in the memory of this server. Older ones, and periods over six
-hours, use the one-minute means in the pool.
-*/
+/** `GET /api/use`: ten-second means in this server's memory. Older values, and periods over six hours, are the pool's one-minute means. */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
 	pastHistory,
@@ -24,7 +21,6 @@ export const mostMinutes = 24 * 60;
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
 export type PercentJson = number | null;
 
-/** The values of one GPU, one for each step, oldest first. */
 export type GpuUtilizationJson = Readonly<Record<keyof Load, readonly PercentJson[]>>;
 
 export type UtilizationJson = {
@@ -35,11 +31,7 @@ export type UtilizationJson = {
 
 export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
-	/**
-	Returns the last `minutes`.
-
-	@param kept - One-minute means from the pool, for the time before this server.
-	*/
+	/** Returns the last `minutes`. `kept`: one-minute means from the pool, for the time before this server. */
 	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
 	/** Returns the name of a GPU in the load history. Undefined until the GPU was seen. */
 	readonly nameOf: (gpu: number) => string | undefined;

@@ -36,7 +36,7 @@ type ShownGpu = Shown<
 		gpu_id: true;
 		node: true;
 		node_gpu_id: true;
-		// The peer's state, which has no drained GPUs.
+		// The Go program's state, which has no drained GPUs.
 		status: false;
 		state: true;
 		user: true;

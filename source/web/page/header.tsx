@@ -8,7 +8,7 @@ import {duration} from './text.js';
 
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-/** Returns the kind of the live indicator. A host without a pool has no values that could be old. */
+/** A host without a pool has no values that could be old. */
 export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
 		? 'stale'

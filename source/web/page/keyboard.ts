@@ -47,7 +47,7 @@ function moveFocus({target, key}: KeyboardEvent): boolean {
 
 const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Closes the focused open card, or all open cards, or returns from one host to all hosts. */
+/** Closes the focused open card, or else all open cards, or else returns from one host to all hosts. */
 function closeShown(): boolean {
 	if (hasDialog()) {
 		// The browser closes the dialog.

@@ -1,4 +1,3 @@
-/** Components that load with their style when first shown. */
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
@@ -28,12 +27,7 @@ export async function loadStyle(name: string): Promise<void> {
 	});
 }
 
-/**
-Creates a component that loads the real one when it is shown, and retries after a failure.
-
-@param load - Imports a module whose default export is the component.
-@param styleName - The additional style of the component.
-*/
+/** Creates a component that loads the real one, the default export, when shown, and retries after a failure. `styleName`: its style. */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
 	styleName: string,

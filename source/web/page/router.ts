@@ -23,7 +23,6 @@ export function viewsOf(about: About | undefined): readonly View[] {
 	return about.has_pool ? views.filter((view) => view !== 'hosts' || about.hosts.length > 1) : ['hosts', 'report'];
 }
 
-/** Returns the view, or a replacement if it is not available. */
 export const shownView = (view: View, about: About | undefined): View =>
 	about?.has_pool === false && view !== 'report' ? 'hosts' : view;
 
@@ -58,11 +57,7 @@ const scrolledTo = new Map<string, number>();
 
 export type Step = {readonly key: string; readonly isInner?: boolean};
 
-/**
-Returns the key of the current history entry, and adds one if needed.
-
-@param isInner - Whether the previous entry is also of this page.
-*/
+/** Returns the key of the current history entry, and adds a key if needed. `isInner`: the previous entry is also of this page. */
 function markStep(isInner: boolean): string {
 	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;
 	history.replaceState(step, '');
@@ -73,7 +68,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// The browser would scroll before the view is drawn. After a reload the browser restores the position itself.
+	// The browser would scroll before the view is drawn. After a reload, it restores the position itself.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';

@@ -8,7 +8,6 @@ import type {PageState, Series} from './state/state.js';
 export type FollowUp = {
 	readonly Banners: ComponentType<{readonly state: PageState}>;
 	readonly Spark: ComponentType<{readonly series: Series}>;
-	/** Shows the state in the title, the icon and the colors of the document. */
 	readonly showInDocument: (known: PageState, shown: Route) => void;
 	readonly heard: (message: {
 		readonly before: PageState;

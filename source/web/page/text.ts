@@ -1,4 +1,4 @@
-/** Numbers, times and states in words. Unknown values are a dash, never zero. */
+/** Formats numbers, times and states. Unknown values are a dash, never zero. */
 import {freeAmong, freeText} from '../../format/free-gpus.js';
 import type {Gpu} from './fields.js';
 
@@ -10,7 +10,6 @@ const pad = (value: number): string => String(value).padStart(2, '0');
 
 export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
 
-/** Returns `45s`, `12m`, `1h 12m` or `3d 4h`. */
 export function duration(milliseconds: number): string {
 	const seconds = Math.max(0, Math.floor(milliseconds / 1000));
 	if (seconds < 60) {
@@ -30,7 +29,6 @@ export const sinceText = (time: string, nowMs: number): string => duration(nowMs
 
 export const untilText = (time: string, nowMs: number): string => duration(Date.parse(time) - nowMs);
 
-/** Returns MiB as `79.6 GiB`. */
 export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
@@ -70,7 +68,6 @@ export const withUnit = (value: number | undefined, unit: string): string =>
 export const percentOf = (part: number | undefined, whole: number | undefined): number | undefined =>
 	part === undefined || whole === undefined || !(whole > 0) ? undefined : (part / whole) * 100;
 
-/** Returns `2`, or `2 +1 MIG`. */
 export const freeIn = (gpus: readonly Gpu[]): string =>
 	freeText(freeAmong(gpus.filter(({state}) => state === 'available')));
 
@@ -119,7 +116,6 @@ export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 
 export type Person = {readonly name: string; readonly account?: string};
 
-/** Returns the label and, if it is different, the account. */
 export function personOf(user: string): Person {
 	const {account, label} = /^(?<account>\S+) \((?<label>.+)\)$/v.exec(user)?.groups ?? {};
 	return label === undefined ? {name: user} : {name: label, account};

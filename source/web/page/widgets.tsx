@@ -1,6 +1,5 @@
 import {personOf} from './text.js';
 
-/** Returns a fraction for the style sheet, from 0 to 1. */
 export const share = (percent: number | undefined): Record<string, string> => ({
 	'--share': (Math.min(100, Math.max(0, percent ?? 0)) / 100).toFixed(3),
 });

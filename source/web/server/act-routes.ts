@@ -1,4 +1,3 @@
-/** The routes of an acting page, and their checks. A read-only server does not have them. */
 import process from 'node:process';
 import type {Context, Hono, MiddlewareHandler} from 'hono';
 import {CanhazgpuError, type ErrorCode} from '../../errors.js';
@@ -18,7 +17,7 @@ export type Acting = {
 
 const mostBytes = 4096;
 
-/** All addresses below. Only these accept a POST. */
+/** The only addresses that accept a POST. */
 export const actPaths: ReadonlySet<string> = new Set([
 	'/api/session',
 	'/api/session/end',

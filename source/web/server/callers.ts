@@ -1,7 +1,5 @@
-/** Identifies the callers of connections, to count the connections of each together. */
 import {readFileSync} from 'node:fs';
 
-/** Both ends of a connection, named as in Node.js. */
 export type Connection = {
 	readonly remoteAddress?: string;
 	readonly remotePort?: number;
@@ -47,10 +45,7 @@ const mostSearched = 8;
 
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/**
-Returns the uids of sockets from the kernel's tables. The tables hold all sockets of the machine, so a few sockets are searched for, and many are
-found by parsing the table once.
-*/
+/** Returns the uids of sockets from the kernel's tables of all sockets. Searches for a few sockets, and parses the table once for many. */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {
 	const owners = new Map<string, string>();
 	const add = (line: string): void => {

@@ -1,4 +1,3 @@
-/** Checks of every request, and security headers of every answer. */
 import type {HttpBindings} from '@hono/node-server';
 import type {MiddlewareHandler} from 'hono';
 import {plainAddress} from './callers.js';
@@ -43,7 +42,7 @@ export function hostnameOf(header: string | undefined): string | undefined {
 	return bracketed ?? plain?.replace(/\.$/v, '');
 }
 
-/** Returns whether the Host header names this server: one of the given names, or the local address of the connection. This prevents DNS rebinding. */
+/** Returns whether the Host header is one of the given names, or the local address of the connection. This prevents DNS rebinding. */
 export function isOurs(
 	header: string | undefined,
 	names: ReadonlySet<string>,
@@ -57,20 +56,14 @@ export function isOurs(
 const hasBody = (headers: Readonly<Record<string, string | string[] | undefined>>): boolean =>
 	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 
-/**
-Returns whether a page of another site makes the request. Such a page could not read the answer, but could use up streams or make hosts be asked.
-Following a link is allowed.
-*/
+/** Returns whether another site's page makes the request. That page could use up streams or load other hosts. Links are allowed. */
 function isOfOtherSite(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
 	const site = headers['sec-fetch-site'] ?? 'none';
 	const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 	return site !== 'same-origin' && site !== 'none' && !isLink;
 }
 
-/**
-@param names - Names of this server.
-@param actPaths - Addresses with their own checks, which accept a POST with a body.
-*/
+/** `names` are the names of this server. `actPaths` have their own checks, and accept a POST with a body. */
 export const guard =
 	(names: ReadonlySet<string>, actPaths: ReadonlySet<string> = new Set()): MiddlewareHandler<Bindings> =>
 	async (context, next) => {

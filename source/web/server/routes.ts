@@ -1,4 +1,3 @@
-/** The routes of the server. */
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {Hono, type Context} from 'hono';
 import {compress} from 'hono/compress';
@@ -71,12 +70,12 @@ type ErrorStatus = 400 | 404 | 500 | 503;
 const respond = (context: Context, value: unknown, status?: ErrorStatus): Response =>
 	context.body(apiJson(value), status ?? 200, {'content-type': 'application/json'});
 
-/** The name of this host in the peer's API. */
+/** The name of this host in the Go program's API. */
 const localName = 'localhost';
 
 type Rows = ReadonlyArray<{readonly status: string}>;
 
-/** Returns the status of a host in the form of the peer. `statuses` is empty if there is an `error`. */
+/** Returns the status of a host in the Go program's format. `statuses` is empty if there is an `error`. */
 function hostStatus(host: string, answer: Rows | {readonly error: string}) {
 	if ('error' in answer) {
 		return {host, statuses: [], error: answer.error};
@@ -154,7 +153,7 @@ const mostPoints = 2160;
 const defaultDays = 30;
 const mostDays = 365;
 
-/** Parses `days` like the peer: 30 if it is not a number, and at most 365. */
+/** Parses `days` like the Go program: 30 if it is not a number, and at most 365. */
 function daysOf(context: Context): number {
 	const text = context.req.query('days') ?? '';
 	const days = /^\d{1,9}$/v.test(text) ? Number(text) : 0;
@@ -204,7 +203,6 @@ function formatOf(context: Context): 'json' | 'csv' {
 	return format;
 }
 
-/** @param name - File name without its extension. */
 const respondCsv = (context: Context, text: string, name: string): Response =>
 	context.body(`${text}\n`, 200, {
 		'content-type': 'text/csv; charset=utf-8',

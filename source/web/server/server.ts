@@ -76,8 +76,8 @@ const mostExtra = 500;
 const shareMs = 100;
 
 /**
-Closes the newest connections of the caller with the most, when there are too many. Callers are looked up in batches, because the kernel's tables
-take as long to read for one connection as for all.
+Closes the newest connections of the caller with the most, if there are too many. Callers are looked up in batches, because reading the kernel's
+tables takes the same time for one connection as for all.
 */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
@@ -129,11 +129,7 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	requireHostHeader: true,
 });
 
-/**
-Listens immediately, so that a port in use is reported before anything else starts. Requests wait for the routes.
-
-@throws CanhazgpuError `failed` with a hint if it cannot listen.
-*/
+/** Listens at once, so that a port in use is reported first. Requests wait for the routes. Throws `failed` if it cannot listen. */
 export async function startServer(
 	address: Address,
 	routes: Promise<Hono<Bindings>>,

@@ -1,4 +1,3 @@
-/** A Unix socket that only one account can reach. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
 import {chmodSync, linkSync, lstatSync, renameSync, rmSync} from 'node:fs';
@@ -57,8 +56,8 @@ async function inUse(file: string): Promise<CanhazgpuError> {
 }
 
 /**
-Renames a new socket to its final name. If two servers start at once, one gets the name: it is linked only if free, and a socket that was moved
-aside is checked again before it is removed.
+Renames a new socket to its final name. Of two servers that start at once, one gets the name: the socket is linked only if the name is free, and a
+socket that was moved aside is checked again before its removal.
 */
 async function takeName(made: string, file: string): Promise<void> {
 	for (;;) {
@@ -98,9 +97,7 @@ async function takeName(made: string, file: string): Promise<void> {
 }
 
 /**
-Listens on a socket with mode 0600, and replaces the socket of a dead server.
-
-@param path - In a directory of mode 0700.
+Listens on a socket with mode 0600, in a directory of mode 0700. Replaces the socket of a dead server.
 @returns A function that removes the socket after the server is closed.
 @throws CanhazgpuError `failed` if a server already listens there, or the path is too long.
 */

@@ -1,4 +1,4 @@
-/** `/api/events`. Each change is encoded once for all pages. A browser that cannot keep up is disconnected and reconnects. */
+/** Serves `/api/events`. Encodes each change once for all pages. Disconnects a browser that cannot keep up, which then reconnects. */
 import {Buffer} from 'node:buffer';
 import type {ServerResponse} from 'node:http';
 import {constants, deflateRawSync} from 'node:zlib';
@@ -12,10 +12,7 @@ import {callersOf, type Connection} from './callers.js';
 /** A gzip header: deflate, no name, no time, unknown system. */
 const gzipHeader: Uint8Array = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/**
-A message, compressed once for all pages. Each compressed block is independent of earlier blocks, so any sequence of blocks after the header is a
-valid gzip stream.
-*/
+/** A message, compressed once for all pages. Compressed blocks are independent, so any sequence after the header is a valid gzip stream. */
 type Message = {
 	readonly plain: Uint8Array;
 	/** Follows {@link gzipHeader} and any number of messages. */
@@ -41,8 +38,8 @@ type StreamOptions = {
 
 export type EventStreams = {
 	/**
-	Sends the whole state, then every change. If there are too many streams, the oldest of the caller with the most is closed. Returns false if that
-	would be the new caller's own.
+	Sends the whole state, then every change. If there are too many streams, closes the oldest of the caller with the most, or returns false if that
+	is the new caller.
 	*/
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
@@ -143,7 +140,6 @@ export function createStreams(
 		}
 	}
 
-	/** Returns the caller of a new stream, and identifies all others. */
 	function identify(newcomer: Connection): string {
 		const unknown = [...open].filter(([, {caller}]) => caller === undefined);
 		const [own, ...callers] = callersOf([newcomer, ...unknown.map(([, {connection}]) => connection)]);

@@ -61,7 +61,6 @@ export async function askHosts<Answer>(
 	}
 }
 
-/** Cancels the requests to other hosts on Ctrl-C, and shows nothing. */
 export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
 	const interruption = app.interruption();
 	const {signal} = interruption;

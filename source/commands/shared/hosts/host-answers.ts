@@ -73,7 +73,7 @@ async function otherAnswer(app: App, host: string, signal: AbortSignal | undefin
 	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
 }
 
-/** Asks this host and the others about their GPUs. Each host answers within 10 s or has an error. */
+/** Asks this host and the others about their GPUs. Each host has an answer or an error within 10 s. */
 export const askForGpus = async (
 	app: App,
 	others: readonly string[],

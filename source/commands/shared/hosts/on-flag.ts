@@ -10,7 +10,6 @@ export const onAnyFlag: Flag = {
 	completes: 'hosts',
 };
 
-/** Returns the cluster node that `--on` names. Undefined for any node. */
 export function hostOf(input: Input): string | undefined {
 	const host = input.text('on');
 	return host === 'any' ? undefined : host;

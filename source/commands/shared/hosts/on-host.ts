@@ -122,7 +122,6 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 	return exitCode;
 }
 
-/** Runs the command on the host that `--on` names. Returns undefined if that is this host. */
 export async function runElsewhere(app: App, input: Input, command: Command): Promise<number | undefined> {
 	const host = input.text('on');
 	if (host === undefined || isOwn(app, host)) {
@@ -207,10 +206,7 @@ type Outcome =
 	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
-/**
-Moves a waiting request that holds nothing to a host that becomes free. The request leaves the first queue before it
-joins the second, so that nothing is granted twice.
-*/
+/** Moves a waiting request without GPUs to a free host. It leaves the first queue before it joins the second, so that nothing is granted twice. */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, wanted, keepsDirectory, waitSeconds} = options;
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);

@@ -1,4 +1,3 @@
-/** Finds a host that can serve a request of `--on any` while it waits on another host. */
 import {hostToMoveTo} from '../../../core/rules/hosts/choose-host.js';
 import type {Wanted} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';

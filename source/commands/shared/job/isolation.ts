@@ -94,7 +94,7 @@ type JobIsolator = {
 	readonly check: () => Promise<void>;
 	/** Starts isolation in parallel with other work, and resolves once helpers run. Never rejects. */
 	readonly begin: (granted: GrantedParts) => Promise<void>;
-	/** @throws CanhazgpuError `failed` if required isolation does not work, `usage` if it is turned off. */
+	/** Throws `failed` if required isolation does not work, `usage` if it is turned off. */
 	readonly isolate: (granted: GrantedParts, pool: PoolIsolation) => Promise<JobIsolation>;
 	/** Removes what was created, when the job has ended or will not start. Never rejects. */
 	readonly close: () => Promise<void>;
@@ -164,7 +164,6 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 
 			const started = start(parts);
 			begun = {parts: keyOf(parts), made: finish(started)};
-			// The rejection is handled where the promise is awaited.
 			begun.made.catch(() => undefined);
 			await Promise.allSettled([started]);
 		},

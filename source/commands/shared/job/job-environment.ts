@@ -13,7 +13,7 @@ type GrantedDevices = {
 	readonly mpsDirectory?: string | undefined;
 };
 
-/** Returns the variables of a share. MPS counts the job's GPUs from 0. */
+/** MPS counts the job's GPUs from 0. */
 const shareEnvironment = ({
 	gpus,
 	shareMiB,

@@ -42,7 +42,6 @@ const lossText = (lost: Lost): string =>
 type Kept = {
 	readonly granted: JobLease;
 	readonly job: ProcessIdentity;
-	/** The model that the command serves, if the command line names one. */
 	readonly model: string | undefined;
 };
 

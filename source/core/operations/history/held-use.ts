@@ -1,4 +1,3 @@
-/** Compares reserved and used GPU time over the last hours. */
 import {loadHours, type World} from '../../model/ports.js';
 import {hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 import {collectHeldUse, type HeldUse, type HeldUseOptions} from '../../rules/pool/held-use.js';
@@ -21,11 +20,7 @@ export type HeldUseReport = {
 	readonly gaps: readonly TimeWindow[];
 };
 
-/**
-@param hours - Time range, at most {@link mostHeldUseHours}.
-@param nameOf - Returns the key of a GPU in the load history.
-@throws CanhazgpuError if the store fails.
-*/
+/** Compares reserved and used time. `hours` is at most {@link mostHeldUseHours}. `nameOf` returns a GPU's key in the load history. */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

@@ -1,4 +1,3 @@
-/** Reads who held which GPU over the last hours. */
 import type {World} from '../../model/ports.js';
 import {collectOccupancy, liveOccupancy, type OccupancySpan} from '../../rules/pool/occupancy.js';
 import type {TimeWindow} from '../../rules/pool/report.js';
@@ -13,7 +12,7 @@ export type Occupancy = {
 	readonly spans: readonly OccupancySpan[];
 };
 
-/** Rejects with a CanhazgpuError if the store fails. */
+/** Reads who held which GPU over the last hours. Rejects with a CanhazgpuError if the store fails. */
 export async function occupancyOf(world: World, hours: number): Promise<Occupancy> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

@@ -1,4 +1,3 @@
-/** Reads the past of the pool for graphs: the load of the GPUs, and their leases. */
 import type {MinuteLoads} from '../../model/observation.js';
 import type {Store} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
@@ -42,10 +41,7 @@ export async function readLoads(
 	return [...texts].flatMap(([hour, text]) => decodeHour(hour, text, nowMinute));
 }
 
-/**
-Reads the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
-@param before - The last result, so that only newer records are read.
-*/
+/** Reads the last `seconds` before `now`, of which `before` may contain a part. Rejects with a CanhazgpuError if the store fails. */
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},
 	{now, seconds}: {readonly now: number; readonly seconds: number},

@@ -73,7 +73,6 @@ const gibPerMiB = 1 / 1024;
 type ReportOptions = {
 	readonly window: TimeWindow;
 	readonly split: Split;
-	/** Restricts to this label. */
 	readonly user?: string;
 	readonly series?: SeriesOptions;
 };

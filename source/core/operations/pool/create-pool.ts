@@ -23,10 +23,7 @@ export type PoolMade = {
 
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
-/**
-Reads the pool. If its keys are garbage, first overwrites them with `replacement`, if given.
-@returns Also whether they were garbage.
-*/
+/** Reads the pool. Overwrites garbage keys with `replacement` first, if given. Also returns whether there was garbage. */
 async function readEvenGarbage(
 	{store}: PoolCreation,
 	replacement: Pool | undefined,
@@ -111,8 +108,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Closes this machine's pool in a store because it moved to another one. Programs that use the old store learn the new
-location at their next read.
+Closes this machine's pool because it moved to another store. Programs that use the old store learn the new location at their next read.
 @returns How many leases ended.
 @throws CanhazgpuError As `requirePool` does.
 */

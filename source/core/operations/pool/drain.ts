@@ -48,8 +48,7 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 /**
 Takes GPUs out of service, or changes the reason.
 @returns The GPUs, sorted, and those that a holder keeps.
-@throws CanhazgpuError `impossible` for an unknown id, `usage` for a reason that is too long, `pool-garbage` if the
-record cannot be replaced.
+@throws CanhazgpuError `impossible` for an unknown id, `usage` for a long reason, `pool-garbage` if the record cannot be replaced.
 */
 export const drain = async (
 	world: EngineWorld,
@@ -79,11 +78,7 @@ export const drain = async (
 	});
 };
 
-/**
-Returns GPUs to service.
-@returns The GPUs that were out of service.
-@throws CanhazgpuError `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced.
-*/
+/** Returns the GPUs that were out of service. Throws `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced. */
 export const undrain = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -19,11 +19,7 @@ const change = async (
 	});
 };
 
-/**
-Sets and unsets policy keys, all or none.
-@returns The keys with a new value, and the old values.
-@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
-*/
+/** Sets all keys or none. Returns new and old values. Throws `usage`, `impossible` for invalid values, `pool-garbage` for an unreadable record. */
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
 	change(planPolicy, world, requester, changes);
 

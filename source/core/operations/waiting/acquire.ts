@@ -1,4 +1,3 @@
-/** Grants GPUs now or after a wait in the queue, for `run` and `reserve`. */
 import {CanhazgpuError, withFallback} from '../../../errors.js';
 import type {World} from '../../model/ports.js';
 import type {Observation} from '../../model/types.js';
@@ -9,7 +8,7 @@ import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
-/** Returns undefined if conflicts lasted too long. The caller can still join the queue. */
+/** Returns undefined if conflicts lasted too long. The caller can then join the queue. */
 const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> =>
 	withFallback(
 		async () => acquireNow(...request),
@@ -28,11 +27,7 @@ function checkNotBlind({isPartial}: Observation): void {
 	}
 }
 
-/**
-Grants GPUs now, or waits in the queue for them.
-@returns A refusal only if the request does not wait.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request, ...
-*/
+/** Grants GPUs now or after a wait in the queue. Refuses only requests that do not wait. Throws `impossible` if no wait can help. */
 export async function acquire(
 	world: EngineWorld,
 	request: AcquireRequest,

@@ -24,16 +24,14 @@ type Options = {
 	readonly readLinks: ReadLinks;
 	/** Whether to scan even if nothing can be taken, because others rely on what the entry holds or notes. */
 	readonly isScanDue?: boolean;
-	/** Receives the scan if it is no newer than the read. */
+	/** Called with the scan, if the scan is no newer than the read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** Required GPUs that the scan rules out. */
 	readonly unusable: readonly UnusableGpu[];
 	/** The entry's note on unavailable and eligible GPUs. Absent without a scan. */
 	readonly note?: EntryNote;
-	/** GPUs that may qualify, with the quality that is unknown. */
 	readonly unknown?: Eligibility['unknown'];
 };
 

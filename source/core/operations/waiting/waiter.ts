@@ -1,6 +1,4 @@
-/**
-Waits in the queue, woken by events and by a slow tick in case one was missed. Scans only if something can be taken.
-*/
+/** Waits in the queue, woken by events and by a slow tick in case one was missed. Scans only if something can be taken. */
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
 import {
 	entryHeartbeatSeconds,
@@ -168,7 +166,6 @@ export class Waiter {
 		this.#aside = Promise.all([this.#aside, work()]);
 	}
 
-	/** Runs work after the grant is in use, if the caller supports that. */
 	#doOnceInUse(work: () => Promise<void>): void {
 		const {afterwards = this.#doAside.bind(this)} = this.#options;
 		afterwards(work);
@@ -187,7 +184,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** Scans unless the request is for any GPUs. A slow tool then does not delay its position. */
+	/** Scans the GPUs, unless any GPUs will do. A slow tool then does not delay joining the queue. */
 	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -221,10 +218,7 @@ export class Waiter {
 		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
 	}
 
-	/**
-	Sends a heartbeat without reading the whole queue, which would be most of the work. Returns false if a read is
-	needed.
-	*/
+	/** Sends a heartbeat without reading the whole queue, which is most of the work. Returns false if a read is needed. */
 	async #sendHeartbeat(): Promise<boolean> {
 		const {store} = this.#world;
 		const lastRead = this.#lastRead;
@@ -285,7 +279,6 @@ export class Waiter {
 		}
 	}
 
-	/** Takes what can be taken now. Returns undefined while waiting. */
 	async #try(): Promise<Grant | GaveUp | undefined> {
 		const {clock, store} = this.#world;
 		for (;;) {
@@ -314,8 +307,7 @@ export class Waiter {
 				// After a conflict, the next read shows whether somebody still watches this entry.
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastHeartbeat = snapshot.now;
-				// No new read: heartbeats are most of the work in a long queue. A grant based on the old read conflicts
-				// and is retried.
+				// No new read: heartbeats are most of the work in a long queue. A grant based on the old read conflicts and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;
@@ -447,7 +439,7 @@ type JoinOptions = {
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the queue. Returns the store time of the first joining, and of now. */
+/** Joins the queue. Returns the store time of the first joining, and the current store time. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
@@ -530,7 +522,6 @@ const waitingProgress = (
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 });
 
-/** Returns the grant if it was made although its answer was lost. */
 function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
 	const mine = holdingsIn(snapshot.gpus).filter(
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,

@@ -29,7 +29,6 @@ type Order = (gpu: Candidate) => readonly number[];
 /** Never used GPUs first, then those released longest ago, then by index. */
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
-/** The user's most recent GPUs first. */
 const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
 	-lastUsedByRequester,
 	lastReleased,
@@ -106,10 +105,7 @@ function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly C
 		.map(({gpu}) => gpu);
 }
 
-/**
-Returns the strategy's score of the set, followed by the ranks of its GPUs among all free ones.
-@param box - Must be the same for all choices that are compared.
-*/
+/** Returns the strategy's score, followed by the GPUs' ranks among all free ones. `box` must be the same for all compared choices. */
 function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
 	const ranked = inOrder(strategy, box.free);
 	return [
@@ -164,10 +160,7 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 		return set;
 	});
 
-/**
-Returns the best set of free GPUs, in the order of the strategy: among all sets for up to 16 free GPUs, otherwise among
-sets grown step by step. Returns all GPUs if there are not more.
-*/
+/** Returns the best set by the strategy, or all GPUs if there are not more. With over 16 free GPUs, a set is grown step by step. */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
 	const setScore = scoresOfSets[strategy];
@@ -231,10 +224,7 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 	};
 }
 
-/**
-Chooses the missing GPUs of one group that can be completed: the group that takes least from others, then the best by
-the strategy. Undefined if no group can be completed.
-*/
+/** Chooses the missing GPUs of one group: the one that takes least from others, then the best by strategy. Undefined if no group can be completed. */
 export function chooseGpus(
 	snapshot: Snapshot,
 	groups: readonly CandidateGroup[],

@@ -1,6 +1,6 @@
 /**
-Decides what a request can get of one GPU: all of it, or a share. The memory of a share stays reserved even if its job
-uses less. Use beyond that, or by other processes, reduces the rest. Unknown readings leave no room.
+Decides what a request can get of one GPU: all of it, or a share. A share's memory stays reserved even if its job uses
+less. Use beyond that, or by other processes, reduces the rest. Unknown readings leave no room.
 */
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
@@ -37,10 +37,7 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
-/**
-Returns the committed memory: for each share the larger of its request and its use, plus all other use. Undefined if the
-use is unknown.
-*/
+/** Returns the committed memory: for each share the larger of its request and its use, plus all other use. Undefined if the use is unknown. */
 export function committedMiB(
 	shares: readonly Lease[],
 	{memoryUsedMiB, processes}: Pick<GpuReading, 'memoryUsedMiB' | 'processes'>,
@@ -57,11 +54,7 @@ export function committedMiB(
 	return ofNoShare + sumOf(shares.map(({memoryMiB = 0}, index) => Math.max(memoryMiB, measured[index]!)));
 }
 
-/**
-Returns whether a share fits beside the others.
-@param shares - The shares that stay.
-@param reading - `unseen`: nobody scanned the GPU, so only the records count.
-*/
+/** Returns whether a share fits beside `shares`, the shares that stay. An `unseen` GPU was not scanned, so only the records count. */
 export function roomFor(
 	record: GpuRecord,
 	shares: readonly Lease[],

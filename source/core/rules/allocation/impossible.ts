@@ -1,4 +1,3 @@
-/** Refuses requests that the pool can never serve, with a hint about what the pool has. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
 import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation, InstanceOfGpu} from '../../model/types.js';

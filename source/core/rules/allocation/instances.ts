@@ -1,4 +1,3 @@
-/** Decides which MIG instances are eligible and available, and which a request gets. */
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuRecord, InstanceOfGpu, Lease, GpuReading, InstanceNeed} from '../../model/types.js';
 import {sizeOfProfile, fitsProfile} from '../mig/profile.js';
@@ -40,13 +39,11 @@ export type InstanceCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
 	readonly instance: InstanceOfGpu;
-	/** Partial holdings that others lose with the grant. */
 	readonly takes: readonly Holding[];
 };
 
 /**
-Returns whether an instance is available. Leases of other instances of its GPU do not matter. A lease of the whole GPU,
-from before the split, does.
+Returns whether an instance is available. A lease of the whole GPU, from before the split, also covers the instance.
 @param canTake - Returns whether a holding can be taken over, because its holder waits.
 */
 export function instanceCandidateOf(

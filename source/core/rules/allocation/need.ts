@@ -31,9 +31,7 @@ const wordsOf = (text: string): readonly string[] =>
 		.split(/[^\p{Letter}\p{Number}]+/v)
 		.filter((word) => word !== '');
 
-/**
-Returns whether a model's name has all words, in order and in any case: `a100 80gb` is in `NVIDIA A100-SXM4-80GB`.
-*/
+/** Returns whether a model's name has all words, in order and in any case: `a100 80gb` is in `NVIDIA A100-SXM4-80GB`. */
 export function isModel(name: string, wanted: string): boolean {
 	const missing = [...wordsOf(wanted)];
 	if (missing.length === 0) {
@@ -64,10 +62,7 @@ function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean |
 	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
 }
 
-/**
-Returns whether a GPU by itself meets the need, or which quality is unknown. A GPU in MIG mode serves only requests for
-instances.
-*/
+/** Returns whether a GPU by itself meets the need, or which quality is unknown. In MIG mode, a GPU serves only requests for instances. */
 export function meets(
 	{minMemoryMiB, shareMiB, mig, models, minCompute}: Need,
 	reading: GpuReading | undefined,
@@ -104,10 +99,7 @@ function isNvlink(links: GpuLinks | undefined, one: number, other: number): bool
 	return link === undefined ? undefined : link === 'XGMI' || link.startsWith('NV');
 }
 
-/**
-Returns all maximal sets of pairwise linked GPUs (Bron-Kerbosch).
-@param isLinked - Must be symmetric.
-*/
+/** Returns all maximal sets of pairwise linked GPUs (Bron-Kerbosch). `isLinked` must be symmetric. */
 function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boolean): readonly GpuGroup[] {
 	const found: GpuGroup[] = [];
 	const linkedTo = (one: number, others: readonly number[]) => others.filter((other) => isLinked(one, other));
@@ -204,11 +196,7 @@ const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | unde
 	!isOfOneModel(wanted) &&
 	readings.every((reading) => isWhole(reading) === true);
 
-/**
-@param wanted - As returned by checkWanted.
-@param observation - After a failed scan, everything is unknown.
-@param links - Undefined: no link is known.
-*/
+/** `wanted`: as returned by checkWanted. `observation`: after a failed scan, everything is unknown. `links`: undefined: no link is known. */
 export function eligibilityOf(
 	wanted: Wanted,
 	observation: Observation,
@@ -271,9 +259,7 @@ export function eligibilityOf(
 	};
 }
 
-/**
-Returns the greatest possible count with this need, including GPUs in use. Ignores links, which are read on demand.
-*/
+/** Returns the greatest possible count with this need, including GPUs in use. Ignores links, which are read on demand. */
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
@@ -336,8 +322,7 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody
-a claim. The GPU is not granted anyway.
+Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody a claim.
 @param current - The stored value.
 @param possible - The part of `current` in this pool. See groupsOf in queue/eligible.ts.
 */

@@ -85,7 +85,6 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	];
 };
 
-/** The parts to take, and the holdings that others lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Chosen = {
@@ -103,10 +102,7 @@ type Circumstances = {
 	readonly waiters: Waiters;
 };
 
-/**
-Chooses GPUs that complete a group. An entry with a single group also takes what is free. With several groups, partial
-holdings could be in the wrong group.
-*/
+/** Chooses GPUs that complete a group. Only an entry with a single group holds parts of it, because another group may complete first. */
 function chooseForGpus(
 	snapshot: Snapshot,
 	{isUsable, readingOf, preference}: QueueGrantOptions,

@@ -13,10 +13,7 @@ export type Waiters = {
 	readonly reasonToGive: (lease: Lease) => EndReason;
 };
 
-/**
-@param snapshot - Without expired leases.
-@param isAnswering - Returns false for an entry that is stopped or silent.
-*/
+/** `snapshot`: without expired leases. `isAnswering`: returns false for an entry that is stopped or silent. */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
 	out: OutOfService,

@@ -67,17 +67,14 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	};
 }
 
-/** Orders hosts: no overtaking, then the shorter wait, then the shorter queue. Unknown waits come last. */
+/** Orders hosts: first hosts that are free without a queue, then by shorter wait, then by shorter queue. Unknown waits come last. */
 const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
 	waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
 	waitSeconds,
 	waitingCount,
 ];
 
-/**
-@param wanted - GPU ids refer to whichever host is chosen.
-@param answers - In order of preference.
-*/
+/** `wanted`: GPU ids refer to whichever host is chosen. `answers`: in order of preference. */
 export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
 	const [best] = judged
@@ -103,8 +100,7 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /**
-Returns a host that serves a waiting request at once: with enough free GPUs and an empty queue. Anything less would
-waste the request's position.
+Returns a host that serves a waiting request at once: enough free GPUs and an empty queue. A move to any other host would waste the position.
 @param current - The host on which the request waits, without holding GPUs.
 */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {

@@ -6,9 +6,7 @@ import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {ownerOf} from './ownership.js';
 
-/**
-Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time.
-*/
+/** Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
 	return {
@@ -109,10 +107,7 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	return {kind: 'lease', index, lease: first};
 }
 
-/**
-Plans changes of holdings: one expectation and one write per GPU, and a usage record per ended holding.
-@throws Error if a whole-GPU lease would share its GPU, which is a bug.
-*/
+/** Plans one expectation and one write per GPU, and a usage record per ended holding. Throws Error if a whole-GPU lease would be shared, a bug. */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
 		return {expect: [], writes: [], usage: []};

@@ -1,7 +1,4 @@
-/**
-Plans the life of a lease: expire, release, extend. Each plan expects exactly the records it read, so that a late commit
-never touches somebody else's lease.
-*/
+/** Plans how a lease expires, is released or extended. Each plan expects the records as read, so that a late commit never changes another lease. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
@@ -39,7 +36,7 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
-/** The entries that a waiter judges at the front of a longer queue, and on average in the rest. */
+/** How many entries a waiter judges at the front of a long queue, and on average in the rest. */
 const judgedCount = 8;
 
 /**
@@ -58,8 +55,8 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans the removal of everything dead: ended leases, entries of ended processes with their holdings, and ids without an
-entry. Also notes silent holders to watch, and live holders without a heartbeat. Every command plans this first.
+Plans the removal of ended leases, of entries of ended processes with their holdings, and of ids without an entry. Also
+notes silent holders to watch, and live holders without a heartbeat. Every command plans this first.
 @param isJudged - Returns which entries are judged. The others stay as they are.
 */
 export function planExpiry(

@@ -1,6 +1,6 @@
 /**
-Decides who is alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts never end a
-lease. A heartbeat counts as missed only if somebody watched for it on a monotonic clock.
+Decides which holders are alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts
+never end a lease. A heartbeat counts as missed only if somebody watched for it on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
@@ -11,19 +11,16 @@ export const leaseHeartbeatSeconds = 60;
 export const entryHeartbeatSeconds = 30;
 
 type Patience = {
-	/** On the store's clock, which can step. Afterwards somebody starts to watch. */
+	/** Silence after which somebody starts to watch. Measured by the store's clock, which can step. */
 	readonly limitSeconds: number;
-	/** On the monotonic clock: one heartbeat interval and some tolerance. */
+	/** Length of the watch on the monotonic clock: one heartbeat interval and some tolerance. */
 	readonly watchSeconds: number;
 };
 
 const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
-/**
-When a queue entry stops blocking others: after about two missed heartbeats. The entry keeps its position, and claims
-again with its next heartbeat.
-*/
+/** When a queue entry stops blocking others: after about two missed heartbeats. The entry keeps its position, and claims again after a heartbeat. */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
@@ -31,9 +28,7 @@ export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 /** `other-boot`: recorded under this machine id and another boot, before a reboot or on a clone of this machine. */
 type Verdict = Liveness | 'other-boot';
 
-/**
-Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing.
-*/
+/** Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing. */
 export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
@@ -67,9 +62,7 @@ type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/**
-	Alive without a heartbeat, because its wrapper is dead or stopped. The observing process writes the heartbeat.
-	*/
+	/** Alive without a heartbeat, because its wrapper is dead or stopped. The observing process writes the heartbeat. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
@@ -89,15 +82,10 @@ const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean 
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/**
-Store time after which a process with another monotonic clock may take over a watch. The first process has then had time
-to finish.
-*/
+/** Store time after which a process with another monotonic clock may take over a watch. The first process had time to finish. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/**
-`heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched.
-*/
+/** `heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched. */
 type Hearing = 'heard' | 'missed' | Silence;
 
 function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience: Patience): Hearing {
@@ -154,9 +142,8 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
-Returns whether another boot with this machine id has ended. A clone of this machine has the same id and another boot,
-but its heartbeats continue after this machine's start. Host name and addresses can change, and only root can read the
-product id, so none of these help.
+Returns whether another boot with this machine id has ended. A clone has the same id and another boot, but its heartbeats continue after this
+machine's start. Host name and addresses can change, and only root can read the product id.
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
@@ -206,10 +193,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 	}
 }
 
-/**
-Returns when the lease ends by the store's clock. A job ends with its process and a partial holding with its entry,
-whatever time the Go program stored.
-*/
+/** Returns when the lease ends by the store's clock. Ignores the time that the Go program stores for jobs and partial holdings. */
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
@@ -269,10 +253,7 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 	}
 }
 
-/**
-Returns whether an entry is running and missed no heartbeat. Otherwise it claims nothing, and others may take its
-holdings.
-*/
+/** Returns whether an entry is running and missed no heartbeat. Otherwise the entry claims nothing, and others may take its holdings. */
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
 
@@ -332,7 +313,7 @@ const freshSeconds = leasePatience.watchSeconds;
 
 /**
 Returns a live holder on a clone of this machine: same machine id, another boot, and a fresh heartbeat long after this
-machine's start. A wrong clock before a reboot can imitate this for a minute at most.
+machine's start. A wrong clock before a reboot can imitate such a holder for a minute at most.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

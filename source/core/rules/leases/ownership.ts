@@ -3,8 +3,8 @@ import type {Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js'
 import {holdingsIn} from './holdings.js';
 
 /**
-Returns the name of an account for records. In a user namespace the name includes the namespace after a colon, which no
-account name can contain, so it never equals an account outside. A proven outer account is used instead.
+Returns the name of an account for records. In a user namespace, a colon and the namespace follow, so the name equals no
+account outside. If the outer account is proven, its name is used instead.
 */
 export const accountName = ({name, userNamespace, outsideName}: Account): string =>
 	outsideName ?? (userNamespace === undefined ? name : `${name}@userns:${userNamespace}`);
@@ -39,10 +39,7 @@ export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? 
 export const labelOf = (held: Lease | QueueEntry): string | undefined =>
 	held.user === ownerOf(held) ? undefined : held.user;
 
-/**
-Returns whether two records describe the same lease. Owner and start time are compared, because records that the Go
-program writes have no id. Each MIG instance of a grant is a separate lease.
-*/
+/** Returns whether two records describe the same lease. Owner and start are compared, because records of the Go program have no id. */
 export const isSameLease = (a: Lease, b: Lease): boolean =>
 	a.mig?.uuid === b.mig?.uuid &&
 	(a.leaseId === undefined || b.leaseId === undefined
@@ -51,7 +48,7 @@ export const isSameLease = (a: Lease, b: Lease): boolean =>
 
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 
-/** Returns whether the account may change it: its own lease, or any lease for root. */
+/** Returns whether the requester may change a lease or entry: the requester's own, or any for root. */
 export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
 	owns(requester, held) || isRoot(requester);
 

@@ -1,4 +1,3 @@
-/** Selects the leases that a command is about, and checks that the caller may change them. */
 import {checkIds} from '../request/request.js';
 import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
@@ -48,11 +47,7 @@ function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'la
 	}
 }
 
-/**
-Selects leases from a snapshot.
-@param isOver - Returns whether a lease counts as ended.
-@throws CanhazgpuError `impossible` for an unknown GPU id.
-*/
+/** Selects leases from a snapshot. `isOver`: returns whether a lease counts as ended. Throws `impossible` for an unknown GPU id. */
 export function select(
 	snapshot: Snapshot,
 	requester: Requester,

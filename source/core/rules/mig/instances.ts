@@ -18,7 +18,7 @@ export function parseInstanceName(text: string): InstanceName | undefined {
 	return gpu === undefined ? undefined : {gpu: Number(gpu), number: Number(number)};
 }
 
-/** Returns why it is unknown if the GPU is in MIG mode. Undefined: that is known. */
+/** Returns why the MIG mode of the GPU is unknown. Undefined if the mode is known. */
 export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): string | undefined {
 	if (isMigPending === true) {
 		return 'its MIG mode changes with its next reset';
@@ -30,10 +30,7 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 		: undefined;
 }
 
-/**
-Whether the GPU can be granted whole or by memory, which MIG prevents. Undefined if unknown. A GPU without a reading
-passes, because other rules judge it.
-*/
+/** Whether the GPU can be granted whole or by memory, which MIG prevents. Undefined if unknown. True without a reading, which other rules judge. */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
@@ -61,7 +58,6 @@ export function instancesOf(reading: GpuReading | undefined): readonly InstanceO
 
 export const heldInstanceOf = ({gpu: _, ...instance}: InstanceOfGpu): HeldInstance => instance;
 
-/** Returns the reading of an instance, if the scan shows it. */
 export const readingOf = (
 	reading: GpuReading | undefined,
 	{uuid}: Pick<HeldInstance, 'uuid'>,

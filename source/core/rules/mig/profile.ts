@@ -1,7 +1,4 @@
-/**
-A MIG profile such as `1g.10gb`: slices of the GPU and memory. `1c.3g.20gb` is a compute instance with one of the three
-slices of its GPU instance. `+me` is an attribute.
-*/
+/** A MIG profile such as `1g.10gb`: GPU slices and memory. `1c.3g.20gb` is one slice of such an instance. `+me` is an attribute. */
 
 type Profile = {
 	readonly computeSlices: number;

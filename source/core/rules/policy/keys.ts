@@ -20,10 +20,7 @@ export type PolicyKey<Value> = {
 	readonly summary: string;
 	readonly completes: readonly string[];
 	readonly read: (text: string) => Value | undefined;
-	/**
-	Checks a valid value against this pool.
-	@throws CanhazgpuError `impossible`.
-	*/
+	/** Checks a valid value against this pool. Throws `impossible`. */
 	readonly check?: (value: Value, gpuCount: number) => void;
 };
 

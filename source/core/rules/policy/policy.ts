@@ -1,7 +1,4 @@
-/**
-The policy of the pool, set by an administrator for everybody. An unreadable key has its value `inDoubt`, the strictest
-one, and every interface shows that.
-*/
+/** The pool's policy, set by an administrator. An unreadable key has its value `inDoubt`, the strictest one, and every interface shows that. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
 import type {AuditRecord, PolicySetting, Snapshot} from '../../model/types.js';
@@ -114,10 +111,7 @@ export const unknownKey = (key: string, guess?: string): CanhazgpuError =>
 				: `Did you mean ${guess}? See all keys: canhazgpu admin --policy`,
 	});
 
-/**
-@throws CanhazgpuError `usage` for an unknown key or an invalid value, `impossible` for a value that this pool cannot
-have.
-*/
+/** @throws CanhazgpuError `usage` for an unknown key or an invalid value, `impossible` for a value that this pool cannot have. */
 function checkValue(key: PolicyKeyName, value: string, gpuCount: number): void {
 	const {expects, read, check} = policyKeys[key] as PolicyKey<unknown>;
 	const meant = read(value);
@@ -154,10 +148,7 @@ const changedBy = (policy: Snapshot['policy'], changes: readonly PolicyChange[])
 		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
 		.filter(({value, before}) => value !== before);
 
-/**
-Plans all changes at once.
-@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the policy cannot be read.
-*/
+/** Plans all changes at once. Throws `usage` or `impossible` for an invalid value, `pool-garbage` if the policy cannot be read. */
 export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[], context: AuditContext): PlannedPolicy {
 	const {policy, policyProblem, stored} = snapshot;
 	if (policyProblem !== undefined) {
@@ -169,10 +160,7 @@ export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[],
 	return writePolicy(snapshot, context, changedBy(policy, changes));
 }
 
-/**
-Plans to replace the whole record at once, even if it is unreadable.
-@throws CanhazgpuError as {@link planPolicy} does, and `pool-garbage` if the record cannot be replaced.
-*/
+/** Replaces the whole record, even an unreadable one. Throws as {@link planPolicy}, and `pool-garbage` if it cannot be replaced. */
 export function planPolicyReplacement(
 	snapshot: Snapshot,
 	settings: readonly PolicyChange[],
@@ -194,10 +182,7 @@ export function planPolicyReplacement(
 	return writePolicy(snapshot, context, [...unset, ...changedBy(policy, settings)]);
 }
 
-/**
-Describes an unreadable record and how to fix it. A value that is not a string cannot be compared, and so not be
-replaced.
-*/
+/** Describes an unreadable record and how to fix it. Commits cannot compare, and so not replace, a value that is not a string. */
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,

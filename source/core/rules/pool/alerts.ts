@@ -12,7 +12,6 @@ const lossSeconds = 86_400;
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
-/** Returns the write of the alerts record, with these changes. */
 export const alertsWrite = (
 	snapshot: Snapshot,
 	{
@@ -41,7 +40,6 @@ const graceSeconds = 60;
 type Shown = {
 	readonly alert: Alert;
 	readonly words?: string;
-	/** The job that left all the processes the alert is about. */
 	readonly left?: LeftByJob | undefined;
 };
 
@@ -113,11 +111,7 @@ const recordOf = (
 	until: left?.endedAt,
 });
 
-/**
-Compares the active alerts with a scan.
-@param rows - One row per GPU, from a successful scan.
-@returns Undefined if nothing changed.
-*/
+/** Compares the active alerts with a scan. `rows`: one row per GPU, from a successful scan. Returns undefined if nothing changed. */
 export function alertChanges(
 	standing: readonly Alert[],
 	rows: readonly StatusRow[],

@@ -76,10 +76,7 @@ export function judgeAccount(account: Account): readonly Finding[] {
 		: [finding('permissions', 'ok', `to the pool this account is ${outsideName}, whose job runs here`)];
 }
 
-/**
-Reports a program that other users cannot run, such as after an installation by npm with a strict umask.
-@param closed - The unreadable part, and the installation directory.
-*/
+/** Reports a part of the program that other users cannot read, such as after an npm installation with a strict umask. */
 export const judgeProgram = ({part, directory}: {readonly part: string; readonly directory: string}): Finding =>
 	finding(
 		'permissions',
@@ -93,10 +90,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/**
-Describes why every GPU is out of service, and a fix. A value that is not a string cannot be compared, and so not be
-replaced.
-*/
+/** Describes why every GPU is out of service, and a fix. Commits cannot compare, and so not replace, a value that is not a string. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,
@@ -109,7 +103,6 @@ export const unreadableDrains = (
 			: 'An administrator can return the others to service: canhazgpu admin --undrain IDS. See what was drained: canhazgpu events',
 });
 
-/** Returns a command that removes one record. */
 const removeRecord = (index: number, {kind, shell}: Pick<Store, 'kind' | 'shell'>): string =>
 	kind === 'redis'
 		? moveAway(shell, `canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)

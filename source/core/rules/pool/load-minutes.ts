@@ -23,10 +23,7 @@ export const hourOf = (minute: number): number => Math.floor(minute / minutesPer
 /** The largest prime below 2 ** 31. Smaller numbers have at most six digits in base 36. */
 const prime = 2_147_483_647;
 
-/**
-Returns the key of a GPU in the load history, a 31-bit hash of its UUID or index. In one of a million boxes with 64
-GPUs, two GPUs share a key.
-*/
+/** Returns the key of a GPU in the load history, a 31-bit hash of its UUID or index. In one of a million boxes with 64 GPUs, two GPUs share a key. */
 export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): string {
 	let hash = 0;
 	for (const character of uuid ?? `#${index}`) {
@@ -57,10 +54,7 @@ export type MinuteUnderWay = {
 	readonly sums: ReadonlyMap<string, Sums>;
 };
 
-/**
-Adds a scan. A failed scan adds nothing.
-@returns The current minute, and the previous one if it is complete.
-*/
+/** Adds a scan. A failed scan adds nothing. Returns the current minute, and the previous one if it is complete. */
 export function withScan(
 	before: MinuteUnderWay | undefined,
 	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,

@@ -6,7 +6,7 @@ import {memoryOf} from '../usage/share-usage.js';
 export type MemoryHolder = DeviceHolder & {
 	readonly isListed: boolean;
 	readonly memoryUsedMiB: number | undefined;
-	/** Whether it only reads devices, as a monitoring service does, and holds no memory. */
+	/** Whether the process only reads device state, as a monitoring service does, and holds no memory. */
 	readonly isObserver: boolean;
 };
 
@@ -28,7 +28,6 @@ export type HolderAdvice =
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
 	/** Other holders may be among processes that this account cannot inspect. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
-	/** The GPU's device file is unknown, so open files cannot identify holders. */
 	| {readonly kind: 'no-devices'}
 	/** The driver has kept the memory, and no process has the GPU open. */
 	| {readonly kind: 'kept-by-driver'};
@@ -121,10 +120,7 @@ function adviceFor(
 	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
 }
 
-/**
-@param seen - Processes that have the GPU's devices open, or that the tool lists.
-@param thresholdMiB - Memory that the driver may use.
-*/
+/** `seen`: processes that have the GPU's devices open, or that the tool lists. `thresholdMiB`: memory that the driver may use. */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));
 	const listedMiB = reading.processes === undefined ? undefined : memoryOf(reading.processes);

@@ -17,7 +17,7 @@ export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' |
 	readonly endsBy?: number;
 };
 
-/** The resolution. Leases shorter than such a part of the window are merged. */
+/** The window is divided into this many parts. Leases shorter than a part are merged. */
 const partsOfWindow = 400;
 
 type ShortSpans = {span: OccupancySpan; readonly secondsByUser: Map<string, number>};
@@ -70,7 +70,6 @@ export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
 	};
 }
 
-/** Merges short spans of one GPU that are close together. */
 function joined(short: readonly OccupancySpan[], partSeconds: number): readonly OccupancySpan[] {
 	const groups: ShortSpans[] = [];
 	for (const span of short.toSorted((a, b) => a.startTime - b.startTime)) {
@@ -114,10 +113,7 @@ type Columns = {
 	readonly columns: number;
 };
 
-/**
-Returns for each column the holders for at least half of it, or else the longest holder.
-@param records - Ended leases, and live leases up to now.
-*/
+/** Returns for each column the holders for at least half of it, or else the longest holder. `records`: ended leases, and live leases up to now. */
 export function holdersByColumn(
 	records: readonly UsageRecord[],
 	gpu: number,

@@ -1,14 +1,10 @@
-/**
-Detects shares that use more memory than they reserved. Frameworks can exceed it for a moment, so three consecutive
-scans begin or end an overuse.
-*/
+/** Detects shares that use more memory than they reserved. Three consecutive scans begin or end an overuse, because frameworks have brief peaks. */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {isOverused} from '../usage/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
-/** How many consecutive scans decide. */
 export const decidingScans = 3;
 
 /** Scans that follow each other faster count as one, because several interfaces may scan. */
@@ -88,11 +84,7 @@ function counted(
 	};
 }
 
-/**
-Counts one scan.
-@param rows - From a successful scan and this snapshot.
-@returns Undefined if nothing changed.
-*/
+/** Counts one scan. `rows`: from a successful scan and this snapshot. Returns undefined if nothing changed. */
 export function overuseChanges(
 	{overuse}: Pick<Snapshot, 'overuse'>,
 	rows: readonly StatusRow[],

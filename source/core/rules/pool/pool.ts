@@ -37,10 +37,7 @@ export const poolEntry = (
 	before,
 });
 
-/**
-Plans the first pool.
-@param movedFrom - The previous location, if that is another store.
-*/
+/** Plans the first pool. `movedFrom` is the previous location, if that is another store. */
 export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string): Plan => ({
 	...emptyPlan,
 	expect: [{kind: 'pool', gpuCount: undefined}],
@@ -54,9 +51,7 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 	event: {kind: 'pool', gpus: []},
 });
 
-/**
-Plans to replace the pool: all leases end, garbage is removed, and the queue stays. An expired lease ends at its expiry.
-*/
+/** Plans to replace the pool: all leases end, garbage is removed, and the queue stays. An expired lease ends at its expiry. */
 export function planPoolReset(
 	snapshot: Snapshot,
 	pool: Pool,
@@ -92,10 +87,7 @@ export function planPoolReset(
 	};
 }
 
-/**
-@throws CanhazgpuError `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another
-store.
-*/
+/** @throws CanhazgpuError `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another store. */
 export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
 	const {pool} = snapshot;
 	if (pool === undefined) {

@@ -20,9 +20,7 @@ export type ReportRow = {
 	readonly instanceHours?: number;
 	/** Memory of shares times hours, in GiB hours. Absent if there are none. */
 	readonly sharedGibHours?: number;
-	/**
-	Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0.
-	*/
+	/** Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0. */
 	readonly percentage: number;
 	/** Counted for each GPU or instance: a job on two GPUs counts twice. */
 	readonly runCount: number;
@@ -54,7 +52,6 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
 
-/** Splits by the served or trained model. An unrecognized model is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
 /** A time bin, and the start of the next one in seconds since the epoch. */
@@ -83,7 +80,6 @@ function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	};
 }
 
-/** Splits into days, from midnight to midnight. */
 export function byDay(dayAt: (time: number) => Bin): Split {
 	const dayOf = byQuarter(dayAt);
 	return (_, span) => pieces(span, dayOf);

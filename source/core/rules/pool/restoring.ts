@@ -1,7 +1,4 @@
-/**
-Restores data that a store has lost, from an earlier read. The revision shows that something was lost. Each record is
-restored only if it is older than the one read: later grants are never touched.
-*/
+/** Restores data that a store has lost, from an earlier read. The revision shows a loss. Records that are newer than the read are never touched. */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
@@ -21,19 +18,13 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/**
-A reader that notices the loss later than this restores no queue, drains, policy or alerts, which people may have
-changed since.
-*/
+/** A reader that notices the loss later restores no queue, drains, policy or alerts, because people may have changed them since. */
 const lateSeconds = 600;
 
 /** Difference between the scores of neighbors in the queue. The store keeps microseconds. */
 const scoreGapSeconds = 2e-6;
 
-/**
-Whether the store lost commits that were read before.
-@param known - A read that ended before `found` began.
-*/
+/** Whether the store lost commits that were read before. `known`: a read that ended before `found` began. */
 export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool, revision: found}: Snapshot): boolean {
 	const hasBegunAgain = found.run !== known.run;
 	return (
@@ -76,7 +67,6 @@ const hasEndedSince = (lease: Lease, index: number, {audit}: Loss): boolean =>
 
 type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
 
-/** Whether a free record is older than the lease. */
 function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 	const {index, lastReleased, ended} = free;
 	if ((ended?.leaseId !== undefined && ended.leaseId === lease.leaseId) || hasEndedSince(lease, index, loss)) {
@@ -88,7 +78,6 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
 
-/** Whether the found version of the same lease is older than the known one. */
 function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
 	if (found.partialQueueId !== known.partialQueueId) {
 		// A partial holding becomes complete, and never partial again.

@@ -1,7 +1,4 @@
-/**
-Encodes and decodes a scan that is shared among viewers. Any process can write to the store, so decoding is strict, and
-decoded scans are only displayed.
-*/
+/** Encodes and decodes a scan that viewers share. Any process can write to the store, so decoding is strict, and decoded scans are only displayed. */
 import {longestScan} from '../../model/ports.js';
 import {
 	latestTime,
@@ -204,10 +201,7 @@ const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): 
 	gpus: shared.gpus.map((one) => ({...one, processes: one.processes?.map((each) => shorten(each))})),
 });
 
-/**
-Encodes a scan. Drops command lines if it is too long.
-@returns Undefined if the scan is still too long.
-*/
+/** Encodes a scan, if necessary without command lines. Returns undefined if the scan is still too long. */
 export function encodeSharedScan({takenAtMs, ...observation}: Observation): string | undefined {
 	const withCut = (): SharedScan =>
 		shorter(observation, (one) => ({

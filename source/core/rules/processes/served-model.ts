@@ -1,6 +1,4 @@
-/**
-Finds the model that a process serves or trains in its command line: vLLM, SGLang, TGI, lm_eval, and any `--model`.
-*/
+/** Finds the model that a process serves or trains in its command line: vLLM, SGLang, TGI, lm_eval, and any `--model`. */
 import type {GpuProcess, GpuReading, Observation, Snapshot} from '../../model/types.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
@@ -124,10 +122,7 @@ const processesOf = (
 		? processes.filter(({user}) => user === ownerOf(lease))
 		: usageOfShares(sharedBy.record.shares, processes, reading).shares[sharedBy.position]!.processes;
 
-/**
-Plans to store the models of the holders' processes in their leases and so in usage records. The first model stays, so
-that each lease is written once.
-*/
+/** Plans to store the models of the holders' processes in their leases. The first model stays, so that each lease is written once. */
 export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
 	const models = new Map<Holding, string>();
 	const seen = holdingsIn(gpus).filter((holding) => {

@@ -1,7 +1,4 @@
-/**
-Returns which GPUs a queue entry could have, by the entry itself, so that every reader of the queue gets the same
-answer. Only new MIG instances are taken from the reader's scan.
-*/
+/** Returns which GPUs a queue entry could have, by the entry, so that all readers agree. Only new MIG instances come from the reader's scan. */
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
@@ -30,11 +27,7 @@ export const eligibleInstancesOf = (
 			eligibleInstances.findIndex((other) => other.uuid === uuid) === position,
 	);
 
-/**
-Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry, or no suitable GPU is
-known: the store can contain entries of the Go program and of others. For MIG instances, there is one group with their
-GPUs.
-*/
+/** Returns the groups of GPUs that can serve an entry, and for MIG instances one group with their GPUs. Empty if this pool has none. */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
 	const count = wantedCountOf(entry);
@@ -70,8 +63,8 @@ export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: n
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));
 
 /**
-Returns the queue with the MIG instances of this scan added to the entries. After an administrator splits a GPU, an
-entry thereby claims new instances before its own waiter sees them.
+Adds the MIG instances of this scan to the queue's entries. After an administrator splits a GPU, an entry can then claim
+new instances before its own waiter sees them.
 @param end - The first position to leave unchanged: the caller's own.
 */
 export const withSeenInstances = <View extends Pick<Snapshot, 'queue' | 'gpus'>>(

@@ -1,7 +1,4 @@
-/**
-Estimates when queue entries are served and whom they wait for, from the ends of reservations and the time limits of
-jobs. A job without a limit has no estimate.
-*/
+/** Estimates when and after whom entries are served, by the ends of reservations and time limits of jobs. Jobs without a limit have no estimate. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
@@ -35,12 +32,12 @@ type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<B
 type Future = {
 	readonly index: number;
 	readonly uuid?: string;
-	/** Store time at which the queue can have it at the latest. `Infinity` if unknown. */
+	/** Latest store time at which the GPU is free for the queue. `Infinity` if unknown. */
 	readonly freeAt: number;
 	readonly holders: readonly Occupant[];
-	/** The last of the earlier entries that are expected to get it. */
+	/** The last of the earlier entries that are expected to get the GPU. */
 	readonly waiter?: Occupant;
-	/** Store time until which it is kept for an entry that may also get another. */
+	/** Store time until which the GPU is kept for an earlier entry that may get another GPU instead. */
 	readonly keptUntil?: number;
 	/** The capacity of a shared GPU, and when each part becomes free. */
 	readonly sharing?: {
@@ -84,8 +81,7 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 /** @param instance - A MIG instance of the GPU. */
 function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A waiter takes a GPU the moment it becomes free. So a GPU that stays free is in use without a reservation, or
-	// broken.
+	// A waiter takes a free GPU at once. So a GPU that stays free is in use without a reservation, or broken.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -120,7 +116,7 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 
 type Wait = {
 	readonly seconds: number | undefined;
-	/** Returns the holders of the GPUs that it may get, the soonest end first. */
+	/** Returns the holders of the GPUs that the entry may get, the soonest end first. */
 	readonly blockers: () => readonly Blocker[];
 };
 
@@ -168,10 +164,7 @@ function createFutures(snapshot: Snapshot) {
 	};
 }
 
-/**
-Simulates the queue in order, as if everything ended as late as possible.
-@returns Forecasts by entry id. Absent for entries that cannot be served now, or cannot be read.
-*/
+/** Simulates the queue as if everything ended as late as possible. Entries that cannot be served now or be read have no forecast. */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);
@@ -226,7 +219,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			futures.set(futureWith(entry, future, waiter));
 		}
 
-		// Until it is served, all other GPUs that it could get are kept for it, too.
+		// Until the entry is served, all other GPUs that it could get are kept for that entry.
 		const release: Occupant = {...waiter, until: Number.isFinite(served) ? served : undefined};
 		for (const future of futures.ofGroup(entry, gpusOf(groups))) {
 			if (future.freeAt < served) {

@@ -16,11 +16,7 @@ type GrantWaits = {
 	readonly waits: readonly number[];
 };
 
-/**
-Follows the audit log.
-@param entries - The next ones, oldest first.
-@returns The state for the next call, and the waits that ended. Omits waits with an unknown start.
-*/
+/** Returns the state for the next call, and the waits that ended. `entries` are the next ones of the audit log, oldest first. */
 export function grantWaits(before: JoinTimes, entries: readonly AuditRecord[]): GrantWaits {
 	const joined = new Map(before);
 	const waits: number[] = [];

@@ -1,7 +1,4 @@
-/**
-Determines which GPUs and MIG instances are out of service, and which entries that blocks. A blocked entry claims
-nothing, and others may take its holdings.
-*/
+/** Determines which GPUs and MIG instances are out of service. A blocked entry claims nothing, and others may take its holdings. */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
@@ -25,7 +22,6 @@ export const usedPatienceSeconds = 5 * 60;
 const longestDetail = 200;
 
 export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
-	/** `used`: without a reservation. `unknown`: usage unknown. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
 	/** Store time since when waiting requests have seen the outage. Undefined if none has noted it. */
 	readonly since?: number;
@@ -69,9 +65,7 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, No
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/**
-Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds.
-*/
+/** Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds. */
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -132,11 +126,7 @@ function outagesOn(
 	});
 }
 
-/**
-Returns the outages by the records and a scan. After a failed scan there are none, and nothing is granted.
-@param snapshot - With notes on how long GPUs are in use.
-@param observation - No newer than the snapshot.
-*/
+/** Returns the outages by the records and a scan no newer than them. After a failed scan there are none, and nothing is granted. */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,
@@ -226,10 +216,7 @@ export const keepsHoldings = (
 		),
 	);
 
-/**
-Returns an entry's note for others after a scan: the outages that block it, and since when. Undefined if it can be
-served.
-*/
+/** Returns an entry's note for others after a scan: the outages that block the entry, and since when. Undefined if the entry can be served. */
 export function noteFor(
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,

@@ -12,12 +12,12 @@ export type QueueRow = {
 	readonly held: readonly number[];
 	readonly waitedSeconds: number;
 	readonly estimateSeconds: number | undefined;
-	/** The holders of the GPUs that it may get, the soonest end first. */
+	/** The holders of the GPUs that the entry may get, the soonest end first. */
 	readonly blockers: readonly Blocker[];
 	/** Required GPUs that are out of service, themselves or with an instance. */
 	readonly outOfService: readonly number[];
 	readonly outages: readonly Outage[];
-	/** False if others may take its holdings and claims. */
+	/** False if others may take the entry's holdings and claims. */
 	readonly keepsHoldings: boolean;
 	/** Seconds since the entry last answered. Undefined for an entry that answers. */
 	readonly silentSeconds: number | undefined;

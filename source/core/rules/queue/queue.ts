@@ -1,7 +1,4 @@
-/**
-The queue is first come, first served: a GPU that an earlier entry could use is not free for later ones. {@link
-claimsOf} implements this rule.
-*/
+/** The queue is first come, first served: a GPU that an earlier entry could use is not free for later ones. See {@link claimsOf}. */
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import {ownerOf} from '../leases/ownership.js';
@@ -50,11 +47,7 @@ export function claimsOf(
 	return claims;
 }
 
-/**
-Returns for each MIG instance, by UUID, the first entry that could claim it.
-@param queue - The queue, or the part before the caller.
-@param groupsFor - As for {@link claimsOf}.
-*/
+/** Returns for each MIG instance, by UUID, the first entry that could claim it. The parameters are those of {@link claimsOf}. */
 export function instanceClaimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
@@ -86,7 +79,6 @@ type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'forc
 	readonly waitSeconds: number | undefined;
 };
 
-/** Returns a queue entry for this process. */
 export const entryFor = (
 	{id, requester, wanted, eligible, tenure, note, force, waitSeconds}: EntryOptions,
 	host: Host,
@@ -113,10 +105,7 @@ export const entryFor = (
 	holder: host.self,
 });
 
-/**
-Plans to join the queue. The plan expects nothing: the commit gives the position.
-@param at - Store time of an earlier joining, whose position is taken again.
-*/
+/** Plans to join the queue, at the end or at the position of an earlier joining (`at`). The commit determines the position. */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
 	writes: [{kind: 'join', entry, at}],
@@ -124,11 +113,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
-/**
-Plans to leave the queue and to release what is held.
-@param context - Who removes the entry.
-@param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
-*/
+/** Plans to leave the queue and release what is held. `context` names who removes the entry. `hasTimedOut` records a refusal. */
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
@@ -163,7 +148,6 @@ export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id
 }
 
 export type EntryNote = {
-	/** Outages that block the entry, if any. */
 	readonly unavailable: QueueEntry['unavailable'];
 	readonly eligible: Eligible;
 };
@@ -176,9 +160,7 @@ const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): 
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
-/**
-Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants.
-*/
+/** Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants. */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: EntryRecord,
@@ -213,10 +195,7 @@ export function planEntryNote(
 	};
 }
 
-/**
-Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first
-few entries at once, and the others later.
-*/
+/** Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first few entries at once. */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
 	const position = queue.findIndex((record) => record.id === id);
 	return queue

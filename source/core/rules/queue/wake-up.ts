@@ -1,6 +1,4 @@
-/**
-Decides when a waiter reads again. A release wakes only the first few, because 500 waiters must not all read at once.
-*/
+/** Decides when a waiter reads again. A release wakes only the first few, because 500 waiters must not all read at once. */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
@@ -14,10 +12,7 @@ const wokenAtOnce = 3;
 /** Delays between later readers if the store cannot tell who left the queue. */
 const herdMs = 250;
 const turnMs = 20;
-/**
-The tick doubles for each group of this many entries ahead, up to the maximum. Entries that move up or can take
-something are woken by an event.
-*/
+/** The tick doubles for each group of this many entries ahead, up to the maximum. Events wake entries that move up or can take something. */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
 /** Delay of events for later entries, if the store must be polled. */
@@ -58,9 +53,8 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 }
 
 /**
-Returns the delay of a read after an event: 0 if GPUs became free or an entry left, and this entry is among the first
-that benefit. Undefined: no read before the tick. If the store cannot tell what happened, entries further back read one
-after the other.
+Returns the delay of a read after an event. The first few entries that benefit read at once. Undefined: no read before
+the tick. If the store cannot tell what happened, entries further back read one after the other.
 @param snapshot - With the event applied.
 */
 export function readAfterMs(
@@ -102,10 +96,7 @@ type NextReadOptions = {
 	readonly random: number;
 };
 
-/**
-Returns the milliseconds until the next read without an event: a jittered tick or, for the first few, the next end of a
-lease.
-*/
+/** Returns the milliseconds until the next read without an event: a jittered tick or, for the first few, the next end of a lease. */
 export function nextReadMs(
 	seen: Snapshot | undefined,
 	entryId: string,
@@ -121,10 +112,7 @@ export function nextReadMs(
 	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), longestRestMs, endMs));
 }
 
-/**
-Returns the milliseconds until the next heartbeat, at most one interval even if the store's clock stepped back.
-@param lastHeartbeat - Store time, as is `now`.
-*/
+/** Returns the milliseconds until the next heartbeat: at most one interval, even if the store's clock stepped back. */
 export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
 	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 

@@ -17,10 +17,7 @@ const bytesOf: Readonly<Record<string, number>> = {
 
 const mebibyte = 2 ** 20;
 
-/**
-@param bytesIn - Returns the bytes of a unit.
-@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
-*/
+/** Returns whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB. `bytesIn` returns the bytes of a unit. */
 function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): number | undefined {
 	const {amount = '', unit = ''} =
 		/^(?<amount>\d{1,9}(?:\.\d{1,3})?)\s*(?<unit>[a-z]{1,3})$/v.exec(text.trim().toLowerCase())?.groups ?? {};
@@ -30,8 +27,7 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 }
 
 /**
-Parses the size of a GPU, such as `40G`, `512M` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name
-says: an `80GB` GPU 79.6 GiB, a `48GB` one 45 GiB.
+Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an `80GB` GPU 79.6 GiB.
 @returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
@@ -45,18 +41,11 @@ export function memoryText(mebibytes: number): string {
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
-/**
-Parses memory in use or to be used. `8G` is 8 GiB, as tools and libraries count.
-@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
-*/
+/** Parses memory in use or to be used, as {@link parseMemoryMiB}, but `8G` is 8 GiB, as tools and libraries count. */
 export const parseShareMiB = (text: string): number | undefined =>
 	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 
-/**
-Parses the typed size of a share.
-@param name - The name of the flag or field.
-@throws CanhazgpuError `usage` for an invalid size.
-*/
+/** Parses the typed size of a share. `name` is the flag or field. Throws `usage` for an invalid size. */
 export function shareMiBOf(typed: string, name: string): number {
 	const shareMiB = parseShareMiB(typed);
 	if (shareMiB !== undefined) {

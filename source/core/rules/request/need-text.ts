@@ -80,11 +80,7 @@ function sortWords(text: string): Words {
 
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
-/**
-@param text - A size of memory, a compute capability, models, `nvlink`, `mixed`, a MIG profile, a strategy, separated by
-blanks or commas.
-@throws CanhazgpuError `usage` for unknown or conflicting words.
-*/
+/** Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile, strategy. Throws `usage` for unknown or conflicting words. */
 export function parseNeeds(text: string): Needed {
 	const {memory, compute, models, isMixed, isLinked, profile, strategy} = sortWords(text);
 	const need: Need = {
@@ -113,12 +109,7 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
 }
 
-/**
-Returns the need in the fields of a form.
-@param needs - See {@link parseNeeds}.
-@param share - The size of a share. Empty for whole GPUs.
-@throws CanhazgpuError `usage` for invalid or conflicting words.
-*/
+/** Returns the need in the fields of a form. `share` is empty for whole GPUs. Throws `usage` for invalid or conflicting words. */
 export function wishOf({
 	count,
 	needs,

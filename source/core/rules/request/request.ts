@@ -88,10 +88,7 @@ function checkInstances(need: InstanceNeed, count: number, gpuCount: number): nu
 	return count;
 }
 
-/**
-Returns the request with sorted ids.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request.
-*/
+/** Returns the request with sorted ids. Throws `impossible` if the pool can never satisfy the request. */
 export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wanted {
 	if (need?.mig !== undefined) {
 		return {count: checkInstances(need.mig, count, gpuCount), need};
@@ -132,7 +129,6 @@ export type AcquireRequest = {
 	readonly note?: string;
 	/** Whether to ignore unreserved use and unknown readings. */
 	readonly force?: boolean;
-	/** The only allowed machine, for an engine that has several. */
 	readonly host?: string;
 };
 
@@ -141,7 +137,6 @@ export type Grant = {
 	readonly gpus: readonly number[];
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** Store time of the lease's start. */
 	readonly startTime: number;
 	/** Store time of the latest end. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;

@@ -1,7 +1,4 @@
-/**
-Clean GPUs: with `clean=on` in the policy, a GPU is free only if no process is on it and no more memory is in use than
-the driver's own.
-*/
+/** Clean GPUs: with `clean=on`, a GPU is free only if no process is on it and no more memory is in use than the driver's own. */
 import {policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
@@ -33,13 +30,11 @@ export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess
 type Scan = {
 	readonly observation: Observation;
 	readonly bootId: string | undefined;
-	/** MiB above which a GPU counts as in use. */
 	readonly memoryThresholdMiB: number;
 };
 
 /**
-Returns the baselines after a scan: the least memory in use on each GPU since boot, while nobody held it and no process
-was on it. Without the policy there are none, so that switching it off and on measures again.
+Returns each GPU's least memory in use since boot without holder or process. Empty without the policy, so that switching it on again measures again.
 @returns Undefined if nothing changed.
 */
 export function nextBaselines(

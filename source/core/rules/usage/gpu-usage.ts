@@ -20,11 +20,7 @@ export type GpuUsage =
 	/** No tool reads the GPU here, and the engine that grants it vouches for it. */
 	| {readonly kind: 'unread'};
 
-/**
-@param reading - Undefined if the scan does not show the GPU.
-@param memoryThresholdMiB - Memory that the driver may use.
-@param clean - Set for a GPU without a holder, if the policy requires clean GPUs.
-*/
+/** `reading` is undefined if the scan does not show the GPU. `clean` is set for a GPU without a holder, if the policy requires clean GPUs. */
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
 	return usage.kind === 'idle' && clean !== undefined && reading !== undefined ? judgeClean(reading, clean) : usage;
@@ -77,8 +73,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// Without memory readings (unified memory) and without reported processes, as in a container, a load of zero is
-		// the only sign of an idle GPU.
+		// A load of zero is the only sign of an idle GPU if memory (unified) and processes (in a container) are unknown.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -121,11 +116,7 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	return shared;
 }
 
-/**
-Returns the processes of other accounts on a held GPU. Omits processes that may be the holder's, with an unknown user or
-of root in a container, and desktops.
-@param shared - See {@link sharedContainers}.
-*/
+/** Returns the processes of other accounts on a held GPU, without desktops and processes that may be the holder's. */
 export const squattersOf = (
 	processes: readonly GpuProcess[],
 	owner: string,
@@ -145,14 +136,10 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 		),
 	);
 
-/** Returns the known accounts of these processes, sorted. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
 
-/**
-Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on
-none.
-*/
+/** Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on none. */
 export function processesOnInstance(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,

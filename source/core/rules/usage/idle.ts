@@ -1,5 +1,5 @@
 /**
-Decides how long a lease has been idle: without a process on its GPU, and without memory beyond the driver's own. 0 %
+Decides how long a lease has been idle: no process on its GPU, and no memory in use beyond the driver's own. 0 %
 utilization alone is not idle. An unknown reading neither starts nor extends an idle time.
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
@@ -10,10 +10,7 @@ import {usageOfShares} from './share-usage.js';
 /** How long a reservation may take to get going, or a job may pause, before it is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
-/**
-Whether a GPU is called idle: a manual reservation as soon as nothing runs, a job after the grace period.
-@param held.isUnused - Whether nothing runs now.
-*/
+/** Whether a GPU is called idle: a manual reservation once nothing runs (`isUnused`), a job after the grace period. */
 export const isCalledIdle = ({
 	type,
 	heldSeconds = 0,

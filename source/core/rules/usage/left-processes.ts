@@ -9,10 +9,8 @@ export type LeftByJob = {
 };
 
 /**
-Returns the processes on a free GPU that its last job left, and their children. A pid can be reused, so the start time
-must match, and a child must have the job's account. A job that died could not name its processes: then all processes of
-its account count that ran before its end.
-@returns Undefined if there are none.
+Returns the processes on a free GPU that its last job left, and their children, or undefined. A pid can be reused, so
+start time and account must match. For a job that died, all older processes of its account count.
 */
 export function leftByJob(record: GpuRecord, processes: readonly GpuProcess[]): LeftByJob | undefined {
 	const {ended, lastReleased} = record.kind === 'free' ? record : {};

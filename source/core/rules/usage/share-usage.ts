@@ -69,10 +69,7 @@ export function overuseSecondsOf(
 	return known && Math.max(0, now - known.since);
 }
 
-/**
-Chooses among shares of one account if nothing else decides: the share with the most room left, so that nobody is
-wrongly accused of overuse.
-*/
+/** Chooses among shares of one account if nothing else decides: the one with the most room left, so that nobody is wrongly accused of overuse. */
 const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>): Lease => {
 	const leftOf = (lease: Lease): number => (lease.memoryMiB ?? 0) - (usedMiB.get(lease) ?? 0);
 	return shares.toSorted((a, b) => leftOf(b) - leftOf(a))[0]!;

@@ -93,10 +93,7 @@ function blockBy(
 	}
 }
 
-/**
-Returns why a GPU cannot be granted to this request, which may be for a share. On a shared GPU, memory in use and
-processes of others are part of the sum: see gpu-candidate.ts.
-*/
+/** Returns why a GPU cannot be granted to a request, also for a share. On a shared GPU, all use is part of the sum: see gpu-candidate.ts. */
 export function usageBlockFor(
 	{index, kind}: GpuRecord,
 	observation: Observation,

@@ -1,10 +1,10 @@
 /**
-Generic resources, as Slurm writes them: what a node has (`gpu:a100:4(S:0-1),shard:16`), what a job holds there (`gpu:a100:2(IDX:0,3)`), and
-what a job asks for (`gres:gpu:2`, since Slurm 23.11 `gres/gpu:2`). The manual of gres.conf has the form.
+Generic resources in Slurm's notation: of a node (`gpu:a100:4(S:0-1),shard:16`), of a job there (`gpu:a100:2(IDX:0,3)`), and requested
+(`gres:gpu:2`, since Slurm 23.11 `gres/gpu:2`). See the manual of gres.conf.
 */
 import {rangeNumbers, splitOutside} from './host-list.js';
 
-/** GPUs of one type; undefined where the cluster names no types. */
+/** GPUs of one type. Undefined if the cluster has no types. */
 export type GpuKind = {readonly type: string | undefined; readonly count: number};
 
 type Part = {
@@ -16,13 +16,13 @@ type Part = {
 
 const units: Readonly<Record<string, number>> = {'': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3};
 
-/** `2` or `4K`; undefined for what is no count. */
+/** Parses `2` or `4K`. Undefined for anything else. */
 export function countIn(word: string | undefined): number | undefined {
 	const {digits, unit} = /^(?<digits>\d{1,9})(?<unit>[GKM]?)$/v.exec(word ?? '')?.groups ?? {};
 	return digits === undefined ? undefined : Number(digits) * units[unit ?? '']!;
 }
 
-/** Reads one part, such as `gres:gpu:a100:2(IDX:0-1)`: the name, then maybe a type, then maybe a count. */
+/** Parses one part, such as `gres:gpu:a100:2(IDX:0-1)`: the name, an optional type, an optional count. */
 function partOf(written: string): Part {
 	const [base = '', details = ''] = written
 		.replace(/^gres[\/:]/v, '')
@@ -36,33 +36,33 @@ function partOf(written: string): Part {
 
 const partsOf = (text: string): readonly Part[] => splitOutside(text).map((written) => partOf(written));
 
-/** The GPUs of a node, by type, in the order in which Slurm numbers them. */
+/** Returns the GPUs of a node by type, in Slurm's order. */
 export const gpuKinds = (gres: string): readonly GpuKind[] =>
 	partsOf(gres)
 		.filter(({name}) => name === 'gpu')
 		.map(({type, count}) => ({type, count}));
 
-/** How many shards are written there, of GPUs of all types together. */
+/** Returns the number of shards, on GPUs of all types. */
 export const shardCount = (gres: string): number =>
 	partsOf(gres)
 		.filter(({name}) => name === 'shard')
 		.reduce((sum, {count}) => sum + count, 0);
 
-/** Generic resources that are parts of GPUs, which several jobs may have. */
+/** Parts of GPUs, which several jobs can share. */
 const sharedNames = ['shard', 'mps'] as const;
 type SharedName = (typeof sharedNames)[number];
 
 /** Resources that a job holds on one node. */
 export type HeldGres = {
-	/** GPUs that it has alone, by the numbers of its node. */
+	/** GPUs that the job has alone, by their numbers on the node. */
 	readonly gpus: readonly number[];
-	/** GPUs that it has, as Slurm says, though not which. */
+	/** The number of GPUs that Slurm does not identify. */
 	readonly unnamed: number;
 	/** Shards, or MPS percentage, by GPU. */
 	readonly shards: ReadonlyMap<number, number>;
 };
 
-/** `0(2/4),1(0/4)` -> 0: 2 shards of it. Slurm writes what the job has of each GPU, and how many shards that GPU has. */
+/** `0(2/4),1(0/4)` means 2 shards on GPU 0: for each GPU, Slurm writes the job's shards and the GPU's total. */
 function shardsIn(details: string): ReadonlyMap<number, number> {
 	const shares = details.split(',').map((each) => /^(?<used>\d{1,6})\/\d{1,6}$/v.exec(each)?.groups?.['used']);
 	return new Map(
@@ -70,7 +70,7 @@ function shardsIn(details: string): ReadonlyMap<number, number> {
 	);
 }
 
-/** Reads one element of `gres_detail`, or the `GresUsed` of a node. */
+/** Parses one element of `gres_detail`, or the `GresUsed` of a node. */
 export function heldGres(detail: string): HeldGres {
 	const gpus: number[] = [];
 	const shards = new Map<number, number>();
@@ -92,7 +92,7 @@ export function heldGres(detail: string): HeldGres {
 	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
 }
 
-/** The GPUs of which something is held, as far as it is said which. */
+/** Returns the identified GPUs of which something is held. */
 export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
 /** Multipliers of a job's request. */
@@ -127,7 +127,6 @@ export function wantedGres(wishes: Wishes, name: 'gpu' | SharedName): GpuKind | 
 	return undefined;
 }
 
-/** Request for shared GPUs. */
 export type WantedShares = GpuKind & {readonly name: SharedName};
 
 export const wantedShares = (wishes: Wishes): WantedShares | undefined =>

@@ -1,9 +1,9 @@
-/** Slurm's short form of many host names: `box[1-3,7],login`. */
+/** Expands Slurm's short form of host names: `box[1-3,7],login`. */
 
-/** More than any cluster has; a longer list is cut there. */
+/** More hosts than any cluster has. A longer list is cut off. */
 const mostHosts = 10_000;
 
-/** Splits at commas, but for those in brackets or parentheses: `gpu:2(IDX:0,3),shard:4` has two parts. */
+/** Splits at commas outside of brackets and parentheses: `gpu:2(IDX:0,3),shard:4` has two parts. */
 export function splitOutside(text: string): readonly string[] {
 	const parts: string[] = [];
 	let depth = 0;
@@ -21,7 +21,7 @@ export function splitOutside(text: string): readonly string[] {
 	return [...parts, part].filter((each) => each !== '');
 }
 
-/** `0-2,5` -> 0, 1, 2, 5. What is no range of whole numbers gives nothing. */
+/** `0-2,5` becomes 0, 1, 2, 5. Anything but ranges of whole numbers is ignored. */
 export const rangeNumbers = (text: string): readonly number[] => rangeTexts(text).map(Number);
 
 /** Like {@link rangeNumbers}, with leading zeros: `08-10` becomes `08`, `09`, `10`. */
@@ -37,7 +37,7 @@ function rangeTexts(text: string): readonly string[] {
 	});
 }
 
-/** `box[1-3]` -> `box1`, `box2`, `box3`; also of several brackets, as in `rack[1-2]n[1-4]`. */
+/** `box[1-3]` becomes `box1`, `box2`, `box3`. Also expands several brackets, as in `rack[1-2]n[1-4]`. */
 function expand(pattern: string): readonly string[] {
 	const {before, ranges, after} = /^(?<before>[^\[]*)\[(?<ranges>[^\]]*)\](?<after>.*)$/v.exec(pattern)?.groups ?? {};
 	if (before === undefined || ranges === undefined || after === undefined) {
@@ -48,7 +48,6 @@ function expand(pattern: string): readonly string[] {
 	return rangeTexts(ranges).flatMap((number) => ends.map((end) => `${before}${number}${end}`));
 }
 
-/** The names of all hosts, in the order of the list. */
 export const hostsOf = (list: string): readonly string[] =>
 	splitOutside(list)
 		.flatMap((pattern) => expand(pattern))

@@ -1,7 +1,4 @@
-/**
-`squeue --json`: every job that the controller knows, also those that ended a while ago. The forms of Slurm 21.08 to 24.11 are read: numbers
-became objects with 23.02, states became lists with 23.11.
-*/
+/** Reads `squeue --json` of Slurm 21.08 to 24.11. Numbers became objects in 23.02, states lists in 23.11. Includes recently ended jobs. */
 import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
@@ -17,13 +14,13 @@ export type SlurmJob = {
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
-	/** `pending`: it waits. `holding`: it has what it asked for, whatever it does. `ended`: it has nothing any more. */
+	/** `pending`: waits. `holding`: has its resources, whatever it does. `ended`: has nothing any more. */
 	readonly state: 'pending' | 'holding' | 'ended';
-	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For an ended job it says how, also during cleanup if known. */
+	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For an ended job, how it ended, if known also during cleanup. */
 	readonly stateWord: string;
-	/** Whether the job is suspended: it keeps its GPUs, and its processes are stopped. */
+	/** A suspended job keeps its GPUs, and its processes are stopped. */
 	readonly isSuspended?: boolean;
-	/** Slurm's own word for why it waits, such as `Resources`. */
+	/** Slurm's word for why the job waits, such as `Resources`. */
 	readonly reason: string;
 	readonly isBatch: boolean;
 	readonly command: string;
@@ -32,14 +29,13 @@ export type SlurmJob = {
 	readonly submitTime: number;
 	/** Expected start of a pending job. */
 	readonly startTime?: number;
-	/** A job without a time limit has none, nor has one that is suspended, whose time does not run; one that ended has its end. */
+	/** The end of an ended job, or the latest end. Absent without a time limit, and for a suspended job, whose time does not run. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
 	/** Exit code of an ended job. 0 while it runs. */
 	readonly exitCode?: number;
 	/** Nodes of an ended job that are still being cleaned up. Nothing can start there. */
 	readonly clearing?: readonly string[];
-	/** Requested GPUs, if any. */
 	readonly gpus?: GpuKind;
 	readonly shards?: WantedShares;
 	/** Held resources, by node. */
@@ -55,7 +51,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A number, or `{set, infinite, number}`. Undefined for one that is not set, or infinite. */
+/** Reads a number or `{set, infinite, number}`. Undefined if not set, or infinite. */
 function numberOf(value: unknown): number | undefined {
 	if (isFields(value)) {
 		return value['set'] === false || value['infinite'] === true ? undefined : numberOf(value['number']);
@@ -64,7 +60,7 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Slurm writes 0 for a time that is not known, and for the number of a job that there is not. */
+/** Slurm writes 0 for an unknown time, and for the id of a missing job. */
 function positiveOf(value: unknown): number | undefined {
 	const seconds = numberOf(value);
 	return seconds === 0 ? undefined : seconds;
@@ -85,7 +81,7 @@ const endedStates = new Set([
 	'RECONFIG_FAIL',
 ]);
 
-/** A completing job may hold its GPUs until Slurm has cleaned up. */
+/** A completing job can hold its GPUs until Slurm has cleaned up. */
 function stateOf(words: readonly string[]): SlurmJob['state'] {
 	if (words.includes('COMPLETING')) {
 		return 'holding';
@@ -94,7 +90,7 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
 }
 
-/** Until Slurm 23.11 a job whose nodes are cleared is `COMPLETING` alone, and its reason tells how it has ended. */
+/** Before Slurm 23.11, a job in cleanup is only `COMPLETING`, and its reason says how it ended. */
 const endByReason: ReadonlyMap<string, string> = new Map([
 	['TimeLimit', 'TIMEOUT'],
 	['NodeDown', 'NODE_FAIL'],
@@ -115,7 +111,7 @@ function exitCodeOf(value: unknown): number | undefined {
 
 const secondsPerMinute = 60;
 
-/** The limit of jobs without a time limit: a year. */
+/** Slurm's substitute for no time limit: a year. */
 const noLimitMinutes = 365 * 24 * 60;
 
 function arrayOf(fields: Fields): SlurmJob['array'] {
@@ -163,7 +159,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		command: textOf(fields['command']),
 		priority: numberOf(fields['priority']) ?? 0,
 		submitTime: positiveOf(fields['submit_time']) ?? 0,
-		// A job that ended in the queue, or was never accepted, has no nodes, and Slurm writes its end as its start.
+		// A job that ended in the queue or was rejected has no nodes, and Slurm writes its end as its start.
 		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
 		// For a job without a limit, Slurm writes an end a year ahead.
 		endTime:
@@ -185,10 +181,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	};
 }
 
-/**
-Leaves out when a job may start where no one knows: one that is held, and one that waits for a job without a limit, of which Slurm writes the day
-on which it would have run for a year.
-*/
+/** Removes guessed start times: of held jobs, and of jobs behind a job without a limit, for which Slurm assumes a year. */
 function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	let guessed = Infinity;
 	for (const {state, startTime, timeLimitSeconds} of jobs) {
@@ -204,11 +197,7 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	);
 }
 
-/**
-Reads the answer. Slurm exits with 0 where it could not reach its controller, and then names errors beside an empty list of jobs.
-
-@throws CanhazgpuError `store-unreachable` for an answer that names errors, or that is no such answer at all.
-*/
+/** Slurm exits with 0 if its controller is away, with errors beside an empty list. Throws `store-unreachable` for that and invalid answers. */
 export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {

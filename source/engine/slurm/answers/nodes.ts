@@ -1,12 +1,8 @@
-/**
-`scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`: one of them in each line. Only administrators can
-write text into it.
-*/
+/** Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`, which only administrators can edit. */
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
-/** Why no job can start on a node now. */
 type NodeTrouble =
-	/** An administrator took it out of service; what runs there goes on. */
+	/** Taken out of service by an administrator. Running jobs continue. */
 	| {readonly kind: 'drained'; readonly reason?: string; readonly by?: string; readonly since?: number}
 	/** Down or not responding. `words` are for people. */
 	| {readonly kind: 'down'; readonly words: string};
@@ -15,13 +11,13 @@ export type SlurmNode = {
 	readonly name: string;
 	/** Counts by type, in Slurm's numbering. */
 	readonly gpus: readonly GpuKind[];
-	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
+	/** The number of used GPUs, also by jobs that Slurm hides. */
 	readonly usedGpus: number;
-	/** Which of them they are, as far as Slurm says. */
+	/** The used GPUs, as far as Slurm identifies them. */
 	readonly usedIds?: readonly number[];
 	readonly shards: number;
 	readonly trouble?: NodeTrouble;
-	/** Why no job can start there now, though nothing is wrong with the node and GPUs may be left. For people. */
+	/** Why no job can start on a healthy node now, which may have free GPUs. For people. */
 	readonly closed?: string;
 };
 
@@ -39,7 +35,7 @@ const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
 	['POWERING_DOWN', 'being powered down'],
 ]);
 
-/** `Not responding [slurm@2026-11-22T21:25:30]` -> the words, the account, and since when, on the clock of this machine. */
+/** `Not responding [slurm@2026-11-22T21:25:30]` becomes the words, the account, and the time by this machine's clock. */
 function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, 'kind'> {
 	const [, ...behind] = line.split(' Reason=');
 	const words = behind.join(' Reason=').trim();
@@ -50,15 +46,13 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 	return {reason: reason === '' ? undefined : reason, by, since: Number.isNaN(since) ? undefined : since};
 }
 
-/** Settings of a partition. */
 type Partition = {
-	/** `up` where its jobs start, `down`, `drained`, `inactive`, ... */
+	/** `up` if jobs start, `down`, `drained`, `inactive`, ... */
 	readonly state: string;
-	/** Whether jobs share cores without having asked for it. */
+	/** Whether jobs share cores by default. */
 	readonly sharesCores: boolean;
 };
 
-/** The partitions by their names. */
 export const readPartitions = (text: string): ReadonlyMap<string, Partition> =>
 	new Map(
 		text
@@ -75,7 +69,7 @@ export const readPartitions = (text: string): ReadonlyMap<string, Partition> =>
 			]),
 	);
 
-/** Undefined also where the partitions are not known. */
+/** Undefined also for unknown partitions. */
 function closedBy(line: string, name: string, partitions: ReadonlyMap<string, Partition>): string | undefined {
 	const names = field(line, 'Partitions')
 		.split(',')
@@ -112,9 +106,9 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 	return flag === undefined ? undefined : {kind: 'drained', ...origin, reason: reason ?? drainFlags.get(flag)};
 }
 
-/** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
+/** Returns the nodes with GPUs by name, with numbers in order: box2 before box10. Omits planned nodes (`FUTURE`). */
 export function readNodes(text: string, partitions: ReadonlyMap<string, Partition> = new Map()): readonly SlurmNode[] {
-	// To make one takes 7 ms, which `run` does not wait for.
+	// Creating a collator takes 7 ms, for which `run` does not wait.
 	const byName = new Intl.Collator('en', {numeric: true});
 	return text
 		.split('\n')

@@ -1,10 +1,10 @@
-/** Calls of NVML, by its public header nvml.h: what goes in, what comes out, and how it says no. */
+/** Calls functions of NVML, as in its public header nvml.h. */
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
-/** Result of a call: its value, or why there is none. */
+/** The value of a call, or why there is none. */
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
-/** A code of `nvmlReturn_t`, or that there is no such function in this library. */
+/** A code of `nvmlReturn_t`, or `missing` if the library lacks the function. */
 export type Refusal = number | 'missing';
 
 /** Codes of `nvmlReturn_t`. */
@@ -40,7 +40,7 @@ export const createCalls = (library: NativeLibrary): Calls => {
 		call(names, parameters, ...given) {
 			for (const name of names) {
 				const code = find(name, parameters)?.(...given);
-				// A newer library may know a function that the driver does not.
+				// A library can be newer than the driver and have functions that the driver lacks.
 				if (code !== undefined && code !== codes.functionNotFound) {
 					return code;
 				}
@@ -54,13 +54,12 @@ export const createCalls = (library: NativeLibrary): Calls => {
 type Question = {
 	readonly handle?: bigint | undefined;
 	readonly numbers?: readonly number[];
-	/** Size of the output buffer in bytes. */
 	readonly size?: number;
-	/** The function asks for the size, behind the memory. */
+	/** Whether the function takes the size after the buffer. */
 	readonly isSizeGiven?: boolean;
 };
 
-/** A function that writes to one piece of memory, after a handle and some numbers. */
+/** Calls a function that writes to one buffer, after a handle and some numbers. */
 export const ask = <Value>(
 	calls: Calls,
 	names: readonly string[],
@@ -82,24 +81,23 @@ export const ask = <Value>(
 	return code === codes.success ? {value: read(new DataView(memory.buffer))} : {no: code};
 };
 
-/** A function that writes a text. */
+/** Calls a function that writes a text. */
 export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> =>
 	ask(calls, [name], {handle, size: 256, isSizeGiven: true}, ({buffer}) => textIn(new Uint8Array(buffer)));
 
-/** Up to the first NUL. */
+/** Reads up to the first NUL. */
 export const textIn = (memory: Uint8Array): string => {
 	const end = memory.indexOf(0);
 	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));
 };
 
-/** The numbers of C: 32 bits, and 64. */
+/** Reads C integers of 32 and 64 bits. */
 export const integerAt = (memory: DataView, offset = 0): number => memory.getUint32(offset, true);
 export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUint64(offset, true);
 
-/** So many bytes as MiB. */
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** Words that nvidia-smi prints in place of a reading, by the code of the library. */
+/** nvidia-smi's words for a missing reading, by the library's code. */
 const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	['missing', '[Not Supported]'],
 	[2, '[Invalid Argument]'],
@@ -112,11 +110,10 @@ const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	[codes.gpuIsLost, '[GPU is lost]'],
 	[codes.resetRequired, '[GPU requires reset]'],
 	[17, '[GPU access blocked by the operating system]'],
-	// The library does not know this form of the question.
+	// The library does not know this version of the structure.
 	[codes.versionMismatch, '[Not Supported]'],
 	[26, '[Requested functionality has been deprecated]'],
 	[codes.unknown, '[Unknown Error]'],
 ]);
 
-/** Returns the word of nvidia-smi for a refusal. */
 export const wordOf = (no: Refusal): string => words.get(no) ?? `[NVML error ${no}]`;

@@ -24,7 +24,7 @@ const watts = (memory: DataView): number => integerAt(memory) / 1000;
 
 type Memory = {readonly total: number; readonly used: number; readonly reserved?: number};
 
-/** In the second form the caller says which version it is: the size, and 2 in the highest byte. */
+/** In version 2, the caller passes the structure's version: the size, and 2 in the highest byte. */
 const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 	const size = 40;
 	const memory = new Uint8Array(size);
@@ -49,7 +49,7 @@ const isAnswer = (no: Refusal): boolean =>
 
 const computeModes = ['Default', 'Exclusive_Thread', 'Prohibited', 'Exclusive_Process'] as const;
 
-/** The name of a part ends in its profile: `NVIDIA A100 MIG 1g.10gb`. */
+/** The name of an instance ends with its profile: `NVIDIA A100 MIG 1g.10gb`. */
 const profileOf = (name: string): string | undefined => / MIG (?<profile>\S+)$/v.exec(name)?.groups?.['profile'];
 
 const valueOf = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined);
@@ -75,13 +75,13 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 	};
 };
 
-/** `nvmlDeviceGpuRecoveryAction_t`, as nvidia-smi says it. One that is not here asks for nothing of this GPU. */
+/** `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require nothing of this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
 
-/** Ids of fields, `NVML_FI_DEV_...`: what the driver wants done, and what older ones say instead. */
+/** Ids of fields, `NVML_FI_DEV_...`: the recommended action, and what old drivers report instead. */
 const fields = {recoveryAction: 230, isResetRequired: 226, isDrainRecommended: 227} as const;
 
-/** The size of `nvmlFieldValue_t`, and where in it stand the code and the value. */
+/** The size of `nvmlFieldValue_t`, and the offsets of the code and the value. */
 const layout = {size: 40, code: 28, value: 32} as const;
 
 const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => {
@@ -93,7 +93,7 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-/** Takes the value of an answer, or notes the word for why there is none. The field is named as nvidia-smi names it. */
+/** Returns the value of an answer, or notes the word for a missing one by nvidia-smi's name of the field. */
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
@@ -107,7 +107,7 @@ const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefi
 		: recoveryActions[action];
 };
 
-/** A function that writes so many numbers. */
+/** Calls a function that writes `count` numbers. */
 const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): Answer<readonly number[]> => {
 	const numbers = Array.from({length: count}, () => new Uint8Array(4));
 	const code = calls.call([name], ['handle', ...numbers.map(() => 'memory' as const)], handle, ...numbers);
@@ -122,24 +122,23 @@ const readRepairs = (
 	handle: bigint,
 	keep: Keep,
 ): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => {
-	/** The last of these numbers, as yes or no. */
+	/** Returns the last of these numbers as a boolean. */
 	const flag = (field: string, name: string, count: number) =>
 		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
 	return {
 		recoveryAction: readRecovery(calls, handle, keep),
-		// Rows remapped for corrected and for uncorrected errors, whether more wait for a reset, whether that failed.
+		// Rows remapped for corrected errors, for uncorrected errors, whether more wait for a reset, whether that failed.
 		hasFailedRemapping: flag('remapped_rows.failure', 'nvmlDeviceGetRemappedRows', 4),
 		hasPendingPages: flag('retired_pages.pending', 'nvmlDeviceGetRetiredPagesPendingStatus', 1),
 	};
 };
 
-/** A GPU that fails. Nothing else is known about it. */
+/** Returns a failed GPU without other facts. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};
 };
 
-/** Reads everything about a GPU except its processes. */
 export const readDevice = (calls: Calls, handle: bigint, index: number): BareReading => {
 	const unknown: Record<string, string> = {};
 	const words: ReadingWord[] = [];
@@ -225,7 +224,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		computeCapability: capability?.join('.'),
 	};
 	const repairs = readRepairs(calls, handle, note);
-	// A GPU that does not say which one it is cannot be matched with anything else.
+	// A GPU without an identity cannot be matched with anything else.
 	const failure =
 		failureOfWords(words) ??
 		(reading.uuid === undefined ? `${withoutBrackets(unknown['uuid'] ?? '')} (uuid)` : undefined);

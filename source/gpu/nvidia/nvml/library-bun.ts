@@ -1,16 +1,12 @@
-/** Counterpart of `library.ts` for Bun, where koffi's addon cannot be part of a single file. */
+/** Replaces `library.ts` in Bun, because a single-file binary cannot contain koffi's addon. */
 import {dlopen} from 'bun:ffi';
 import type {NativeFunction, NativeLibrary, Parameter} from './library.js';
 
 const nativeTypes = {handle: 'u64', number: 'u32', long: 'u64', memory: 'ptr'} as const;
 
-/** No library has it. */
 const noFunction = 'no function of any library';
 
-/**
-@param file - A path, or a name for the system's loader to find. Where that finds none, Bun looks in the working directory as well.
-@throws Error when it cannot be loaded.
-*/
+/** `file` is a path, or a name for the system's loader or, failing that, in the working directory. Throws Error if the library cannot be loaded. */
 export const openLibrary = (file: string): NativeLibrary => {
 	const find = (name: string, parameters: readonly Parameter[]): NativeFunction | undefined => {
 		try {

@@ -1,28 +1,22 @@
-/**
-The one place where code of others is loaded into our process: functions by name, called with numbers and memory. In Bun
-`library-bun.ts` stands in for this file.
-*/
+/** The only place that loads foreign code: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
 import koffi from 'koffi';
 
-/** `handle`: 64 bits, ours to keep and to give back only. `memory`: read or written by the function. */
+/** `handle`: an opaque 64-bit value. `memory`: read or written by the function. */
 export type Parameter = 'handle' | 'number' | 'long' | 'memory';
 
 export type Argument = bigint | number | Uint8Array;
 
-/** Each function of the library gives back a code; 0 is good. */
+/** Every function returns a code. 0 means success. */
 export type NativeFunction = (...given: readonly Argument[]) => number;
 
 export type NativeLibrary = {
-	/** Undefined when this version of the library has no such function. */
+	/** Undefined if this version of the library lacks the function. */
 	readonly find: (name: string, parameters: readonly Parameter[]) => NativeFunction | undefined;
 };
 
 const nativeTypes = {handle: 'uint64_t', number: 'uint32_t', long: 'uint64_t', memory: 'void *'} as const;
 
-/**
-@param file - A path, or a name for the system's loader to find.
-@throws Error when it cannot be loaded.
-*/
+/** `file` is a path, or a name for the system's loader. Throws Error if the library cannot be loaded. */
 export const openLibrary = (file: string): NativeLibrary => {
 	const library = koffi.load(file);
 	return {

@@ -1,22 +1,21 @@
-/** A scan as a line of text, from the process that may call the driver's library to the one that shows it. */
+/** Encodes a scan as a line of text, from the process that calls the driver's library to the one that shows it. */
 import type {BareReading} from '../../reading.js';
 import {readLines, type StreamReader} from '../../tool/stream.js';
 import type {ProcessTable} from '../processes.js';
 
-/** A whole scan at once. */
 export type WholeScan = {
 	readonly gpus: readonly BareReading[];
 	readonly processes: ProcessTable;
 	readonly driverVersion?: string;
 };
 
-/** Far more than the largest machine has to tell. */
+/** Far longer than the largest machine's scan. */
 const longestLine = 4 * 1024 * 1024;
 
 export const encodeScan = ({gpus, processes: {byGpu, hidden}, driverVersion}: WholeScan): string =>
 	JSON.stringify({gpus, byGpu: [...byGpu], hidden: [...hidden], driverVersion});
 
-/** Undefined for what is no such line. */
+/** Undefined for an invalid line. */
 export const decodeScan = (line: string): WholeScan | undefined => {
 	try {
 		const {gpus, byGpu, hidden, driverVersion} = JSON.parse(line) as Record<string, unknown>;
@@ -40,7 +39,6 @@ export const decodeScan = (line: string): WholeScan | undefined => {
 	}
 };
 
-/** Reads such lines as they come. */
 export const readScans: StreamReader<WholeScan> = ({block, garbage}) =>
 	readLines({longestLine, garbage}, (line) => {
 		const scan = decodeScan(line);

@@ -1,23 +1,19 @@
 import type {ProcessRow} from '../../tool/process-rows.js';
 import {codes, inMebibytes, integerAt, longAt, type Calls, type Refusal, type Answer} from './calls.js';
 
-/** Stands for a value that the driver does not tell, such as the memory of a process under WSL. */
+/** Marks an unavailable value, such as the memory of a process under WSL. */
 const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
 
-/** More processes than any GPU has. */
 const mostProcesses = 65_536;
 
-/**
-Names of a function, and the size of what it writes for each process: the pid at 0, the memory at 8; later ones the ids of its part of MIG at 16
-and 20.
-*/
+/** Names of a function, and its entry's size: the pid is at 0, the memory at 8, and in later versions the MIG instance's ids at 16 and 20. */
 const variants = (name: string) => [
 	{name: `${name}_v3`, size: 24},
 	{name: `${name}_v2`, size: 24},
 	{name, size: 16},
 ];
 
-/** Calls a function that fills a list, with more room each time it says that there is too little. */
+/** Calls a function that fills a list, with a larger buffer whenever it was too small. */
 const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refusal): Answer<readonly DataView[]> => {
 	let capacity = 64;
 	for (;;) {
@@ -36,7 +32,7 @@ const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refus
 			return {no: code};
 		}
 
-		// Some may start meanwhile.
+		// More processes may start meanwhile.
 		capacity = Math.min(mostProcesses, Math.max(capacity * 2, available * 2));
 	}
 };
@@ -54,10 +50,10 @@ const listOf = (calls: Calls, handle: bigint, name: string): Answer<readonly Pro
 	return {no: 'missing'};
 };
 
-/** Stands for the part of a process on a GPU that has none. */
+/** Marks a process on a GPU without instances. */
 const noPart = 0xff_ff_ff_ff;
 
-/** The part that the process is on; nothing where the list is of an old form, or the GPU has no parts. */
+/** Returns the instance of a process. Empty for an old entry, or a GPU without instances. */
 const partOf = (entry: DataView): Pick<ProcessRow, 'gpuInstanceId' | 'computeInstanceId'> => {
 	if (entry.byteLength < 24) {
 		return {};
@@ -76,13 +72,13 @@ const readRow = (entry: DataView): ProcessRow => {
 	};
 };
 
-/** Share of the processors since the last scan, by pid. Not known everywhere, nor to an account that may not read it. */
+/** Returns the utilization of the GPU since the last scan, by pid. Unknown on some GPUs, and for accounts without permission. */
 export const readUtilization = (
 	calls: Calls,
 	handle: bigint,
 	sinceMicroseconds: number,
 ): {readonly byPid: ReadonlyMap<number, number>; readonly latest: number} => {
-	// Per process: pid at 0, time at 8, processors at 16.
+	// Per process: pid at 0, time at 8, utilization at 16.
 	const answer = fill(32, (count, room) =>
 		calls.call(
 			['nvmlDeviceGetProcessUtilization'],
@@ -112,7 +108,7 @@ export const readUtilization = (
 	return {byPid, latest};
 };
 
-/** All processes of a GPU, each once. A refusal when even those that compute are unknown. */
+/** Returns all processes of a GPU without duplicates, or a refusal if even compute processes are unknown. */
 export const readProcesses = (calls: Calls, handle: bigint): Answer<readonly ProcessRow[]> => {
 	const computing = listOf(calls, handle, 'nvmlDeviceGetComputeRunningProcesses');
 	if ('no' in computing) {

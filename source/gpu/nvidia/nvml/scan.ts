@@ -6,20 +6,15 @@ import type {NativeLibrary} from './library.js';
 import type {WholeScan} from './lines.js';
 import {readProcesses, readUtilization} from './processes.js';
 
-/** No machine has so many. */
 const mostGpus = 1024;
 
 type LibraryScanner = {
-	/** @throws Error when not even the GPUs can be counted. */
+	/** Throws Error if the GPUs cannot be counted. */
 	readonly scan: () => WholeScan;
 	readonly close: () => void;
 };
 
-/**
-Begins to use the library.
-
-@throws Error when it does not want to: no driver, another version, no permission.
-*/
+/** Initializes the library. Throws Error if it refuses: no driver, another version, no permission. */
 export const openScanner = (library: NativeLibrary): LibraryScanner => {
 	const calls = createCalls(library);
 	const begun = calls.call(['nvmlInit_v2', 'nvmlInit'], []);

@@ -5,10 +5,7 @@ import type {RunTool} from '../../tool/tool.js';
 /** Directory where the driver lists its GPUs by PCI address. Missing under WSL. */
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
-/**
-The directories of that list; none when the driver keeps no such list. Asks the GPUs nothing, so it answers at once even while one
-of them hangs.
-*/
+/** Returns the directories of that list, or none without the list. Asks no GPU, so it returns at once even if one hangs. */
 export const listDriverGpus = async (directory: string): Promise<readonly string[]> => {
 	try {
 		const names = await readdir(directory);
@@ -18,12 +15,11 @@ export const listDriverGpus = async (directory: string): Promise<readonly string
 	}
 };
 
-/** The driver's facts about a GPU. */
 type DriverGpu = {
 	readonly directory: string;
 	/** The number in the name of its device. */
 	readonly minor: string | undefined;
-	/** An administrator has excluded it: no tool shows it anywhere. */
+	/** Excluded by an administrator. No tool shows such a GPU. */
 	readonly isExcluded: boolean;
 };
 

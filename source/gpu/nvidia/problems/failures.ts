@@ -1,7 +1,7 @@
 import {explainRun, type DriverText, type Failure, type KnownFailure} from '../../tool/failures.js';
 import type {ToolOutcome} from '../../tool/tool.js';
 
-/** How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE). */
+/** Total failures of nvidia-smi. Its exit codes are NVML's return codes (nvidia-smi(1), RETURN VALUE). */
 const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 9,
@@ -63,6 +63,6 @@ export const nvidiaDriver: DriverText = {
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
 };
 
-/** Says why a run of nvidia-smi gave no readings, in words for the user. */
+/** Explains to the user why a run of nvidia-smi gave no readings. */
 export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
 	explainRun(outcome, command, timeoutMs, nvidiaDriver);

@@ -1,6 +1,6 @@
 /**
-GPUs whose devices do not open for this process, as in an isolated job. The tool leaves them out there and counts the others from 0, so that each
-reading would be taken for that of another GPU. The driver still lists all of them.
+Detects GPUs whose devices this process cannot open, as in an isolated job. The tool omits them and counts the others from 0, so that readings would
+get wrong numbers. The driver still lists all GPUs.
 */
 import path from 'node:path';
 import {normalizePciBusId} from '../../../core/model/observation.js';
@@ -10,9 +10,7 @@ import {listDriverGpus, readDriverGpus} from './driver.js';
 
 type Options = {
 	readonly run: RunTool;
-	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory: string;
-	/** Directory of the GPU devices. */
 	readonly devicesDirectory: string;
 };
 
@@ -32,8 +30,8 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 }
 
 /**
-Whether all of these devices are kept from this process: they are not there, or it may not open them. One that fails otherwise, as that of a GPU that
-fell off the bus, is not hidden. A child tries, since a driver may think for long.
+Whether all of these devices are missing or forbidden. A device that fails otherwise, such as that of a GPU that fell off the bus, is not hidden. A
+child process tries, because a driver can take long.
 */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
@@ -47,12 +45,12 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 	return stdout === 'kept\n';
 }
 
-/** The visible GPUs, with the numbers that they have outside of the job. */
+/** The visible GPUs, with their numbers outside of the job. */
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
-/** Creates a function that gives GPUs the numbers that they have outside of the job. If no GPU is hidden, they stay the same. */
+/** Creates a function that gives GPUs their numbers outside of the job. If no GPU is hidden, they stay the same. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
-	/** The devices that a process can open stay the same while it runs. Cached for the visible GPUs. */
+	/** The devices that a process can open do not change while it runs. Cached for the visible GPUs. */
 	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;
 
 	const findAll = async (gpus: readonly GpuReading[]): Promise<readonly Listed[] | undefined> => {

@@ -9,10 +9,10 @@ type Options = {
 	readonly timeoutMs?: number;
 };
 
-/** A line of some hundred bytes for each event, and the ring of the kernel is rarely larger. */
+/** Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** Either may be closed to this account. The second tells only what the driver wrote. */
+/** This account may lack permission for either. The second has only the driver's lines. */
 const commands = [
 	['dmesg', []],
 	[
@@ -32,7 +32,7 @@ const commands = [
 	],
 ] as const;
 
-/** The kernel's log since the start of the machine. Undefined where this account may not read it. */
+/** Returns the kernel's log since boot. Undefined without permission. */
 const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
 	for (const [command, args] of commands) {
 		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
@@ -44,24 +44,20 @@ const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<
 	return undefined;
 };
 
-/** An Xid that the driver wrote to the kernel log for a GPU. */
 type Xid = {
 	readonly pciBusId: string;
 	/** Number in NVIDIA's catalog. Undefined for a GPU that has fallen off the bus, which older drivers report without a number. */
 	readonly number?: number;
 	readonly words: string;
-	/** Since the start of the machine. Undefined where the log has other times. */
+	/** Seconds since boot. Undefined if the log has other times. */
 	readonly atSeconds?: number;
 };
 
 /*
-[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
-[ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
-kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
-[  412.101200] NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
-[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
-               NVRM: (PCI ID: 10de:26b5) installed in this system has
-               NVRM: fallen off the bus and is not responding to commands.
+[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus. [ 5107.644336] NVRM: Xid (PCI:0000:03:00
+GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008 kernel: [ 269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus. [ 412.101200]
+NVRM: GPU 0000:29:00.0: GPU has fallen off the bus. [ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0 NVRM: (PCI ID: 10de:26b5) installed in this
+system has NVRM: fallen off the bus and is not responding to commands.
 */
 const xidForm =
 	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
@@ -71,13 +67,12 @@ const longFormLines = 3;
 const longForm = 'NVRM: The NVIDIA GPU ';
 const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
 
-/** Far more than a line of the kernel's. */
 const longestLine = 2000;
 
-/** A driver that is loaded begins again with every GPU. The open modules and the others go on differently. */
+/** The first line of a loaded driver, which resets every GPU. The open modules and others continue the line differently. */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
-/** Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Other lines are passed over. */
+/** Parses `dmesg` or `journalctl -k`, since the driver was last loaded. Ignores other lines. */
 export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
@@ -111,10 +106,7 @@ const readLine = (raw: string): readonly Xid[] => {
 	];
 };
 
-/**
-Which of NVIDIA's catalogue say that the GPU itself is at fault. Those that a faulty program causes (13, 31, 43, 45, ...) say nothing of
-it, and neither do errors that were corrected (63, 92) or kept to one program (94).
-*/
+/** Xids of a faulty GPU in NVIDIA's catalog, without those of programs (13, 31, 43, 45, ...) and of corrected or contained errors (63, 92, 94). */
 const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[48, 'ecc'],
 	[62, 'xid'],
@@ -133,16 +125,13 @@ const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 const firstLink = 144;
 const lastLink = 150;
 
-/** The driver asks for another action than before. */
+/** The driver's recommended action has changed. */
 const recoveryChanged = 154;
 
 /** A memory error contained to one program. The line says whether the GPU needs a reset. */
 const containedError = 94;
 
-/**
-Returns the logged problems of each GPU, by PCI address. Entries older than `longestAgoSeconds` are ignored, because the log does not record
-repairs.
-*/
+/** Returns the logged problems of each GPU, by PCI address. Ignores entries older than `longestAgoSeconds`, because the log records no repairs. */
 export const judgeXids = (
 	xids: readonly Xid[],
 	nowSeconds: number,
@@ -180,14 +169,9 @@ const kindOf = (number: number, words: string): HealthProblem['kind'] | undefine
 	return number >= firstLink && number <= lastLink && /\bfatal\b/iv.test(words) ? 'xid' : grave.get(number);
 };
 
-/** The log does not tell when a GPU was repaired. */
 const longestAgoSeconds = 24 * 3600;
 
-/**
-Reads the logged problems of each GPU, by PCI address.
-
-@param uptimeSeconds - Seconds since boot, as used in the log.
-*/
+/** Reads the logged problems of each GPU, by PCI address. `uptimeSeconds` counts from boot, as in the log. */
 export const readLoggedProblems = async (
 	options: Options,
 	uptimeSeconds: () => number,

@@ -11,11 +11,7 @@ type Options = {
 	readonly signal: AbortSignal;
 };
 
-/**
-Answers a query that the tool gave up, for the GPUs that still work. Any other outcome comes back as it is.
-
-@param isTable - Whether this is the answer that was wanted.
-*/
+/** Repeats a failed query for the GPUs that still work. Returns other outcomes unchanged. `isTable` tells whether an answer is usable. */
 export type AskRemainingGpus = (
 	outcome: ToolOutcome,
 	args: readonly string[],

@@ -1,4 +1,4 @@
-/** Why the clocks are held down: a set of bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which slows no work down. */
+/** Reasons for reduced clocks, as bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which slows no work down. */
 const reasonWords = [
 	[0x2, 'application clocks'],
 	[0x4, 'power cap'],
@@ -12,15 +12,15 @@ const reasonWords = [
 
 const hardwareThermalSlowdown = 0x40;
 
-/** `0x0000000000000044` -> 68. Undefined for everything else. */
+/** `0x0000000000000044` becomes 68. Undefined for anything else. */
 export const readReasonBits = (text: string): number | undefined =>
 	/^0x0*[\da-f]{1,8}$/iv.test(text) ? Number(text) : undefined;
 
-/** Bits without a name here are left out. */
+/** Ignores bits without a name here. */
 export const throttleWords = (bits: number): readonly string[] =>
 	reasonWords.filter(([bit]) => hasBit(bits, bit)).map(([, words]) => words);
 
-/** The GPU itself brakes because it is too hot. */
+/** Whether the GPU slows down because of its temperature. */
 export const isBrakingForHeat = (bits: number): boolean => hasBit(bits, hardwareThermalSlowdown);
 
 const hasBit = (bits: number, bit: number): boolean => Math.floor(bits / bit) % 2 === 1;

@@ -3,14 +3,13 @@ import type {BareReading} from '../../reading.js';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import {cap} from '../../tool/text.js';
 
-/** A GPU that nvidia-smi lists but cannot ask. */
+/** A GPU that nvidia-smi lists but cannot query. */
 export type BrokenGpu = {
-	/** Only newer drivers tell it. */
+	/** Only reported by newer drivers. */
 	readonly index?: number;
 	readonly pciBusId?: string;
-	/** Why, in the tool's words. */
 	readonly words: string;
-	/** Index of the row before it in the table, -1 for none. */
+	/** Index of the preceding row in the table, or -1. */
 	readonly previousIndex: number;
 };
 
@@ -24,10 +23,10 @@ The line comes in several forms:
 */
 export const opening = 'unable to determine the device handle for gpu';
 
-/** Words that alone would leave the reader guessing. */
+/** Messages that need an explanation. */
 const sayingLittle = /^(?:unknown error|not found)$/iv;
 
-/** Reads such a line, which stood after the row of `previousIndex`. Undefined for any other line. */
+/** Parses such a line, after the row of `previousIndex`. Undefined for any other line. */
 export const parseHandleFailure = (line: string, previousIndex: number): BrokenGpu | undefined => {
 	if (!line.toLowerCase().startsWith(opening)) {
 		return undefined;
@@ -46,13 +45,10 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	};
 };
 
-/** A flood of such lines is no longer about GPUs. */
+/** With more such lines, they are not about GPUs. */
 const mostBroken = 256;
 
-/**
-Puts the broken GPUs among the good ones, by index. A line about a handle and a row of `[Unknown Error]` are two tellings of one
-failure, and they come in the same order, on the same stream or on two.
-*/
+/** Inserts broken GPUs by index. A handle line and a row of `[Unknown Error]` are the same failure, in the same order on one or two streams. */
 export const placeBroken = (
 	good: ReadonlyMap<number, BareReading>,
 	handles: readonly BrokenGpu[],
@@ -79,7 +75,7 @@ export const placeBroken = (
 	return [...gpus].map(([, gpu]) => gpu).toSorted((a, b) => a.index - b.index);
 };
 
-/** Indices follow the order of the PCI bus, and a GPU that cannot be asked keeps its index: so it is the first gap after its neighbour. */
+/** Returns the first gap after the preceding GPU, because indices follow the PCI bus, and a broken GPU keeps its index. */
 const freeIndex = (
 	gpus: ReadonlyMap<number, BareReading>,
 	{pciBusId, previousIndex}: Pick<BrokenGpu, 'pciBusId' | 'previousIndex'>,

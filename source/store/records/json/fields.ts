@@ -1,13 +1,13 @@
-/** Reads the fields of a stored JSON object, strictly, and says in words what is wrong with one. */
+/** Reads the fields of a stored JSON object strictly, and describes problems. */
 import {textOf} from './raw.js';
 import {parseTime} from './time.js';
 
-/** Why a record cannot be read; caught by {@link readRecord}. */
+/** Why a record is unreadable. Caught by {@link readRecord}. */
 class RecordProblem extends Error {
 	override readonly name = 'RecordProblem';
 }
 
-/** Fields we do not know are written back, and wrong ones are shown, so they must not be deeper than JSON.stringify can follow. */
+/** Unknown fields are written back and invalid ones shown, so they must not be nested deeper than JSON.stringify supports. */
 const deepest = 32;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -24,10 +24,10 @@ function describe(value: unknown): string {
 	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }
 
-/** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
+/** A JSON object, read field by field. `null`, an empty string and absence mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	/** Names of the fields that were read. A list is several times as fast as a set for few names, and a report reads a million records. */
+	/** Names of the fields that were read. For few names, a list is several times as fast as a set, and a report reads a million records. */
 	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
@@ -36,7 +36,7 @@ export class Fields {
 
 	#take(name: string): unknown {
 		const value = this.#object[name];
-		// Most fields are absent, and there is no more to do. What is inherited is none of the record's.
+		// Fast path: most fields are absent. Inherited properties are not fields.
 		if (value === undefined || !Object.hasOwn(this.#object, name)) {
 			return undefined;
 		}
@@ -51,13 +51,13 @@ export class Fields {
 		);
 	}
 
-	/** Whether a list is there that is not empty; it does not count as asked for. */
+	/** Returns whether there is a list that is not empty. Does not mark the field as read. */
 	hasList(name: string): boolean {
 		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
 		return Array.isArray(value) && value.length > 0;
 	}
 
-	/** A field that is known and says nothing. */
+	/** Marks a known field without meaning as read. */
 	ignore(name: string): void {
 		this.#take(name);
 	}
@@ -99,7 +99,7 @@ export class Fields {
 			: this.#fail(name, value, 'a list of whole numbers');
 	}
 
-	/** Undefined when it is not set: an empty list says something. */
+	/** Undefined if not set, because an empty list has a meaning. */
 	integerLists(name: string): ReadonlyArray<readonly number[]> | undefined {
 		const value = this.#take(name);
 		const isLists =
@@ -108,7 +108,7 @@ export class Fields {
 		return value === undefined || isLists ? value : this.#fail(name, value, 'a list of lists of whole numbers');
 	}
 
-	/** True or false; undefined when it is not set. */
+	/** Returns a boolean, or undefined if not set. */
 	switch(name: string): boolean | undefined {
 		const value = this.#take(name);
 		return value === undefined || typeof value === 'boolean' ? value : this.#fail(name, value, 'true or false');
@@ -121,30 +121,28 @@ export class Fields {
 			: this.#fail(name, value, 'a list of strings');
 	}
 
-	/** True for `true`; undefined for anything else, where that does no harm. */
+	/** Returns true for `true`, and undefined for anything else, where that is harmless. */
 	flag(name: string): true | undefined {
 		return this.#take(name) === true ? true : undefined;
 	}
 
-	/** A string; undefined for anything else, where that does no harm. */
+	/** Returns a string, or undefined for anything else, where that is harmless. */
 	anyText(name: string): string | undefined {
 		const value = this.#take(name);
 		return typeof value === 'string' ? value : undefined;
 	}
 
-	/** Reads a nested object, or undefined for anything else. */
 	object(name: string): Fields | undefined {
 		const value = this.#take(name);
 		return isObject(value) ? new Fields(value) : undefined;
 	}
 
-	/** A finite number; undefined for anything else, where that does no harm. */
+	/** Returns a finite number, or undefined for anything else, where that is harmless. */
 	anyNumber(name: string): number | undefined {
 		const value = this.#take(name);
 		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 	}
 
-	/** Reads a list of objects. */
 	records<Value>(name: string, read: (fields: Fields) => Value): readonly Value[] {
 		const value = this.#take(name) ?? [];
 		return Array.isArray(value) && value.every((item) => isObject(item))
@@ -157,12 +155,12 @@ export class Fields {
 		return choices.find((choice) => choice === value) ?? this.#fail(name, value, choices.join(' or '));
 	}
 
-	/** Turns an unset field into a problem. */
+	/** Throws if the field is not set. */
 	required<Value>(name: string, value: Value | undefined): Value {
 		return value ?? this.#fail(name, undefined, 'set');
 	}
 
-	/** Fields that no one asked for. */
+	/** Returns the fields that were not read. */
 	rest(): Readonly<Record<string, unknown>> | undefined {
 		const names = Object.keys(this.#object).filter((name) => !this.#asked.includes(name));
 		if (names.length === 0) {
@@ -174,14 +172,14 @@ export class Fields {
 			throw new RecordProblem('it is nested too deeply');
 		}
 
-		// Not by assignment: a field named __proto__ would become the prototype.
+		// Not by assignment, because a field `__proto__` would become the prototype.
 		return Object.fromEntries(entries);
 	}
 }
 
 type Read<Value> = {readonly value: Value} | {readonly problem: string};
 
-/** Reads one record. Never throws for what is stored: whatever is wrong comes back as `problem`. */
+/** Reads one record. Never throws for stored values: `problem` describes what is wrong. */
 export function readRecord<Value>(raw: string, read: (fields: Fields) => Value): Read<Value> {
 	let object: unknown;
 	try {
@@ -205,7 +203,7 @@ export function readRecord<Value>(raw: string, read: (fields: Fields) => Value):
 	}
 }
 
-/** Reads one record; undefined for one that cannot be read. */
+/** Reads one record. Undefined if it is unreadable. */
 export function readIfSound<Value>(raw: string, read: (fields: Fields) => Value): Value | undefined {
 	const result = readRecord(raw, read);
 	return 'problem' in result ? undefined : result.value;

@@ -7,7 +7,7 @@ import {ask, bytesOf, listOf} from '../replies.js';
 
 const idPattern = /^(?<milliseconds>\d{1,15})-(?<sequence>\d{1,15})$/v;
 
-/** The first id that may be wanted. An id of the stream is its time in ms on the server's clock, and a number within that. */
+/** Returns the first stream id to read. An id is the server's time in ms, and a number within that time. */
 function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
 	const {milliseconds, sequence} = idPattern.exec(afterId)?.groups ?? {};
 	const fromMs = Math.max(0, Math.floor(fromTime * 1000));
@@ -16,7 +16,7 @@ function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
 		: `${milliseconds}-${Number(sequence) + 1}`;
 }
 
-/** A row is its id, and a list of names and values of which ours has one. */
+/** A row is its id and a list of names and values. Ours have one. */
 const rowsOf = (reply: unknown) =>
 	listOf(reply, (row) => {
 		const [id, fields] = listOf(row, (part) => part);
@@ -24,7 +24,6 @@ const rowsOf = (reply: unknown) =>
 		return record === undefined ? [] : [{id: rawOf(bytesOf(id)), raw: rawOf(record)}];
 	}).flat();
 
-/** Reads the records of the audit log that are asked for. */
 export async function readAuditLog(connection: Connection, query: AuditQuery): Promise<readonly AuditEntry[]> {
 	const {newest} = query;
 	if (newest === 0) {

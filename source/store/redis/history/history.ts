@@ -4,11 +4,11 @@ import type {Connection} from '../connection.js';
 import {keys} from '../keys.js';
 import {ask, integerOf, listOf, textOf} from '../replies.js';
 
-/** Redis reads so many in a fraction of a millisecond; a script would take ten times as long. */
+/** Redis reads this many in a fraction of a millisecond. A script would take ten times as long. */
 const pageSize = 1000;
 
 type Page = {
-	/** How many records lie before the time asked for. */
+	/** The number of records before the requested time. */
 	readonly before: number;
 	readonly records: readonly string[];
 };
@@ -26,9 +26,8 @@ const resultsOf = (replies: Replies): readonly unknown[] =>
 	});
 
 /**
-The records from this rank on, and where the time asked for begins and ends. Not in a transaction, which a Redis whose memory is full
-refuses even for reading: that no rank has moved meanwhile is seen by counting before and after. What is added behind the counted end
-comes with the next page.
+Reads the records from this rank on, and the ranks of the requested time. Not in a transaction, which a Redis without free memory refuses even for
+reads: counting before and after shows whether ranks have moved. Records added behind the counted end come with the next page.
 */
 async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
 	return ask(
@@ -43,7 +42,7 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 					.zcount(keys.history, '-inf', `(${from}`)
 					.exec();
 				const results = resultsOf(replies);
-				// A value that is no number is not a count.
+				// A value that is not a number is not a count.
 				if (results[0] === results[3] || typeof results[0] !== 'number') {
 					return results;
 				}
@@ -60,12 +59,9 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 }
 
 /**
-Streams the stored usage records whose whole second lies in the given time, oldest first, a page at a time.
-
-Pages go by rank: an offset into a time would make Redis walk further for every page. Old records that are removed meanwhile lie before that
-time: the ranks move, and the page is read again. While one page is being looked at, the next is on its way.
-
-@yields Pages of records.
+Streams the usage records of the given whole seconds in pages, oldest first.
+Pages are read by rank, because Redis would have to walk further for each offset into a time. If old records before that time are removed meanwhile,
+ranks move, and the page is read again. The next page is requested while one is processed.
 */
 export async function* readPages(
 	connection: Connection,
@@ -92,7 +88,7 @@ export async function* readPages(
 
 		done += records.length;
 		next = readPage(connection, before + done, time);
-		// A reader that stops here does not care why the next page cannot be read.
+		// A reader that stops here does not need the next page, nor its error.
 		next.catch(() => undefined);
 		// Sends the next request before this page is decoded, which takes as long as reading.
 		await setImmediate();
@@ -101,7 +97,7 @@ export async function* readPages(
 	}
 }
 
-/** Records that were added meanwhile have pushed the end of the last page on, into this one. */
+/** Removes records that the last page had already, because records added in the meantime have moved them into this page. */
 function withoutRepeated(records: readonly string[], last: readonly string[]): readonly string[] {
 	const index = last.indexOf(records[0]!);
 	return index === -1 ? records : records.slice(last.length - index);

@@ -1,6 +1,4 @@
-/**
-How busy the GPUs were, in a key of ours for each hour. A key ends by itself when no one writes any more, too.
-*/
+/** The load history: one key per hour, which expires even if nobody writes any more. */
 import type {Redis} from 'ioredis';
 import {loadHours, longestLoadHour, type LoadHistory} from '../../../core/model/ports.js';
 import {hoursBetween} from '../../load-hours.js';
@@ -27,7 +25,7 @@ export function createLoadHistory(connection: Connection): LoadHistory {
 			await connection.run(
 				async (redis) =>
 					(redis as Scripted).appendLoad(`${loadKeyPrefix}${hour}`, `${line}\n`, keptSeconds, longestLoadHour),
-				// Added twice, a line would count twice.
+				// A line added twice would count twice.
 				{isRepeatable: false},
 			);
 		},

@@ -1,6 +1,6 @@
 /**
-The history as the peer kept it at first: a key for each record, `canhazgpu:usage_history:TIME:USER:GPU`. Found by SCAN in small steps, which
-holds up no one, and copied in batches that each happen or do not. The old keys stay: they are the Go program's, which has an end for each.
+Copies the old history of the Go program: one key per record, `canhazgpu:usage_history:TIME:USER:GPU`. SCAN finds the keys in small steps, which
+block nobody. Each batch is copied completely or not at all. The old keys stay, because they belong to the Go program and expire.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';
@@ -17,13 +17,13 @@ type Scripted = Redis & {
 	readonly adoptUsage: (keyCount: number, ...values: ReadonlyArray<string | number | Uint8Array>) => Promise<number>;
 };
 
-/** The answer of SCAN: where to go on, and what was found. */
+/** The answer of SCAN: the next cursor and the found keys. */
 function pageOf(reply: unknown) {
 	const [next, found] = listOf(reply, (part) => part);
 	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
 }
 
-/** @returns What copies the old history, once, and says how many records it copied. */
+/** Returns a function that copies the old history once, and returns the number of copied records. */
 export function createOldHistoryCopier(connection: Connection): () => Promise<number> {
 	connection.client.defineCommand('adoptUsage', {lua: adoptLua});
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>

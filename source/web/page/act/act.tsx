@@ -158,7 +158,7 @@ const slotsOf = (context: () => Context) => ({
 	},
 });
 
-/** Returns the maximum size of one reservation. On a cluster, all its GPUs are on one node. */
+/** Returns the maximum size of a reservation. On a cluster, all its GPUs are on one node. */
 const mostGpus = (gpus: readonly Gpu[]): number =>
 	Math.max(
 		0,

@@ -33,7 +33,6 @@ export type Question = {
 };
 
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
-	/** Maximum number of GPUs in one reservation. */
 	readonly gpuCount: number;
 	/** MIG instances: their number, and the free ones in words. */
 	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
@@ -41,7 +40,6 @@ export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 
 const isAsked = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
-/** @param gpu - The GPU to reserve. Undefined for any GPUs. */
 function wanted(gpu: number | undefined, {mig, ...offer}: Offer) {
 	const ids = gpu === undefined ? undefined : [gpu];
 	const fields = reserveFields({
@@ -114,7 +112,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** @param isWhole - Whether the reservation can only be released with all of its GPUs, which ends its job. */
+/** `isWhole`: the reservation can only be released with all its GPUs, which ends its job. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);

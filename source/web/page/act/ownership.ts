@@ -1,4 +1,3 @@
-/** Reservations and queue entries of the account that this page acts as. */
 import type {Gpu} from '../fields.js';
 import {personOf} from '../text.js';
 

@@ -1,7 +1,6 @@
 /** The session of an acting page. The token stays in this tab and is sent only to this server. */
 import {observable} from '../observable.js';
 
-/** `refused` has the message of the server. */
 export type Session = {readonly kind: 'none' | 'opening' | 'open'} | {readonly kind: 'refused'; readonly words: string};
 
 const tokenKey = 'canhazgpu-token';

@@ -1,4 +1,3 @@
-/** The title and the icon of the document, and the style for old values. */
 import {pillKindOf, type PillKind} from '../header.js';
 import {viewNames, type Route} from '../router.js';
 import type {PageState} from '../state/state.js';

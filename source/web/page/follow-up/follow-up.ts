@@ -1,4 +1,4 @@
-/** Parts that every page needs, but not for its first view. */
+/** Parts that every page needs, but not for the first view. */
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';
@@ -15,7 +15,7 @@ async function fetchUtilization(): Promise<void> {
 	}
 }
 
-/** Maximum number of changes that are read aloud. The rest are counted. */
+/** The number of changes to read aloud. The rest are counted. */
 const mostAnnounced = 4;
 const announcementDelayMs = 700;
 let unannounced: readonly string[] = [];

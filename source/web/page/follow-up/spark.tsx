@@ -4,7 +4,6 @@ import type {Series} from '../state/state.js';
 const width = 240;
 const height = 36;
 
-/** Returns one path for each stretch of known values, with gaps in between. */
 function pathOf(values: readonly PercentJson[]): string {
 	const step = width / Math.max(1, values.length - 1);
 	let path = '';

@@ -74,7 +74,6 @@ type GpuCardProps = {
 	readonly utilization: Utilization | undefined;
 	readonly isOpen: boolean;
 	readonly toggle: () => void;
-	/** Prefix of the element id, different for each host. */
 	readonly prefix: string;
 };
 

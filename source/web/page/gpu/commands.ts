@@ -1,4 +1,3 @@
-/** The shell commands for a GPU, depending on its state. Pure. */
 import {shellQuote} from '../../../format/text/shell.js';
 import type {Gpu} from '../fields.js';
 
@@ -12,7 +11,7 @@ const releaseOwn = (index: number): ShellCommand => ({
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 
-/** Returns commands for a GPU split by MIG, which is handed out by instance. */
+/** Returns commands for a GPU split by MIG, which is granted by instance. */
 function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
 	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
 	const numbers = parts.flatMap(({instance}) => instance ?? []);
@@ -136,7 +135,7 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 	}
 }
 
-/** @param host - The host for commands typed on another machine. Undefined for this machine. */
+/** `host` is set for commands typed on another machine. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
 		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]

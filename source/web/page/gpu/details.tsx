@@ -45,7 +45,6 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
-/** Returns `24G of 86G`, or `24G` if the total is unknown. */
 function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: parts}: Gpu): string {
 	if (shares.some(({mig_instance: mig}) => mig !== undefined)) {
 		return `${shares.filter(({is_gone: isGone}) => !isGone).length} of ${counted(parts?.length ?? 0, 'MIG instance')}`;
@@ -59,7 +58,6 @@ function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: 
 	return capacity === undefined ? asked : `${asked} of ${sizeText(capacity)}`;
 }
 
-/** Facts without words are omitted. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
 	['Place', placeText],
 	['Owner', (gpu) => gpu.user],

@@ -1,4 +1,4 @@
-/** The uPlot chart, in a file of its own that loads with the first chart. */
+/** The uPlot chart, in a separate file that loads with the first chart. */
 import UPlot from 'uplot';
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {ChartData} from './chart-data.js';
@@ -67,7 +67,6 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 // UPlot does not modify its data, although its types allow that.
 const plotted = (data: ChartData): UPlot.AlignedData => data as unknown as UPlot.AlignedData;
 
-/** @param timeOfDay - Formats a time for the axis. */
 export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (timeMs: number) => string): Plot {
 	const plot = new UPlot(optionsOf(Math.max(200, holder.clientWidth), timeOfDay), plotted(data), holder);
 	const resized = new ResizeObserver(() => {

@@ -63,7 +63,6 @@ function ProcessTable({processes, squatters}: ProcessTableProps) {
 	);
 }
 
-/** Distinguishes unknown processes from none. */
 export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gpu: Gpu}) => (
 	<div class="process-box">
 		<h4>Processes</h4>

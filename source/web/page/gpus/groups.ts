@@ -1,4 +1,3 @@
-/** GPUs grouped by job or by person. Pure. */
 import {gpuStates} from '../../../format/states.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
 import type {Gpu} from '../fields.js';
@@ -15,7 +14,7 @@ export type GpuGroup = {
 export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${gpuRanges(gpus.map(({gpu_id: index}) => index))}`;
 
-/** Returns the key of a job: its lease id, or user and start time for records of the peer. */
+/** Returns the key of a job: its lease id, or user and start time for records of the Go program. */
 const jobOf = ({lease_id: id, user, start_time: start}: Gpu): string => id ?? `${user} since ${start}`;
 
 function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {

@@ -1,4 +1,3 @@
-/** The filter, grouping and layout of GPUs, read from the address. Pure. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {personOf, shownStates} from '../text.js';

@@ -55,7 +55,6 @@ function usersFor(user: string, gpus: readonly Gpu[]): readonly string[] {
 	return user === '' || people.includes(user) ? people : [user, ...people];
 }
 
-/** Asks for the reader's name when it is first needed. */
 function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
 	const name = useObservable(me);
 	return (

@@ -12,7 +12,6 @@ export type Bar = Span & {
 	readonly isPlanned: boolean;
 };
 
-/** Fraction of the chart for the future. */
 const futurePart = 0.2;
 
 /** Returns the period of the answer plus some of the future. */

@@ -1,4 +1,3 @@
-/** Positions of spans, marks of the time axis, and curves. Pure. */
 import type {PercentJson, UtilizationJson} from '../../api/utilization-json.js';
 
 export type Span = {readonly fromMs: number; readonly toMs: number};
@@ -74,11 +73,7 @@ export function roomOf(
 const width = 1000;
 const height = 100;
 
-/**
-Returns the filled curve of a GPU's utilization as an SVG path of steps. Unknown values are gaps, and values before the window are omitted.
-
-@param values - In percent, oldest first.
-*/
+/** Returns the filled curve of a GPU's utilization (percent, oldest first) as an SVG path of steps. Unknown values are gaps. */
 export function curveOf(
 	values: readonly PercentJson[],
 	{step_seconds: stepSeconds, end_ms: endMs}: Pick<UtilizationJson, 'step_seconds' | 'end_ms'>,

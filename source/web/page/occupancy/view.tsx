@@ -33,7 +33,7 @@ type PeopleProps = {
 	readonly choose: (user: string) => void;
 };
 
-/** People by the time that they had GPUs, longest first. A click highlights a person's bars. */
+/** Lists people by GPU time, longest first. A click highlights a person's bars. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	const people = [...Map.groupBy(spans, ({user}) => user)]
 		.map(([user, own]) => ({

@@ -25,7 +25,6 @@ const splits = [
 
 type Split = (typeof splits)[number][0];
 
-/** `host` is empty for this host. */
 type Question = {
 	readonly days: number;
 	readonly by: Split;
@@ -51,7 +50,7 @@ function questionIn(query: URLSearchParams): Question {
 	};
 }
 
-/** Returns the query for the API. Dates work only for this host. */
+/** Dates work only for this host. */
 const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, string>> => ({
 	...(from === '' || host !== '' ? {days: String(days)} : {from, ...(to !== '' && {to})}),
 	by,

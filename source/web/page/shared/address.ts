@@ -6,7 +6,6 @@ export function addressOf({view, rest, query}: Route): string {
 	return `#/${name}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${query.size > 0 ? `?${query.toString()}` : ''}`;
 }
 
-/** Changes the address without a new history entry. */
 export function replaceRoute(parts: Partial<Route>): void {
 	history.replaceState(history.state, '', addressOf({...route.get(), ...parts}));
 	route.set(readRoute());

@@ -12,8 +12,7 @@ export type Answer<Value> = {
 type Loaded<Value> = {readonly value?: Value; readonly of?: string; readonly problem?: string};
 
 /**
-Returns the last answer until the next one arrives, and requests again when the address or `occasion` changes.
-
+Returns the last answer until the next one arrives. Requests again when the address or `occasion` changes.
 @param address - Undefined for no request.
 @param what - The subject of error messages, such as `The report`.
 */

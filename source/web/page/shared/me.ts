@@ -1,4 +1,4 @@
-/** The name of the reader, typed once and kept in this browser. */
+/** The reader's name, typed once and kept in this browser. */
 import {observable} from '../observable.js';
 
 const key = 'canhazgpu-me';

@@ -1,7 +1,4 @@
-/**
-One stream for all tabs of a browser, which allows only six connections. The tab with a lock has the stream and forwards each message. A hidden tab
-releases the lock.
-*/
+/** Shares one stream among all tabs, because browsers allow six connections. The tab with the lock forwards. Hidden tabs release the lock. */
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
 import {createStream, silenceMs, type StreamEvent} from './stream.js';
@@ -17,7 +14,6 @@ const hostsName = 'canhazgpu-hosts';
 export type Listener = {
 	readonly live: (data: LiveJson, kind: 'state' | 'change') => void;
 	readonly hosts: (data: HostsJson) => void;
-	/** @param nextTryMs - Time of the next attempt to connect. Undefined while one is in progress. */
 	readonly away: (nextTryMs?: number) => void;
 };
 
@@ -29,10 +25,7 @@ type Said =
 /** `resting`: a hidden tab that only receives forwarded messages. */
 type Role = 'resting' | 'following' | 'leading';
 
-/**
-@param showsHosts - Returns whether the page shows the other hosts, which the server asks only while they are shown.
-@returns A function to call when the shown view has changed.
-*/
+/** Returns a function to call when the shown view has changed. `showsHosts`: the server only asks the other hosts while this returns true. */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
 	/** Missing without https or localhost. Then each tab has its own stream. */
 	const {locks} = navigator as {readonly locks?: LockManager};
@@ -106,11 +99,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/**
-	Requests a lock and holds it until it is left or stolen. A signal cannot be combined with stealing.
-
-	@param ended - Receives whether the lock was left.
-	*/
+	/** Requests a lock and holds it until it is left or stolen. Stealing supports no signal. `ended` is called with whether the lock was left. */
 	function hold(
 		name: string,
 		options: LockOptions,

@@ -20,7 +20,7 @@ export type Series = GpuUtilizationJson;
 
 export type Utilization = {
 	readonly stepMs: number;
-	/** Number of the newest step since the epoch. 0 before anything is known. */
+	/** Number of the newest step since the epoch. 0 before the first value. */
 	readonly step: number;
 	readonly gpus: ReadonlyMap<number, Series>;
 	/** Number of complete fetches, which follow missed values. */

@@ -1,4 +1,3 @@
-/** The GPUs of all hosts in one table, with totals of the hosts that answer. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {noteText, StatePill} from '../gpu/card.js';
@@ -17,14 +16,13 @@ const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
 		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
 	);
 
-/** Returns whether every word matches the host name or the GPU. */
 function isFound({name, gpu}: Row, filter: string): boolean {
 	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
 	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;
 	return words.every((word) => name.toLowerCase().includes(word) || isAsked(gpu, {...ask, filter: word}, ''));
 }
 
-/** Returns the totals, without hosts that fail, whose values are old. */
+/** Excludes hosts that fail, whose values are old. */
 function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const current = rows.filter(({isOld}) => !isOld).map(({gpu}) => gpu);
 	const failing = hosts.filter(({host}) => host?.error !== undefined).length;

@@ -18,7 +18,6 @@ export const EventItems = ({events}: EventsProps) =>
 
 const mostRecent = 8;
 
-/** The short list beside the GPUs. `isKnown`: the first state has arrived. */
 export const RecentEvents = ({events, isKnown}: EventsProps & {readonly isKnown: boolean}) => (
 	<section aria-labelledby="recent-title">
 		<div class="section-head">

@@ -19,7 +19,7 @@ const modelText = (gpus: readonly Gpu[]): string =>
 
 const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${counted(gpus.length, 'GPU')} free`;
 
-/** Returns the age of a host's values. Undefined if live or unknown. */
+/** Undefined for live or unknown values. */
 function useAge(host: KnownHost | undefined): number | undefined {
 	// Answers are dated by this machine's clock. The server's time only triggers the update.
 	useNow();

@@ -5,7 +5,6 @@ import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
-/** Returns `has 1 of 4 GPUs`, `wants GPUs 3,5` or `wants GPUs 0-3, has 1`. */
 const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
 	return gpus === undefined
@@ -26,7 +25,7 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 		return reason ?? 'when a job ends';
 	}
 
-	// The estimate can pass if free GPUs may not be handed out, or others use them.
+	// The estimate can pass if free GPUs may not be granted, or others use them.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
 	return words + (reason === undefined ? '' : ` · ${reason}`);
