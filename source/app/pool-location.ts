@@ -19,7 +19,10 @@ type NewLocation = {
 	readonly repairs?: readonly string[];
 };
 
-/** Opens the shared pool. Only its owner can change the directory and replace files. Repairs a directory that old versions left writable. */
+/**
+Opens the shared pool. Only its owner can change the directory, so that nobody can replace a file. Repairs a directory that an old version left
+writable for all.
+*/
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
 	const directory = locations.sharedDirectory;

@@ -251,7 +251,10 @@ export function ownConfigFile(named: string | undefined): {
 
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
-/** Reads the trusted files of the machine, the user and the working directory. Throws `config` for a file that cannot be read or parsed. */
+/**
+Reads the trusted config files: the machine's, the user's, and the working directory's.
+@throws CanhazgpuError `config` with the name of a file that cannot be read or parsed.
+*/
 export async function readConfigFiles({
 	named,
 	readsDirectory = true,

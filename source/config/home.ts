@@ -1,7 +1,10 @@
 import {homedir} from 'node:os';
 import path from 'node:path';
 
-/** Undefined if HOME is relative, or if HOME is not set and the account is not in /etc/passwd, as in many containers. */
+/**
+Returns the home directory of this account. Undefined if HOME is not set and the account is not in /etc/passwd, as in many containers, or if HOME is
+relative.
+*/
 export function findHome(): string | undefined {
 	try {
 		const home = homedir();

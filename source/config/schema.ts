@@ -1,4 +1,7 @@
-/** All settings. `redis.port` is the position in a config file, and `CANHAZGPU_REDIS_PORT` the environment variable. */
+/**
+All settings, with types, bounds and defaults. A setting's path is its position in a config file (`redis.port`) and, in capitals, its environment
+variable (`CANHAZGPU_REDIS_PORT`).
+*/
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';

@@ -27,7 +27,10 @@ const mostLexemes = 50_000;
 const deepest = 100;
 const mostAliases = 100;
 
-/** Refuses deeply nested or very long texts before parsing, which would take excessive time and stack. Yields the parser's tokens. */
+/**
+Refuses a text that is deeply nested or very long before it is parsed, because the parser would take excessive time and stack.
+@yields The parser's tokens.
+*/
 function* tokensOf(source: string, lines: LineCounter) {
 	const parser = new Parser((offset) => {
 		lines.addNewLine(offset);

@@ -23,7 +23,10 @@ type Detection =
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/** Detects the kind of GPUs here. Starts nothing without a tool or if the driver lists GPUs. Otherwise runs each tool once, NVIDIA's first. */
+/**
+Detects the kind of GPUs in this machine. Starts nothing if no tool is installed or if the driver lists its GPUs. Otherwise, runs the tools once,
+NVIDIA's first.
+*/
 export const detectProvider = async (options: Options): Promise<Detection> => {
 	const [nvidia, ...amd] = await Promise.all(
 		['nvidia-smi', 'amd-smi', 'rocm-smi'].map(async (command) => isOnPath(command, options.searchPath)),

@@ -13,7 +13,10 @@ export type ReadingWord = {
 	readonly word: string;
 };
 
-/** Readings that every working GPU supports or reports as missing, so an error means a broken GPU. Fan and power sensors fail on healthy ones. */
+/**
+Readings that every working GPU supports or reports as missing. An error in one of them means that the GPU does not work. Fan and power sensors fail
+on healthy GPUs.
+*/
 const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'uuid',
 	'memoryUsedMiB',

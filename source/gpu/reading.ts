@@ -4,7 +4,10 @@ import {CanhazgpuError} from '../errors.js';
 /** A GPU as its own table describes it. Another table has the processes. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
-/** Removes 0 of 0 MiB, which some drivers report for a GPU with the machine's memory. Only its processes show whether such a GPU is in use. */
+/**
+Some drivers report 0 of 0 MiB in use for a GPU that shares the machine's memory. This is removed, because only its processes show whether such a
+GPU is in use.
+*/
 export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 	gpu.memoryTotalMiB === 0
 		? {

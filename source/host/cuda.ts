@@ -1,4 +1,7 @@
-/** Finds CUDA installations that no other account can change, because jobs run their programs. Versions come from version files, not names. */
+/**
+Finds CUDA installations. A job runs programs from such a directory, so directories that another account can change are
+ignored. Versions are read from the version file, never from a name.
+*/
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
@@ -77,7 +80,10 @@ function modulesIn(directory: string): readonly string[] {
 	}
 }
 
-/** Returns the paths in CUDA's modulefiles, for environment modules (Tcl) and Lmod (Lua), without executing them. Version files decide. */
+/**
+Returns the paths in the modulefiles of CUDA, for environment modules (Tcl) and Lmod (Lua). Modulefiles are never
+executed. The version file of a path shows whether it is an installation.
+*/
 const rootsInModules = (modulePath: string): readonly string[] =>
 	modulePath
 		.split(':')

@@ -1,4 +1,7 @@
-/** Files with the location of a pool, without secrets: `admin` writes `pool.json` for everybody, and commands `found.json` for one user. */
+/**
+Small files that say where a pool is: `pool.json` for everybody on the machine, written by `admin`, and `found.json` for one user, written by the
+user's commands. They contain no secrets.
+*/
 import {
 	closeSync,
 	constants,

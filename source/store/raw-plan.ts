@@ -49,7 +49,9 @@ export type RawPlan = {
 	readonly change: Change | undefined;
 };
 
-/** Older usage records are removed if {@link isTrimDue} allows that, 90 days being the minimum. The extra month is for fast clocks. */
+/**
+Older usage records are removed if {@link isTrimDue} allows that. They are kept for 90 days or more. The extra month is for clocks that run ahead.
+*/
 export const historySeconds = 120 * 86_400;
 
 /** Length of the windows that {@link isTrimDue} checks. A gap in the history of twice this length leaves one window empty. */

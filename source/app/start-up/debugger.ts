@@ -1,4 +1,7 @@
-/** Keeps Node's debugger closed, by which any account could run code as this one. SIGUSR1 opens it, and schedulers send that. */
+/**
+Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs before they end them, would open it on a local port, where every account can
+run code as this one.
+*/
 import inspector from 'node:inspector';
 import process from 'node:process';
 

@@ -3,7 +3,10 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostFeedOptions<Value> = {
-	/** Rejects with a CanhazgpuError when the connection ends. Resolves with `unsupported` if the host does not know the command. */
+	/**
+	Opens a connection and calls `onValue` with each status from the host. Rejects with a CanhazgpuError when the connection ends.
+	@returns `unsupported` if the host does not know the command.
+	*/
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks once. Rejects with a CanhazgpuError after a bounded time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;

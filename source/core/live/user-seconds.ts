@@ -27,7 +27,10 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 	});
 }
 
-/** Counts how long each user holds GPUs and leaves them idle. Pauses while the store is away, because the holders are then unknown. */
+/**
+Counts how long each user holds GPUs and leaves them idle. Pauses while the store is away, because the holders are then unknown.
+@returns A function that returns the current sums.
+*/
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,
 	monotonicMs: Clock['monotonicMs'],

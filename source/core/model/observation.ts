@@ -128,7 +128,10 @@ export const mostGpus = 1024;
 
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
-/** Returns a PCI address as nvidia-smi writes it: `00000000:0B:00.0`. Text order is then the order of GPU indices. Undefined if invalid. */
+/**
+Returns a PCI address as nvidia-smi writes it: `0000:0b:00.0` becomes `00000000:0B:00.0`. Sorted as text, these addresses are in the order of the
+GPU indices. Undefined for invalid addresses.
+*/
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();

@@ -132,7 +132,10 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	};
 }
 
-/** Throws `impossible` if the pool can never satisfy the request, `usage` for a long note, `busy`, `store-unreachable`, ... */
+/**
+Grants GPUs now, or returns what is in the way.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long, `busy`, `store-unreachable`, ...
+*/
 export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
@@ -140,7 +143,8 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, read, commit: the scan is no newer than the read. A GPU that is taken in between makes the commit a conflict.
+	// Scan, read, commit: the scan is no newer than the read. Only an outdated scan is repeated after the read. A GPU
+	// that is taken in between makes the commit a conflict.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {

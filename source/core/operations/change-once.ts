@@ -17,7 +17,10 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
-/** The patience for changes of leases. A release that gives up would keep GPUs, and every conflict means that another change succeeded. */
+/**
+The patience for changes of leases. Every conflict means that another change succeeded, so even a crowd of releases gets
+through in time. A release that gives up would keep GPUs from others.
+*/
 const leasePatienceMs = 60_000;
 /** Caps the pause after a lease conflict at 16 ms, so that releases go before waiting requests. */
 const briefTries = 3;
@@ -31,7 +34,10 @@ export type ChangeOptions<Result> = {
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
 	/** Makes the plan from a read. Called again after a conflict. An empty plan ends the change. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
-	/** Whether only leases change. After a conflict, the next attempt is immediate and without the queue, so that a release is not delayed. */
+	/**
+	Whether only leases matter and change. After a conflict, the next attempt follows at once and without the queue, so
+	that waiting requests do not delay a release. Expired leases can then still be in the snapshot.
+	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
 	readonly shownBy?: 'status' | 'queue';
@@ -235,7 +241,11 @@ class OneChange<Result> {
 	}
 }
 
-/** Makes one change atomically. Throws `busy`, `store-unreachable`, or errors of `read` or `attempt`. The hint tells if it may be made. */
+/**
+Makes one change atomically.
+@returns The result of the executed attempt.
+@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change may have been made.
+*/
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
 	options: ChangeOptions<Result>,

@@ -146,7 +146,11 @@ export type Engine = {
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
 	/** @throws CanhazgpuError `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
-	/** Submits a background command. `directory` is for working and the output. Throws as `submit`, and if the engine rejects the job. */
+	/**
+	Submits a command to run in the background.
+	@param directory - The working directory, which also gets the output.
+	@throws CanhazgpuError As `submit`, and if the engine rejects the job.
+	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;

@@ -89,7 +89,11 @@ type FindOptions = {
 	readonly away: (reason: string) => void;
 };
 
-/** Retries while the store is away, and keeps the lease alive. Undefined if the signal is aborted. Throws `failed` if the lease is gone. */
+/**
+Returns the stored lease after a wait, and retries while the store is away. This process keeps the lease alive.
+@returns Undefined if the signal is aborted first.
+@throws CanhazgpuError `failed` if the lease is gone.
+*/
 export async function awaitJobLease(
 	world: World,
 	leaseId: string,

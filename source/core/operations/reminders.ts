@@ -1,4 +1,7 @@
-/** Sends each reminder at most once: the sender first records it in the lease. If the answer to that commit is lost, nobody sends it. */
+/**
+Sends each reminder at most once. The sender first records the reminder in the lease, so only one of several processes
+sends it. If the answer to that commit is lost, nobody sends the reminder.
+*/
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';

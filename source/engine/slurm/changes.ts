@@ -10,7 +10,10 @@ import type {Cluster} from './cluster.js';
 import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
-/** Names a whole job for Slurm's commands. An array's id would mean all its tasks. A part of a heterogeneous job ends with the others. */
+/**
+Returns the name of a whole job for Slurm's commands. The id of an array, shared with its last task, would mean all tasks. A part of a heterogeneous
+job ends with the other parts.
+*/
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
 	return array?.isOne === true ? `${array.id}_${array.tasks}` : (leader?.toString() ?? jobId);

@@ -25,7 +25,10 @@ export type ClusterConfig = {
 export type Cluster = {
 	/** Returns the same cluster until the signal is aborted, which ends its commands and rejects their callers. */
 	readonly until: (signal: AbortSignal) => Cluster;
-	/** Returns a command's stdout. Throws Slurm's message if the command fails: `store-unreachable` if the controller is away, ... */
+	/**
+	Runs a Slurm command and returns its stdout.
+	@throws CanhazgpuError With Slurm's message if the command fails: `store-unreachable` if the controller does not answer, ...
+	*/
 	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
 	/** Reads nodes and jobs. Overlapping calls share one read. */
 	readonly read: () => Promise<ClusterState>;

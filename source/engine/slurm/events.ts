@@ -51,7 +51,11 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 const mostRemembered = 20_000;
 
 type EventOrder = {
-	/** Returns the events after one of them, in the order of their discovery. `events` are by id. All if `afterId` is undefined. */
+	/**
+	Returns the events after one of them, in the order of their discovery.
+	@param events - All known events, by id.
+	@param afterId - Undefined for all events.
+	*/
 	readonly behind: (events: readonly AuditEntry[], afterId: string | undefined) => readonly AuditEntry[];
 };
 

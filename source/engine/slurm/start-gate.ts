@@ -1,4 +1,7 @@
-/** Detects an srun's job, even if its command ends at once, by a prolog, which delays the command until the grant is reported. */
+/**
+Detects which job an srun got, even if its command ends at once, and delays the command until the grant is reported. Srun runs a prolog here, which
+reports the job and can wait.
+*/
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

@@ -21,7 +21,10 @@ const readOnly = (): CanhazgpuError =>
 /** Seconds to look back in the database by default. */
 const usualPastSeconds = 86_400;
 
-/** Returns jobs that the controller has forgotten. Empty without a database or while it is away, and for followers of new events. */
+/**
+Returns ended jobs that the controller has forgotten. Empty without a database, and for followers, who only need new events. If the database is
+away, only the controller's jobs are shown.
+*/
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
 	if (afterId !== undefined || !countsGpus(await cluster.config())) {
 		return [];

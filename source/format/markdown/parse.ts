@@ -1,4 +1,7 @@
-/** Reads help topics with `marked`. Keeps headings, paragraphs, lists, code and tables, with code, bold and links, for terminals and man pages. */
+/**
+Reads the Markdown of the help topics with `marked`. Keeps what a terminal and a man page can show: headings, paragraphs, lists, code and tables,
+with code, bold and links within a line.
+*/
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 
 export type Span = {readonly text: string; readonly style: 'plain' | 'bold' | 'code'; readonly target?: string};

@@ -46,7 +46,10 @@ type ReadQuantity =
 	/** The tool's word for a missing reading. */
 	| {readonly kind: 'word'; readonly word: string};
 
-/** Reads MiB, percent, °C, W or MHz. Undefined if not reported, and a word for other texts. `plainUnit` is for plain numbers. */
+/**
+Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported, and a word for anything but a number.
+@param plainUnit - The unit of a number without a unit.
+*/
 export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {
 	if (raw === undefined || raw === null) {
 		return undefined;

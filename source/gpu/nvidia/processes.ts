@@ -78,7 +78,10 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 	};
 };
 
-/** Adds processes and owners to each GPU. Hidden processes are undefined, not empty. Counts those on GPUs outside of `gpus`, too. */
+/**
+Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. Also counts processes on GPUs that
+are not in `gpus`.
+*/
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
 	table: ProcessTable | undefined,

@@ -8,7 +8,10 @@ import {addDetailedHealth, askDetails, attachParts} from './details.js';
 export type WantedDetails = 'none' | 'parts' | 'all';
 
 export type SlowReadings = {
-	/** Returns a function that adds available results to readings. Starts no tool while a run of it hangs (`isHanging`). */
+	/**
+	Starts to read. Returns a function that adds available results to the readings.
+	@param isHanging - Whether a run of the tool cannot be ended. Then no other is started.
+	*/
 	readonly begin: (scan: {
 		readonly command: string;
 		readonly signal: AbortSignal;

@@ -80,7 +80,10 @@ export type Scenario = {
 	readonly hidden?: readonly OfGpu[];
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
-	/** GPUs split by MIG, with each instance's profile. The last one for a GPU counts. `mode`: the mode is unknown, or waits for a reset. */
+	/**
+	GPUs split by MIG, with each instance's profile. The last one for a GPU counts, and its instances replace earlier ones. `mode`: the mode is
+	unknown, or waits for a reset.
+	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	/** Times at which no GPU answers. */
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;

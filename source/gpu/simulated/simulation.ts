@@ -104,7 +104,10 @@ const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').
 type Dice = (salt: number) => number;
 type Sway = (periodSeconds: number, salt: number) => number;
 
-/** A job works hard at once. A manual reservation starts with a trial, and after 10 to 40 minutes nothing is left on the GPU. */
+/**
+A job under `run` works hard at once. A manual reservation starts with a trial and is then idle: after a period between 10 and 40 minutes, nothing
+is left on the GPU.
+*/
 const loadOf = ({type, startTime}: SimulatedLease, seconds: number, dice: Dice, sway: Sway): Load => {
 	const age = startTime === undefined ? undefined : Math.max(0, seconds - startTime);
 	const memory = (0.3 + 0.6 * dice(10)) * (1 + 0.01 * sway(90, 11));

@@ -20,7 +20,10 @@ export type DriverText = {
 	readonly hangHint: string;
 };
 
-/** Explains why a tool gave no readings, by its words rather than its exit code, which can be a wrapper script's or an old driver's. */
+/**
+Explains to the user why a run of a tool gave no readings. The tool's words are more exact than its exit code, which can be that of a wrapper script
+or an old driver.
+*/
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;
 	switch (failure) {

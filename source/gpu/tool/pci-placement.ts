@@ -39,7 +39,10 @@ function listedIn(directory: string): ReadonlySet<string> {
 	}
 }
 
-/** Adds the GPUs' fixed places to readings, each read once. Skips unlisted GPUs, because failing for each of 64 takes milliseconds. */
+/**
+Adds the GPUs' places to readings. Each place is read once, because GPUs do not move. Unlisted GPUs are skipped, because failing for each of 64 GPUs
+takes milliseconds.
+*/
 export function createPciPlacement(
 	directory = devicesDirectory,
 ): (gpus: readonly GpuReading[]) => readonly GpuReading[] {

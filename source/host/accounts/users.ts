@@ -35,7 +35,10 @@ const timeoutMs = 2000;
 /** An unknown uid is looked up again after this time, because the directory server may have been down. */
 const retryAfterMs = 60_000;
 
-/** Looks up account names in the user database, because any user can set the environment. As in `ls`, a uid without an account is its name. */
+/**
+Looks up account names by uid in the user database, and never in the environment, which any user can set. A uid without
+an account is its own name, as in `ls`.
+*/
 export const createUsers = ({
 	run = runSystemTool,
 	passwdFile = '/etc/passwd',

@@ -63,7 +63,11 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	return strings;
 };
 
-/** Returns words as typed if they are the last ones of the command line, or else unchanged. `words` are as Node decoded them. */
+/**
+Returns the last words of this process's command line as typed. Words that are not the last ones are returned unchanged.
+@param words - As decoded by Node.
+@param bytes - The command line.
+*/
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
 	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);

@@ -144,7 +144,10 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['sof
 
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
 
-/** Returns the soft limit at the start of this process, or else its parent's. Ignores a limit above this process's hard limit. */
+/**
+Returns the soft limit at the start of this process, or else that of its parent, from which it was inherited. Ignores a
+limit above the hard limit of this process.
+*/
 export const callersOpenFiles = (): string | undefined => {
 	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
 	return atMost(limit) > atMost(openFilesOf('self')?.['hard']) ? undefined : limit;

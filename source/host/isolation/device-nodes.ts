@@ -1,4 +1,7 @@
-/** Finds GPUs' device nodes by PCI address, because the minor number in a node's name can differ from nvidia-smi's index. */
+/**
+Finds the device nodes of GPUs. The number in a node's name is the driver's minor number, which can differ from
+nvidia-smi's index. The PCI address identifies the GPU.
+*/
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';

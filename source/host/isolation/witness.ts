@@ -1,4 +1,7 @@
-/** Proves that an isolation works: a shell inside tries to open devices. The shell then stays, and so keeps the isolation alive. */
+/**
+Proves that an isolation works: a shell inside tries to open devices and reports which ones opened. The shell then stays
+until asked to end, and so keeps the isolation alive.
+*/
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';

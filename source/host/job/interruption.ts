@@ -5,7 +5,10 @@ import {surviveLostOutput} from './terminal.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end`, they do not kill this process. Ignored signals stay ignored. */
+/**
+Turns Ctrl-C, SIGTERM and SIGHUP into an AbortSignal. Until `end`, neither they nor a lost terminal kill this process.
+Signals that were ignored at the start, such as SIGHUP under nohup, stay ignored.
+*/
 export function listenForInterruption() {
 	const controller = new AbortController();
 	let exitCode = 130;

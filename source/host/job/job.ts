@@ -53,15 +53,24 @@ export type JobEnd = {
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/** Resolves when the job has ended, and at the time limit or with `waitsForChildren` also its children. Never rejects. */
+	/**
+	Resolves when the job has ended, whatever it left running. With a reached time limit or `waitsForChildren`, resolves
+	when its children have ended, too. Never rejects.
+	*/
 	readonly ended: Promise<JobEnd>;
-	/** Lets signals act on this process again. Must be called after the GPUs are released, because fatal signals are deferred until then. */
+	/**
+	Lets signals act on this process again. Until then, also after the end, fatal signals are deferred so that the GPUs
+	can be released. Must be called after that.
+	*/
 	readonly letGo: () => void;
 };
 
 const timedOutExitCode = 124;
 
-/** Checks that this process's last words name a command that can start. Throws `command-not-found`, `command-not-executable`. */
+/**
+Checks that the last words of this process's command line name a command that can be started.
+@throws CanhazgpuError `command-not-found`, `command-not-executable`.
+*/
 export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };

@@ -183,7 +183,10 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
-/** Node closes most descriptors in children. A job gets the caller's or, if unknown, those in arguments, for the `<(...)` of shells. */
+/**
+Node closes most descriptors in children. A job gets those that the caller had opened. If these are unknown, it gets
+those named in an argument, which the `<(...)` of some shells needs.
+*/
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??

@@ -31,7 +31,10 @@ const isStopped = (pid: number): boolean => {
 	return typeof stat === 'object' && stat.state === 'T';
 };
 
-/** Stops this process with its job, as after ssh's `~` and Ctrl-Z, because a shell waits until all stop. Returns a function that ends this. */
+/**
+Stops this process when its job stops itself, as ssh does after `~` and Ctrl-Z, because a shell waits until all
+foreground processes have stopped. Returns a function that ends this.
+*/
 export const stopWithJob = (pid: number): (() => void) => {
 	let check: NodeJS.Timeout | undefined;
 	const recheck = (): void => {

@@ -22,7 +22,10 @@ export type ProcessStat = {
 	readonly residentPages: number;
 };
 
-/** Undefined if invalid. The second field, the name in parentheses, can contain spaces and parentheses, so the last `)` is searched. */
+/**
+Parses /proc/PID/stat. Undefined if invalid. The second field is the program's name in parentheses, and can contain
+spaces and parentheses, so only the text after the last `)` can be split.
+*/
 export const parseStat = (text: string): ProcessStat | undefined => {
 	const open = text.indexOf('(');
 	const close = text.lastIndexOf(')');

@@ -7,7 +7,10 @@ import {ownerOfProcess} from './files.js';
 /** `gone`: the process has ended. Another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Signals a process of this account only, also as root, and never another one with the same pid. Ignores unknown start times. */
+/**
+Sends a signal to a process of this account only: never to another process with the same pid, and as root never to
+another account's. Ignores a process with an unknown start time.
+*/
 export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
 	const {pid, startTicks} = identity;
 	if (startTicks === undefined) {

@@ -50,7 +50,10 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 
 type Connection = 'connecting' | 'asking' | 'connected';
 
-/** Reads ssh's progress from the terminal's modes: no echo for a password, no line editing once connected. If unreadable: connected. */
+/**
+Reads from the terminal's modes how far ssh has come: it turns off echo for a password, and line editing once connected.
+An unreadable terminal counts as connected.
+*/
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
@@ -118,7 +121,10 @@ async function watch(
 	return undefined;
 }
 
-/** Names a host on stderr that does not answer for seconds, and ends ssh at its limit. Returns why ssh was ended, in words, if it was. */
+/**
+Watches an ssh until it ends: names a host on stderr that does not answer for seconds, and ends ssh at its limit.
+@returns Why ssh was ended, in words. Undefined if it ended by itself.
+*/
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {

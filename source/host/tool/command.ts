@@ -46,7 +46,10 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 	return refused;
 };
 
-/** Looks up as {@link lookUpCommand}, but throws `command-not-found` (exit code 127) or `command-not-executable` (126), with a hint. */
+/**
+Returns the file of a command, as {@link lookUpCommand}.
+@throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with a hint.
+*/
 export const checkCommand = (command: string, environment: Environment): string => {
 	const found = lookUpCommand(command, environment);
 	switch (found.kind) {

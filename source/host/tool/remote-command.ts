@@ -114,7 +114,10 @@ export type RemoteCall = {
 	readonly signal?: AbortSignal | undefined;
 };
 
-/** Runs a command without terminal and password, and returns its output. Throws `failed` if ssh fails or is slow. The outcome is then unknown. */
+/**
+Runs a command without a terminal, and returns its output. Never asks for a password.
+@throws CanhazgpuError `failed` if ssh fails or is too slow. The outcome is then unknown.
+*/
 export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall) {
 	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
 	const [program, ...args] = [...endsWithUs(), ...ssh] as const;

@@ -63,7 +63,10 @@ export const failed = (host: string, why: string): CanhazgpuError =>
 /** The line that ssh prints after the jump host (ProxyJump) reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
-/** Returns canhazgpu's error without its hint, or ssh's message about a changed key, or its last line, such as `Permission denied (publickey).` */
+/**
+Returns the error of canhazgpu without its hint, or else ssh's message about a changed key, or its last line, such as `Permission denied
+(publickey).`
+*/
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
 	const words =
@@ -171,7 +174,10 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	return stdout;
 }
 
-/** Asks another host for its status by ssh. Abort `signal` to cancel. Throws `failed` for an error row, or `usage` for an invalid name. */
+/**
+Asks another host for its status by ssh. Abort `signal` to cancel.
+@throws CanhazgpuError `failed`, with words for an error row, or `usage` for an invalid name.
+*/
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
@@ -195,7 +201,10 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	return {entries};
 }
 
-/** Asks for a report by ssh, by `user`, `gpu`, `day` or `model`. The Go program has only `user`, without a flag. Throws as {@link remoteStatus}. */
+/**
+Asks another host for its report by ssh. `by` is `user`, `gpu`, `day` or `model`. The Go program only knows `user`, without a flag.
+@throws CanhazgpuError As {@link remoteStatus}.
+*/
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
 	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {

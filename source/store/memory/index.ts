@@ -1,4 +1,7 @@
-/** The simplest store, as a reference, for tests and demonstrations. Keeps strings, so that everything passes through the codec. */
+/**
+The reference store, in the simplest form, for tests and demonstrations. Keeps stored strings, so that everything passes through the codec as in
+other stores.
+*/
 import {
 	type Store,
 	type StoreListener,

@@ -148,7 +148,10 @@ function readGpu(index: number, raw: string): GpuRecord {
 	return 'problem' in result ? {kind: 'garbage', index, raw, problem: result.problem} : result.value;
 }
 
-/** The stored fields of a lease, in whole seconds. The expiry is rounded up, and the past down, so that nothing is dated after it happened. */
+/**
+The stored fields of a lease. Start and heartbeat are rounded down to whole seconds, so that no event is dated after it happened. The expiry is
+rounded up.
+*/
 const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	{
 		user: requiredText(lease.user, 'The label of a lease'),

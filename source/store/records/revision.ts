@@ -17,7 +17,10 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/** Decodes the revision. Invalid or absent: not written yet. If the store's current run is unknown, the last commit's is assumed. */
+/**
+Decodes the revision. An invalid or absent one means that this program has not written to the store yet.
+@param run - The store's current run. Undefined if unknown: the run of the last commit is then assumed.
+*/
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {

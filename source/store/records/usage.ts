@@ -58,7 +58,10 @@ export const encodeUsage = (usage: UsageRecord): string =>
 		end_reason: usage.endReason,
 	});
 
-/** Returns a user's label as encoded by this program, and by Go, which escapes HTML. A record's strings cannot contain them unescaped. */
+/**
+Returns texts that identify this user's records: the label as encoded by this program, and by Go, which escapes HTML. Neither can occur inside a
+string of the record, where quotes are escaped.
+*/
 export function usageNeedles(user: string): readonly string[] {
 	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;
 	const peers = ours.replaceAll(

@@ -35,7 +35,10 @@ type Scripted = Redis & {
 
 const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
-/** Throws within about 5 s: `store-unreachable`, `store-refused` for a missing database, `config` for an invalid URL. */
+/**
+Connects to a pool in Redis.
+@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, `config` for an invalid URL.
+*/
 export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
 	const uptime = new Uptime();

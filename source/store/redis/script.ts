@@ -25,7 +25,10 @@ const constants: Readonly<Record<string, string | number>> = {
 	auditCap,
 };
 
-/** Replaces `CONSTANT.` and a name in a script, because arguments are sent with each call. Throws RangeError for an unknown name. */
+/**
+Replaces `CONSTANT.` and a name in a script by the value. As arguments, constants would be sent and parsed with each call.
+@throws RangeError for an unknown name, a bug of the script.
+*/
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
 		const value = constants[name];

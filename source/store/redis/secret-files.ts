@@ -32,7 +32,10 @@ function readFile(setting: string, file: string, {longestBytes, judge}: ReadOpti
 	return read.text;
 }
 
-/** Returns the first line of a file. Throws `config` unless the file belongs to this account and nobody else can read it. */
+/**
+Returns the first line of a file of this account that nobody else can read.
+@throws CanhazgpuError `config` if the file belongs to another account, or is readable by others or by nobody.
+*/
 export function readPasswordFile(file: string): string {
 	const setting = 'password_file';
 	const text = readFile(setting, file, {

@@ -47,7 +47,10 @@ const pauseMs = (waitedMs: number): number =>
 export type Form<Name extends string> = {
 	/** Creates all missing tables, in a separate transaction, for a new database that nobody else sees yet or an old one. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
-	/** Returns false for an old form. Only reads. Throws for a database of another program or a later version, or with foreign contents. */
+	/**
+	Returns false for an old form. Only reads.
+	@throws CanhazgpuError for a database of another program or a later version, without tables, or with foreign contents.
+	*/
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
 	readonly isDurable: boolean;
@@ -252,7 +255,9 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/** Runs a transaction. `work` is synchronous, and returns whether to commit, its result, and work to do after the commit before others write. */
+	/**
+	Runs a transaction. `work` must be synchronous, and returns whether to commit, its result, and work to do after the commit before others write.
+	*/
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;

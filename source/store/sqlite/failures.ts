@@ -86,7 +86,10 @@ function lockedProblem(path: string): Problem {
 		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
 }
 
-/** Turns an error of SQLite or the file system into one for users. Returns others (bugs) unchanged. `isUndone`: nothing was changed. */
+/**
+Turns an error of SQLite or of the file system into an error for users. Returns other errors, which are bugs, unchanged.
+@param isUndone - Whether the failed change made no change.
+*/
 export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error) ?? systemCode(error);
 	if (code === undefined) {

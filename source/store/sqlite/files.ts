@@ -85,7 +85,10 @@ const isSticky = ({mode}: {readonly mode: number}): boolean =>
 /** Whether the account could do anything on this machine anyway. */
 const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
-/** Returns whether a file at this path could be a pool. Throws `store-unreachable` if unknown, because unknown must not mean "none". */
+/**
+Returns whether there is a pool at this path: a file that is a database, or could be one.
+@throws CanhazgpuError `store-unreachable` if that is unknown, because unknown must not count as "none".
+*/
 export function embeddedPoolExists(path: string): boolean {
 	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
 	return status !== undefined && !status.isDirectory();
@@ -192,7 +195,10 @@ function checkFile(path: string): void {
 	}
 }
 
-/** Checks the files before every opening. Throws `store-unreachable` if other accounts could have made them, or a file system's error. */
+/**
+Checks the files before every opening, because the pool's owner can change them.
+@throws CanhazgpuError `store-unreachable` if other accounts could have made the files. Also throws errors of the file system.
+*/
 export function checkLocation(path: string): void {
 	checkDirectory(path);
 	checkFile(path);
@@ -241,7 +247,10 @@ function createDirectory(path: string, {directoryMode, gid}: Audience): void {
 	}
 }
 
-/** Creates a file atomically, unless it exists. `fill` gets the path of the empty file, before anybody else can see it. */
+/**
+Creates a file atomically with its permissions. Leaves an existing file as it is.
+@param fill - Called with the path of the empty file, before anybody else can see it.
+*/
 function createFile(
 	path: string,
 	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,

@@ -36,7 +36,10 @@ const numberOf = (database: DatabaseSync, query: string): number =>
 
 type SchemaRow = {readonly type: string; readonly name: string; readonly sql: unknown};
 
-/** Returns how many known tables exist. Throws for foreign contents, such as a trigger or view that runs forever at each read. */
+/**
+Returns how many of the known tables exist.
+@throws CanhazgpuError for foreign contents: a trigger or view could run forever at each read, and a foreign table could be anything.
+*/
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
 	// Among this many is a foreign one.

@@ -10,7 +10,10 @@ type Watched = {
 	readonly path: string;
 	/** Returns any value that differs after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
 	readonly mark: () => string;
-	/** Finds out what changed, and publishes it. Called at the first subscription, for a changed mark, and when the file is back. */
+	/**
+	Finds out what changed, and calls {@link Watch.publish}. Called at the first subscription, when the mark has changed, and when the file is back,
+	after which listeners read everything anyway.
+	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
 
@@ -77,7 +80,9 @@ export class Watch {
 		});
 	}
 
-	/** Subscribes a listener to everything after this resolves. Returns a function that unsubscribes. Rejects if the file is unreadable. */
+	/**
+	Subscribes a listener to everything that happens after this resolves. Returns a function that unsubscribes. Rejects if the file is unreadable.
+	*/
 	async add(listener: StoreListener): Promise<() => void> {
 		// A copy, because one listener may subscribe twice and unsubscribe once.
 		const subscription = {...listener};

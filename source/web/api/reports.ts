@@ -31,7 +31,10 @@ export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 const rememberMs = 2000;
 const mostAtOnce = 16;
 
-/** Caches the answers of `make`. Rejects with `busy` above the limit. `newestEvent` returns an id, and answers before it are stale. */
+/**
+Caches the answers of `make`. Rejects with a CanhazgpuError `busy` above the limit.
+@param newestEvent - Returns the id of the newest event. Older answers are stale.
+*/
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
 	monotonicMs: () => number,

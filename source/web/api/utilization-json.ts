@@ -1,4 +1,7 @@
-/** `GET /api/use`: ten-second means in this server's memory. Older values, and periods over six hours, are the pool's one-minute means. */
+/**
+`GET /api/use`: the utilization of each GPU. Recent values are ten-second means in this server's memory. Older values, and periods over six hours,
+are the pool's one-minute means.
+*/
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
 	pastHistory,

@@ -27,7 +27,11 @@ export async function loadStyle(name: string): Promise<void> {
 	});
 }
 
-/** Creates a component that loads the real one, the default export, when shown, and retries after a failure. `styleName`: its style. */
+/**
+Creates a component that loads the real one when shown, and retries after a failure.
+@param load - Imports a module whose default export is the component.
+@param styleName - The additional style of the component.
+*/
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
 	styleName: string,

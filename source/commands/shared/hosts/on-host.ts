@@ -206,7 +206,10 @@ type Outcome =
 	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
-/** Moves a waiting request without GPUs to a free host. It leaves the first queue before it joins the second, so that nothing is granted twice. */
+/**
+Moves a waiting request without GPUs to a host that becomes free. The request leaves the first queue before it joins the second, so that nothing is
+granted twice.
+*/
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, wanted, keepsDirectory, waitSeconds} = options;
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);

@@ -20,7 +20,11 @@ export type HeldUseReport = {
 	readonly gaps: readonly TimeWindow[];
 };
 
-/** Compares reserved and used time. `hours` is at most {@link mostHeldUseHours}. `nameOf` returns a GPU's key in the load history. */
+/**
+Compares reserved and used GPU time over the last hours, at most {@link mostHeldUseHours}.
+@param nameOf - Returns the key of a GPU in the load history.
+@throws CanhazgpuError if the store fails.
+*/
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

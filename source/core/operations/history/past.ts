@@ -41,7 +41,10 @@ export async function readLoads(
 	return [...texts].flatMap(([hour, text]) => decodeHour(hour, text, nowMinute));
 }
 
-/** Reads the last `seconds` before `now`, of which `before` may contain a part. Rejects with a CanhazgpuError if the store fails. */
+/**
+Reads the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
+@param before - The last result, so that only newer records are read.
+*/
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},
 	{now, seconds}: {readonly now: number; readonly seconds: number},

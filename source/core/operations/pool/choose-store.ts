@@ -25,7 +25,10 @@ export type StoreChoice =
 const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
-/** Chooses the store. After an outage of Redis, another store could grant a GPU twice. `probe` asks the configured Redis on demand. */
+/**
+Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted twice.
+@param probe - Asks the configured Redis, on demand.
+*/
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
 	if (asked === 'redis' || (asked === undefined && isRedisGiven)) {

@@ -78,7 +78,11 @@ export const drain = async (
 	});
 };
 
-/** Returns the GPUs that were out of service. Throws `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced. */
+/**
+Returns GPUs to service.
+@returns The GPUs that were out of service.
+@throws CanhazgpuError `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced.
+*/
 export const undrain = async (
 	world: EngineWorld,
 	requester: Requester,

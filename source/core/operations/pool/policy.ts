@@ -19,7 +19,11 @@ const change = async (
 	});
 };
 
-/** Sets all keys or none. Returns new and old values. Throws `usage`, `impossible` for invalid values, `pool-garbage` for an unreadable record. */
+/**
+Sets and unsets policy keys, all or none.
+@returns The keys with a new value, and the old values.
+@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
+*/
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
 	change(planPolicy, world, requester, changes);
 

@@ -105,7 +105,10 @@ function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly C
 		.map(({gpu}) => gpu);
 }
 
-/** Returns the strategy's score, followed by the GPUs' ranks among all free ones. `box` must be the same for all compared choices. */
+/**
+Returns the strategy's score of the set, followed by the ranks of its GPUs among all free ones.
+@param box - Must be the same for all choices that are compared.
+*/
 function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
 	const ranked = inOrder(strategy, box.free);
 	return [
@@ -160,7 +163,10 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 		return set;
 	});
 
-/** Returns the best set by the strategy, or all GPUs if there are not more. With over 16 free GPUs, a set is grown step by step. */
+/**
+Returns the best set of free GPUs, in the order of the strategy. With more than 16 free GPUs, a set is grown step by
+step. Returns all GPUs if there are not more.
+*/
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
 	const setScore = scoresOfSets[strategy];

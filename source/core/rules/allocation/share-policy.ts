@@ -8,7 +8,10 @@ import type {ShareLimits} from './gpu-candidate.js';
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
-/** Removes GPUs that the policy does not share. Throws `impossible` if no requested GPU is left, `pool-garbage` for an unreadable policy. */
+/**
+Removes the eligible GPUs that the policy does not share.
+@throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be read.
+*/
 export function withinSharePolicy(
 	wanted: Wanted,
 	eligibility: Eligibility,

@@ -29,7 +29,11 @@ export const chooseCuda = (
 	return meant.toSorted((a, b) => compareVersions(b.version, a.version))[0];
 };
 
-/** `supported` is the newest version that the driver supports. Throws `impossible`, with what was found and what the driver supports. */
+/**
+@param wanted - A version that matches {@link cudaVersionPattern}.
+@param supported - The newest version that the driver supports, if known.
+@throws CanhazgpuError `impossible`, with what was found and what the driver supports.
+*/
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
 	if (chosen !== undefined) {

@@ -102,7 +102,10 @@ type Circumstances = {
 	readonly waiters: Waiters;
 };
 
-/** Chooses GPUs that complete a group. Only an entry with a single group holds parts of it, because another group may complete first. */
+/**
+Chooses GPUs that complete a group. An entry with a single group also takes any free GPU of that group. With several
+groups, partial holdings could be in the wrong group.
+*/
 function chooseForGpus(
 	snapshot: Snapshot,
 	{isUsable, readingOf, preference}: QueueGrantOptions,

@@ -107,7 +107,10 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	return {kind: 'lease', index, lease: first};
 }
 
-/** Plans one expectation and one write per GPU, and a usage record per ended holding. Throws Error if a whole-GPU lease would be shared, a bug. */
+/**
+Plans changes of holdings: one expectation and one write per GPU, and a usage record per ended holding.
+@throws Error if a whole-GPU lease would share its GPU, which is a bug.
+*/
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
 		return {expect: [], writes: [], usage: []};

@@ -160,7 +160,10 @@ export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[],
 	return writePolicy(snapshot, context, changedBy(policy, changes));
 }
 
-/** Replaces the whole record, even an unreadable one. Throws as {@link planPolicy}, and `pool-garbage` if it cannot be replaced. */
+/**
+Plans to replace the whole record at once, even if it is unreadable.
+@throws CanhazgpuError as {@link planPolicy} does, and `pool-garbage` if the record cannot be replaced.
+*/
 export function planPolicyReplacement(
 	snapshot: Snapshot,
 	settings: readonly PolicyChange[],

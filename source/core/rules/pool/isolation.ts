@@ -31,7 +31,10 @@ type IsolationRules = {
 	readonly policy?: IsolationLevel;
 };
 
-/** Returns the stricter level. Only a typed `off` overrides the config, or a pool's `prefer`. With `require` it is a `contradiction`. */
+/**
+Returns the stricter level of the user and the pool. Only a typed `off` overrides the config, or a pool's `prefer`.
+@returns `contradiction` for a typed `off` if the pool requires isolation.
+*/
 export function isolationLevelOf({
 	wish,
 	setting = 'off',

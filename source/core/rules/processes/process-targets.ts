@@ -1,4 +1,7 @@
-/** Decides which processes a user may signal: those that this process sees on the GPU and the kernel confirms, as scans can be foreign. */
+/**
+Decides which processes a user may signal. Scans can come from other accounts, so this process must see the process on
+the GPU itself, and the kernel must confirm its identity.
+*/
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 
 export type OwnScan = {readonly observation: Observation; readonly facts: FactsOfProcesses};

@@ -27,7 +27,10 @@ export const eligibleInstancesOf = (
 			eligibleInstances.findIndex((other) => other.uuid === uuid) === position,
 	);
 
-/** Returns the groups of GPUs that can serve an entry, and for MIG instances one group with their GPUs. Empty if this pool has none. */
+/**
+Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry, which any program may
+have stored. For MIG instances, there is one group with their GPUs.
+*/
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
 	const count = wantedCountOf(entry);

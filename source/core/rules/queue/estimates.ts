@@ -164,7 +164,10 @@ function createFutures(snapshot: Snapshot) {
 	};
 }
 
-/** Simulates the queue as if everything ended as late as possible. Entries that cannot be served now or be read have no forecast. */
+/**
+Simulates the queue in order, as if everything ended as late as possible.
+@returns Forecasts by entry id. Absent for entries that cannot be served now or cannot be read.
+*/
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);

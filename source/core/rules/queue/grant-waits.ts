@@ -16,7 +16,11 @@ type GrantWaits = {
 	readonly waits: readonly number[];
 };
 
-/** Returns the state for the next call, and the waits that ended. `entries` are the next ones of the audit log, oldest first. */
+/**
+Follows the audit log.
+@param entries - The next ones, oldest first.
+@returns The state for the next call, and the waits that ended. Omits waits with an unknown start.
+*/
 export function grantWaits(before: JoinTimes, entries: readonly AuditRecord[]): GrantWaits {
 	const joined = new Map(before);
 	const waits: number[] = [];

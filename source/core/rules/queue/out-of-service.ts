@@ -126,7 +126,11 @@ function outagesOn(
 	});
 }
 
-/** Returns the outages by the records and a scan no newer than them. After a failed scan there are none, and nothing is granted. */
+/**
+Returns the outages by the records and a scan. After a failed scan there are none, and nothing is granted.
+@param snapshot - With notes on how long GPUs are in use.
+@param observation - No newer than the snapshot.
+*/
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
 	observation: Observation,

@@ -47,7 +47,11 @@ export function claimsOf(
 	return claims;
 }
 
-/** Returns for each MIG instance, by UUID, the first entry that could claim it. The parameters are those of {@link claimsOf}. */
+/**
+Returns for each MIG instance, by UUID, the first entry that could claim it.
+@param queue - The queue, or the part before the caller.
+@param groupsFor - As for {@link claimsOf}.
+*/
 export function instanceClaimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
@@ -105,7 +109,10 @@ export const entryFor = (
 	holder: host.self,
 });
 
-/** Plans to join the queue, at the end or at the position of an earlier joining (`at`). The commit determines the position. */
+/**
+Plans to join the queue. The commit determines the position, so nothing is expected.
+@param at - Store time of an earlier joining, whose position is taken again.
+*/
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
 	writes: [{kind: 'join', entry, at}],
@@ -113,7 +120,11 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
-/** Plans to leave the queue and release what is held. `context` names who removes the entry. `hasTimedOut` records a refusal. */
+/**
+Plans to leave the queue and to release what is held.
+@param context - Identifies who removes the entry.
+@param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
+*/
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,

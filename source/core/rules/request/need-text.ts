@@ -80,7 +80,10 @@ function sortWords(text: string): Words {
 
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
-/** Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile, strategy. Throws `usage` for unknown or conflicting words. */
+/**
+Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile and strategy, separated by blanks or commas.
+@throws CanhazgpuError `usage` for unknown or conflicting words.
+*/
 export function parseNeeds(text: string): Needed {
 	const {memory, compute, models, isMixed, isLinked, profile, strategy} = sortWords(text);
 	const need: Need = {

@@ -20,7 +20,11 @@ export type GpuUsage =
 	/** No tool reads the GPU here, and the engine that grants it vouches for it. */
 	| {readonly kind: 'unread'};
 
-/** `reading` is undefined if the scan does not show the GPU. `clean` is set for a GPU without a holder, if the policy requires clean GPUs. */
+/**
+@param reading - Undefined if the scan does not show the GPU.
+@param memoryThresholdMiB - Memory that the driver may use.
+@param clean - Set for a GPU without a holder, if the policy requires clean GPUs.
+*/
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
 	return usage.kind === 'idle' && clean !== undefined && reading !== undefined ? judgeClean(reading, clean) : usage;
@@ -116,7 +120,10 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	return shared;
 }
 
-/** Returns the processes of other accounts on a held GPU, without desktops and processes that may be the holder's. */
+/**
+Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may be the holder's.
+@param shared - See {@link sharedContainers}.
+*/
 export const squattersOf = (
 	processes: readonly GpuProcess[],
 	owner: string,

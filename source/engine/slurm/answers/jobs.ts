@@ -1,4 +1,7 @@
-/** Reads `squeue --json` of Slurm 21.08 to 24.11. Numbers became objects in 23.02, states lists in 23.11. Includes recently ended jobs. */
+/**
+Reads `squeue --json`: all jobs of the controller, including recently ended ones. Supports Slurm 21.08 to 24.11. Numbers became objects in 23.02,
+and states became lists in 23.11.
+*/
 import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
@@ -197,7 +200,10 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	);
 }
 
-/** Slurm exits with 0 if its controller is away, with errors beside an empty list. Throws `store-unreachable` for that and invalid answers. */
+/**
+Parses the answer. If Slurm cannot reach its controller, it exits with 0 and lists errors beside an empty list of jobs.
+@throws CanhazgpuError `store-unreachable` for an answer with errors, or an invalid answer.
+*/
 export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {

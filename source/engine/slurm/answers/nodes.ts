@@ -1,4 +1,6 @@
-/** Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`, which only administrators can edit. */
+/**
+Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`. Only administrators can write text there.
+*/
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 type NodeTrouble =

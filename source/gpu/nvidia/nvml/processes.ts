@@ -6,7 +6,10 @@ const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
 
 const mostProcesses = 65_536;
 
-/** Names of a function, and its entry's size: the pid is at 0, the memory at 8, and in later versions the MIG instance's ids at 16 and 20. */
+/**
+Names of a function, and the size of its entry for each process: the pid at 0, the memory at 8, and in later versions the ids of its MIG instance at
+16 and 20.
+*/
 const variants = (name: string) => [
 	{name: `${name}_v3`, size: 24},
 	{name: `${name}_v2`, size: 24},

@@ -106,7 +106,10 @@ const readLine = (raw: string): readonly Xid[] => {
 	];
 };
 
-/** Xids of a faulty GPU in NVIDIA's catalog, without those of programs (13, 31, 43, 45, ...) and of corrected or contained errors (63, 92, 94). */
+/**
+The Xids of NVIDIA's catalog that mean a faulty GPU. Xids of faulty programs (13, 31, 43, 45, ...), corrected errors (63, 92) and errors contained
+to one program (94) do not.
+*/
 const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[48, 'ecc'],
 	[62, 'xid'],

@@ -48,7 +48,10 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 /** With more such lines, they are not about GPUs. */
 const mostBroken = 256;
 
-/** Inserts broken GPUs by index. A handle line and a row of `[Unknown Error]` are the same failure, in the same order on one or two streams. */
+/**
+Inserts the broken GPUs among the others, by index. A handle line and a row of `[Unknown Error]` describe the same failure, in the same order, on
+one or two streams.
+*/
 export const placeBroken = (
 	good: ReadonlyMap<number, BareReading>,
 	handles: readonly BrokenGpu[],

@@ -90,7 +90,10 @@ function parseRfc3339(text: string): number | undefined {
 	return utc / 1000 - offsetSeconds + Number(`0.${fraction ?? 0}`);
 }
 
-/** Parses seconds, as a number or text, or RFC 3339. Undefined if not set (`null`, an empty string, Go's zero time). */
+/**
+Parses a stored time: seconds, as a number or text, or RFC 3339 with any fraction and offset.
+@returns Seconds. Undefined if not set (`null`, an empty string, Go's zero time). `'invalid'` for anything else.
+*/
 export function parseTime(value: unknown): number | undefined | 'invalid' {
 	// Comparisons are faster than a list, and this function is called twice for each of a million records.
 	// eslint-disable-next-line unicorn/prefer-includes-over-repeated-comparisons

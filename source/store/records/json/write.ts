@@ -38,7 +38,8 @@ export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): s
 		requireNumbers(known);
 	}
 
-	// JSON.stringify escapes a lone surrogate, which breaks the Go program's Lua. Other escapes are skipped, such as a backslash before "ud800".
+	// JSON.stringify escapes a lone surrogate, which breaks the Go program's Lua scripts. Other escapes are skipped whole, so that an escaped
+	// backslash before "ud800" does not match.
 	return text.includes(String.raw`\ud`)
 		? text.replaceAll(/\\(?:ud[89a-f][0-9a-f]{2}|.)/gv, (escape) => (escape.length === 6 ? '\u{FFFD}' : escape))
 		: text;

@@ -1,4 +1,7 @@
-/** Shares one stream among all tabs, because browsers allow six connections. The tab with the lock forwards. Hidden tabs release the lock. */
+/**
+Shares one stream among all tabs of a browser, which allows only six connections. The tab that holds a lock has the stream and forwards each message. Hidden
+tabs release the lock.
+*/
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
 import {createStream, silenceMs, type StreamEvent} from './stream.js';
