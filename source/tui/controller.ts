@@ -92,6 +92,7 @@ export function createController(
 		'submit-patiently'() {
 			submit(true);
 		},
+		'copy-shell-command': runner.copyShellCommand,
 		complete() {
 			complete().catch(effects.broken);
 		},

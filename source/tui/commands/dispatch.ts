@@ -6,7 +6,8 @@ import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {selectedGpus} from '../state/gpus/rows.js';
 import {ownProcesses, scanProcesses} from './shared/own-scan.js';
-import {openingOf, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
+import {toClipboard} from './shared/clipboard.js';
+import {openingOf, succeeded, warning, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
 import {commandOf} from './index.js';
 
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
@@ -16,6 +17,8 @@ export type CommandRunner = {
 	readonly context: EffectContext;
 	/** Handles the key of a command. */
 	readonly press: (command: MonitorCommand) => Promise<void>;
+	/** Copies the shell command that the open dialog shows. */
+	readonly copyShellCommand: () => void;
 	/** Handles a key that a command adds to its dialog. */
 	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
 	/** Performs the request of the open dialog. With `willWait`, the request waits in the queue if necessary. */
@@ -109,6 +112,17 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 			if (isAsking(dialog) && !dialog.isBusy) {
 				dispatch({kind: 'changed', dialog, next: change(dialog)});
 			}
+		},
+		copyShellCommand() {
+			const {dialog, settings} = getState();
+			const command = isAsking(dialog) ? commandOf(dialog).shellCommand?.(dialog, settings.requester) : undefined;
+			if (command === undefined) {
+				dispatch(warning('This dialog has no shell command'));
+				return;
+			}
+
+			toClipboard(context, sanitize(command));
+			dispatch(succeeded('Copied the command (if your terminal allows OSC 52)') as Answer);
 		},
 		async submit(willWait) {
 			const {dialog: asked} = getState();

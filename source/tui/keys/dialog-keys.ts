@@ -32,6 +32,12 @@ export const formKeys: readonly DialogKey[] = [
 
 /** Keys of the `:` line and of dialogs that show something. */
 export const otherDialogKeys: readonly DialogKey[] = [
+	{
+		modes: [...forms, 'confirmation', 'choice'],
+		keys: ['ctrl-y'],
+		intent: 'copy-shell-command',
+		footer: ['Ctrl-Y', 'Copy command', 3],
+	},
 	{modes: ['command'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Run']},
 	{modes: ['command'], keys: ['tab'], intent: 'complete', footer: ['Tab', 'Complete']},
 	{modes: ['command'], keys: ['up'], intent: 'history-before', footer: ['Up', 'History']},

@@ -56,6 +56,8 @@ export type OutwardIntent =
 	| 'submit'
 	/** Submits, and waits in the queue if necessary. */
 	| 'submit-patiently'
+	/** Copies the shell command that the dialog shows. */
+	| 'copy-shell-command'
 	/** Opens the target of the chosen output line. */
 	| 'open-line'
 	| 'complete';

@@ -8,6 +8,7 @@ import {commandNames, findCommand} from '../../../source/command-line/find-comma
 import {providerNames} from '../../../source/core/model/observation.js';
 import admin from '../../../source/help/schema/admin.json' with {type: 'json'};
 import {schemas} from '../../../source/help/schema/index.js';
+import {understand} from '../../../source/main.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {peek, start} from '../../_helpers/program/processes.js';
@@ -86,8 +87,8 @@ test('each file is a schema that help shows', async () => {
 			.toSorted(),
 	);
 	for (const [name, load] of Object.entries(schemas)) {
-		const {exitCode, stdout} = await box.run(['help', 'json', name]);
-		expect([exitCode, JSON.parse(stdout)]).toEqual([0, (await load()).default]);
+		const shown = await understand(['help', 'json', name]);
+		expect(JSON.parse('text' in shown ? shown.text : '')).toEqual((await load()).default);
 	}
 
 	expect(await box.run('help json statsu')).toEqual({

@@ -2,8 +2,11 @@
 import {chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import path from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../../_helpers/program/cli.js';
+import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {understand} from '../../../source/main.js';
+import {createBox, createEmbeddedBox, withoutRedis, type Box, type Ran} from '../../_helpers/program/cli.js';
+import {isLong} from '../../_helpers/slow.js';
 
 /** Whether Redis listens on the default port, which changes the first use of the program. */
 const isRedisHere = await new Promise<boolean>((resolve) => {
@@ -25,6 +28,35 @@ const records = async () => {
 	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 	return rows.map(({status, lease_id: leaseId, expiry_time: expiryTime}) => ({status, leaseId, expiryTime}));
 };
+
+/**
+Runs a command with wrong input. In `npm test`, an error of the command line or the configuration is taken from the parser, which is faster than a process.
+Errors of the command itself always come from a process.
+*/
+async function runWrong(words: readonly string[]): Promise<Ran> {
+	if (isLong) {
+		return box.run(words);
+	}
+
+	vi.stubEnv('HOME', box.home);
+	try {
+		await understand(words);
+		return await box.run(words);
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+
+		const {exitCode, message, hint} = error;
+		return {
+			exitCode,
+			stdout: '',
+			stderr: ['Error: ' + message, hint, ''].filter((line) => line !== undefined).join('\n'),
+		};
+	} finally {
+		vi.unstubAllEnvs();
+	}
+}
 
 beforeAll(async () => {
 	box = await createEmbeddedBox(8);
@@ -203,7 +235,7 @@ describe('on the command line', () => {
 		['top --interval 0.1s', 2, '--interval must be 0.5s or more'],
 		['top --interval fast', 2, '--interval must be a duration such as 2s or 1m, not "fast"'],
 	])('%s', async (typed, exitCode, error) => {
-		const ran = await box.run(typed);
+		const ran = await runWrong(typed.split(' '));
 		expect(ran.stderr).toContain(`Error: ${error}`);
 		expect(ran.stderr).not.toMatch(/\n *at /v);
 		// The hint is on the next line, or part of the message.
@@ -249,7 +281,7 @@ describe('in a config file', () => {
 	])('%s', async (name, content, error) => {
 		const file = path.join(box.home, name);
 		writeFileSync(file, content);
-		const ran = await box.run(['status', '--config', file]);
+		const ran = await runWrong(['status', '--config', file]);
 		expect(ran.stderr).toContain(file);
 		expect(ran.stderr).toContain(error);
 		expect(ran.stderr).not.toMatch(/\n *at |secret/v);
