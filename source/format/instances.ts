@@ -3,6 +3,7 @@ import type {ProfileCount} from '../core/rules/allocation/instances.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import type {WholeGpus} from '../core/rules/pool/status.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
+import {gpuList} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
@@ -14,9 +15,24 @@ export const partsText = (gpus: readonly number[], instances: readonly InstanceO
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
 		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
 
-/** Returns lines about free GPUs and instances, short enough for the smallest screen. Empty if no GPU is split. */
-export const freeLines = ({total, free, split}: WholeGpus, counts: readonly ProfileCount[]): readonly string[] => [
-	...(split === 0 ? [] : [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]),
+const freeText = (ids: readonly number[]): string =>
+	ids.length === 0 ? 'No GPU is free now' : `Free now: ${gpuList(ids, 16)}`;
+
+/**
+Returns lines about free GPUs and instances, short enough for the smallest screen.
+
+@param ids - The free whole GPUs, if a request can name GPUs.
+*/
+export const freeLines = (
+	{total, free, split}: WholeGpus,
+	counts: readonly ProfileCount[],
+	ids?: readonly number[],
+): readonly string[] => [
+	...(split > 0
+		? [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]
+		: ids === undefined
+			? []
+			: [freeText(ids)]),
 	...(counts.length === 0
 		? []
 		: [

@@ -26,4 +26,6 @@ test('a GPU in MIG mode is not whole even without instances, and a used GPU is n
 	expect(whole).toEqual({total: 2, free: 1, split: 2});
 	expect(freeLines(whole, [])).toEqual(['Whole GPUs free: 1/2 (2 more split by MIG)']);
 	expect(freeLines({total: 2, free: 2, split: 0}, [])).toEqual([]);
+	expect(freeLines({total: 8, free: 3, split: 0}, [], [2, 5, 6])).toEqual(['Free now: GPUs 2,5,6']);
+	expect(freeLines({total: 8, free: 0, split: 0}, [], [])).toEqual(['No GPU is free now']);
 });

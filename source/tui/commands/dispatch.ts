@@ -7,7 +7,15 @@ import {isAsking, type AskingDialog} from '../state/dialogs.js';
 import {selectedGpus} from '../state/gpus/rows.js';
 import {ownProcesses, scanProcesses} from './shared/own-scan.js';
 import {toClipboard} from './shared/clipboard.js';
-import {openingOf, succeeded, warning, type DialogKey, type EffectContext, type Outcome, type MonitorCommand} from './command.js';
+import {
+	openingOf,
+	succeeded,
+	warning,
+	type DialogKey,
+	type EffectContext,
+	type Outcome,
+	type MonitorCommand,
+} from './command.js';
 import {commandOf} from './index.js';
 
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
@@ -122,7 +130,7 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 			}
 
 			toClipboard(context, sanitize(command));
-			dispatch(succeeded('Copied the command (if your terminal allows OSC 52)') as Answer);
+			dispatch(succeeded('Copied the command (if your terminal allows OSC 52)'));
 		},
 		async submit(willWait) {
 			const {dialog: asked} = getState();

@@ -35,7 +35,7 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
 		'reserve-here',
-		{host, gpus: named, willWait: false},
+		{host, gpus: named, willWait: false, free: []},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
 			// Each host applies its own policy. A cluster is offered only what every engine supports.

@@ -22,6 +22,7 @@ import {Label} from '../../widgets/label.js';
 import type {EffectContext, Outcome, MonitorCommandOf} from '../command.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
 import {flagsOf, mayShare, reservationOf, reserveForm, type Reservation, type ReserveForm} from './reserve-form.js';
+import {valueOf} from './form-values.js';
 import {leaseOn} from './targets.js';
 
 function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
@@ -97,9 +98,14 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 }
 
 function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
-	const {gpus, willWait, free = []} = dialog;
+	const {gpus, willWait, freeIds, free, complaint} = dialog;
 	const action = willWait ? 'Wait for' : 'Reserve';
-	const lines = [...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []), ...free];
+	const holds = freeIds !== undefined && Number(valueOf(dialog, 'count')) > freeIds.length;
+	const consequence = holds
+		? 'Waits while this monitor runs, holding what it gets.'
+		: 'Reserves now, or waits while this monitor runs.';
+	// A refusal says the same, and needs the room.
+	const lines = complaint === undefined ? [...(willWait ? [consequence] : []), ...free] : [];
 	return (
 		<FormDialog
 			form={dialog}

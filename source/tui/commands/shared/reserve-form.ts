@@ -5,6 +5,7 @@ import type {StrategyName} from '../../../core/model/need.js';
 import type {Need, Requester} from '../../../core/model/types.js';
 import {inventory} from '../../../core/rules/allocation/instances.js';
 import {mostGpusFor} from '../../../core/rules/allocation/need.js';
+import {isWhole} from '../../../core/rules/mig/instances.js';
 import {wholeGpus} from '../../../core/rules/pool/status.js';
 import {parseNeeds, wishOf} from '../../../core/rules/request/need-text.js';
 import {freeLines} from '../../../format/instances.js';
@@ -29,8 +30,10 @@ type Wanted = {
 	readonly gpus?: readonly NamedGpu[];
 	/** Whether to wait in the queue if they are not free. */
 	readonly willWait: boolean;
-	/** Free GPUs and MIG instances. Absent without MIG, or if GPUs were chosen. */
-	readonly free?: readonly string[];
+	/** The free GPUs, unless GPUs were chosen or an engine chooses them. */
+	readonly freeIds?: readonly number[];
+	/** Lines about free GPUs and MIG instances. Empty if GPUs were chosen. */
+	readonly free: readonly string[];
 };
 
 export type ReserveForm = Form<Wanted>;
@@ -98,11 +101,15 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
 	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
-	const whole = wholeGpus(rowsOf({...state, ...latestOf(state)}));
-	const free = named === undefined ? freeLines(whole, instances) : [];
+	const rows = rowsOf({...state, ...latestOf(state)});
+	const freeIds =
+		named === undefined && state.settings.lacks?.has('ids') !== true
+			? rows.flatMap((row) => (row.state === 'available' && isWhole(row.reading) !== false ? [row.index] : []))
+			: undefined;
+	const free = named === undefined ? freeLines(wholeGpus(rows), instances, freeIds) : [];
 	return formOf(
 		'reserve',
-		{gpus: named, willWait, free: free.length === 0 ? undefined : free},
+		{gpus: named, willWait, freeIds, free},
 		reserveFormFields({
 			gpuCount: named === undefined ? gpuCountFor(state, '') : undefined,
 			gpuCountFor: (needs) => gpuCountFor(state, needs),
