@@ -19,8 +19,8 @@ export type ErrorCode =
 	| 'failed';
 
 /**
-Exit codes of every command: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run` also 126 and 127,
-which shells use for a command that cannot be started and for one that is not there.
+Exit codes of every command: 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool. `run` also has 126 and 127, as in
+shells, for a command that cannot be started or does not exist.
 */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 	usage: 2,
@@ -46,13 +46,13 @@ type Options = {
 	/** A line that tells the user what to do. */
 	readonly hint?: string;
 	readonly cause?: unknown;
-	/** Facts for a face that words the refusal itself. */
+	/** Data for callers that word the error themselves. */
 	readonly details?: unknown;
 };
 
 /**
-Every failure a user can meet. It is printed once, at the top, as `Error: message` and its hint, without a stack; any other
-error that reaches the top is a bug and keeps its stack.
+An error that the user can cause or fix. The program prints the message and the hint, without a stack trace. Any other error is a bug, and is
+printed with its stack trace.
 */
 export class CanhazgpuError extends Error {
 	override readonly name = 'CanhazgpuError';
@@ -70,14 +70,13 @@ export class CanhazgpuError extends Error {
 	}
 }
 
-/** Whether this is the failure that the code names. */
 export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuError =>
 	error instanceof CanhazgpuError && error.code === code;
 
 /**
-The answer; after a failure that a user can meet, what stands for it. Any other error is a bug, and is thrown.
+Returns the result of `work`, or that of `fallback` after a CanhazgpuError. Other errors are bugs, and are thrown.
 
-@param codes - The failures that are meant; all of them, if not given.
+@param codes - The error codes that lead to `fallback`. Defaults to all.
 */
 export async function withFallback<Answer, Fallback>(
 	work: () => Promise<Answer>,
@@ -98,25 +97,21 @@ export async function withFallback<Answer, Fallback>(
 /** Maximum length of repeated input in a message. */
 const mostRepeated = 100;
 
-/** Shortens user input for a message. */
 export function cutShort(text: string): string {
 	// Characters are counted only where there can be too many.
 	const characters = text.length <= mostRepeated ? [] : [...text];
 	return characters.length <= mostRepeated ? text : `${characters.slice(0, mostRepeated - 1).join('')}…`;
 }
 
-/** Quotes user input for a message. */
 export const quoted = (text: string): string => JSON.stringify(cutShort(text));
 
-/** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
-Whether a file of the program is missing that is loaded only when it is needed. An update or a removal takes the files away under a running
-program. Node reports ENOENT when the file disappears between its search and its reading.
+Whether a file of the program is missing. Some files are loaded only when they are needed, and an update or a removal can delete them while the
+program runs. Node reports ENOENT if the file disappears between its lookup and its reading.
 */
 export const isMissingPart = (error: unknown): boolean =>
 	error instanceof Error &&

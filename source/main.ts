@@ -1,4 +1,4 @@
-/** Global flags, config, choose the command, print an error once, exit code. */
+/** Finds and runs the command of a command line, prints errors, and returns the exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
@@ -14,7 +14,7 @@ import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
 import {takeInherited} from './host/inherited/inherited.js';
 
-/** Oldest Node that runs it: `node:sqlite` opens a database by its URL. */
+/** The oldest supported Node. Earlier ones cannot open a database of `node:sqlite` by its URL. */
 const oldestNode = [22, 15] as const;
 
 function checkNode(): void {
@@ -49,14 +49,14 @@ function printError(error: unknown): number {
 	return 1;
 }
 
-/** Prints the help of a command, or the general help. */
+/** Returns the help of a command, or the general help. */
 async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
 	const columns = columnsFor(outputOf?.(), process.env);
 	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
-/** Returns the text that a line without a command asks for, or one with `help` in its place. */
+/** Returns the text for a line without a command, or for a `help` line. */
 async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () => Output): Promise<string> {
 	const {parseInput} = await import('./command-line/parse.js');
 	const program = {name: name ?? 'canhazgpu', flags: {}, takesWords: true, takesRest: name === undefined};
@@ -80,21 +80,22 @@ async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () 
 }
 
 /**
-@param argv
-@param outerFile - The config file of the command within which this one is typed.
-@param outputOf - Where a text that was asked for goes, if that is known. To be called for such a text alone: it opens stdout.
+Parses a command line and loads the config.
+
+@param outerFile - The config file of the command in which this line is typed.
+@param outputOf - Returns the output for a requested text. Called only for such a text, because it opens stdout.
 */
 export async function understand(
 	argv: readonly string[],
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	// Scripts ask for it, and it takes no parser.
+	// Scripts ask for the version, which does not need the parser.
 	if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
 		return {text: packageJson.version};
 	}
 
-	// The parser is large, and the GPU scan that starts first does not wait for it.
+	// The parser is large, and is loaded only here so that the GPU scan starts without waiting for it.
 	const {parseInput} = await import('./command-line/parse.js');
 	const line = splitLine(argv);
 	if (line.name === undefined || line.name === 'help') {
@@ -123,12 +124,12 @@ export async function understand(
 
 async function dispatch(argv: readonly string[]): Promise<number> {
 	checkNode();
-	// Before anything else is loaded.
+	// Starts the GPU tools before anything else is loaded.
 	const early = mayScan(argv, process.env['CANHAZGPU_ENGINE']) ? startTools() : undefined;
 	try {
 		return await perform(argv, early);
 	} finally {
-		// The command may not have needed it.
+		// The command may not have needed the tools.
 		early?.stop();
 	}
 }
@@ -155,7 +156,7 @@ async function loadPaint(hasColor: boolean): Promise<Paint> {
 	return createPaint(hasColor, process.env);
 }
 
-/** Errors that mean that the reader of stdout is gone. */
+/** Errors that mean that the reader of stdout has gone. */
 const quietFailures = new Set(['EPIPE', 'EIO']);
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -166,14 +167,14 @@ const reasons: ReadonlyMap<string, string> = new Map([
 /** Describes what was done if its output may be lost, so that the user can undo it. */
 let doneAnyway: string | undefined;
 
-/** A terminal that is gone shows nothing on stderr either. */
+/** After EIO the terminal is gone, so stderr would not be seen either. */
 const isQuiet = (code: string): boolean => quietFailures.has(code) && (doneAnyway === undefined || code === 'EIO');
 
 /**
-A user who redirects the output to a disk that is full must learn that it is not there; so must the user whose GPUs were reserved, where no one reads
-which.
+Reports output that could not be written, such as to a full disk. After a reservation, also says which GPUs were reserved, even if only the reader of
+stdout has gone.
 
-@returns Whether that was so.
+@returns Whether an error was reported.
 */
 function reportLostOutput(): boolean {
 	const errored = isOutputOpen ? process.stdout.errored : null;
@@ -193,7 +194,7 @@ function reportLostOutput(): boolean {
 
 let isOutputOpen = false;
 
-/** To be called before anything is printed. */
+/** Must be called before anything is printed. */
 function openOutput(done?: string): void {
 	doneAnyway = done ?? doneAnyway;
 	if (isOutputOpen) {
@@ -201,7 +202,7 @@ function openOutput(done?: string): void {
 	}
 
 	isOutputOpen = true;
-	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
+	// `canhazgpu status | head -1` closes stdout early, which is no error. A closed terminal causes EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		reportLostOutput();
 		const {code = ''} = error;
@@ -210,7 +211,7 @@ function openOutput(done?: string): void {
 	});
 }
 
-/** Runs the program on its arguments; returns the exit code, and throws for nothing but a part that is missing. */
+/** Runs the program and returns the exit code. Throws only if a file of the program is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
 	takeInherited();
 	if (!leavesOutput(argv)) {
@@ -226,12 +227,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 		if (argv[0] === completionCommand) {
 			const {printCompletion} = await import('./command-line/completion/complete.js');
 			await printCompletion(argv.slice(1));
-			// A store that is away would keep us.
+			// An unreachable store would keep the process running.
 			process.exit(0); // eslint-disable-line unicorn/no-process-exit
 		}
 
 		const exitCode = await dispatch(argv);
-		// Commands that hold GPUs go on without an output.
+		// Commands that hold GPUs continue after their output is lost.
 		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);

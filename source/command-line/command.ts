@@ -1,4 +1,4 @@
-/** The shape of a command. The help and the parser are built from it. */
+/** The types of a command, from which the help and the parser are built. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
@@ -87,7 +87,7 @@ export type Command = {
 	readonly takesWords?: boolean;
 	/** Candidates for the first word, for completion. */
 	readonly words?: readonly string[] | KnownKind;
-	/** Whether the command runs what follows `--`. */
+	/** Whether the command takes another program's command line after `--`. */
 	readonly takesRest?: boolean;
 	readonly run: (app: App, input: Input) => Promise<number>;
 };

@@ -47,7 +47,6 @@ function usageText(typed: string, columns: number): string {
 
 const paragraph = (text: string, columns: number): string => wrapped(text, columns).join('\n');
 
-/** Returns `canhazgpu --help`. */
 export async function mainHelp(columns: number): Promise<string> {
 	const all = await Promise.all(Object.values(commands).map(async (load) => load()));
 	return [
@@ -80,7 +79,6 @@ export async function mainHelp(columns: number): Promise<string> {
 	].join('\n');
 }
 
-/** Returns `canhazgpu COMMAND --help`. */
 export const commandHelp = ({name, summary, usage, flags, notes = [], examples}: Command, columns: number): string =>
 	[
 		paragraph(`${summary}.`, columns),

@@ -16,7 +16,6 @@ import type {Flags} from './command.js';
 import {flagOf} from './flags.js';
 import {missingValue, switchWithValue, unknownFlag} from './usage-errors.js';
 
-/** A flag with its dashes and the attached value. */
 type TypedFlag = {readonly typed: string; readonly value: string | undefined};
 
 /** Returns the flags of a word: one for `--gpus=2`, two for `-fd2h`. */

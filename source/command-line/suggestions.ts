@@ -2,7 +2,7 @@ import {closest, distance} from 'fastest-levenshtein';
 
 const sorted = (word: string): string => [...word].toSorted().join('');
 
-/** How many letters may differ. Almost any two short words are similar. */
+/** Maximum number of letters that may differ. Grows with the length, because almost any two short words are similar. */
 const mostEdits = (word: string): number => Math.max(1, Math.floor(word.length / 3));
 
 /** Returns a word that starts with the typed one, or that differs in few letters. */

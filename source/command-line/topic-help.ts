@@ -28,7 +28,6 @@ async function refuse(word: string): Promise<never> {
 	});
 }
 
-/** Returns the JSON Schema of a command's output. */
 async function schemaText(name: string): Promise<string> {
 	const load = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
 	if (load === undefined) {
@@ -44,7 +43,7 @@ async function schemaText(name: string): Promise<string> {
 
 type HelpOptions = {
 	readonly isPlain: boolean;
-	/** Left out for text without colors, 80 columns wide. */
+	/** The output that shows the text. Without an output, the text has no colors and is 80 columns wide. */
 	readonly output?: Output | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };

@@ -1,7 +1,4 @@
-/**
-A pool in memory, for looking around: people come, wait, work and leave by themselves, and nothing is kept. They do all of it by the
-commands that everybody else uses.
-*/
+/** A pool in memory for demonstrations. Simulated people reserve, wait and release by the same operations as real users. Nothing is saved. */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {holdingsIn} from '../core/rules/leases/holdings.js';
 import {planChange} from '../core/rules/leases/lease-changes.js';
@@ -25,20 +22,19 @@ type Options = {
 	readonly scenario: Scenario;
 	/** The store's clock, in seconds. */
 	readonly now: () => number;
-	/** The GPUs, over a store. */
+	/** Returns a provider of simulated GPUs, whose load follows the leases in the store. */
 	readonly gpusOver: (store: Store) => GpuProvider;
 	readonly memoryThresholdMiB: number;
 };
 
 export type Demo = {
 	readonly store: Store;
-	/** Sends everybody home. */
+	/** Stops all simulated people. */
 	readonly close: () => Promise<void>;
 };
 
 const usualCount = 8;
 
-/** Makes a lease older. */
 async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
 	const {gpus} = await store.read();
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
@@ -56,7 +52,7 @@ async function backdate({store}: World, {leaseId}: Grant, seconds: number): Prom
 	);
 }
 
-/** Makes queue entries older. */
+/** Moves the entries of waiting people into the past, by the seconds that each has waited. */
 async function backdateQueue(store: Store, people: readonly Person[]): Promise<void> {
 	const {queue} = await store.read();
 	const entries = queue.filter((record) => record.kind === 'entry');
@@ -70,7 +66,7 @@ async function backdateQueue(store: Store, people: readonly Person[]): Promise<v
 	}
 }
 
-/** Whether somebody else had the GPU at that time. */
+/** Whether somebody else already has the GPU during this usage. */
 const isTaken = (
 	{gpuId, startTime, endTime}: UsageRecord,
 	people: readonly Person[],
@@ -100,7 +96,7 @@ const usageOf = (
 
 const hourSeconds = 3600;
 
-/** Long jobs of the last night, most GPUs one: what a monitor shows of the past in the morning. */
+/** Returns long jobs of the last night on most GPUs, so that the graphs of the past are not empty. */
 const nightOf = (people: readonly Person[], gpuCount: number, now: number): readonly UsageRecord[] =>
 	Array.from({length: Math.max(0, gpuCount - 2)}, (_, gpuId) => ({
 		person: people.filter(({kind}) => kind !== 'manual')[(gpuId + 1) % 3],
@@ -135,7 +131,7 @@ function pastOf(
 	return kept.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** @throws CanhazgpuError `usage` for a key that there is not. */
+/** @throws CanhazgpuError `usage` for an unknown key. */
 function policySetting(key: string, value: string): PolicyChange {
 	if (!isPolicyKey(key)) {
 		throw unknownKey(key);
@@ -144,7 +140,7 @@ function policySetting(key: string, value: string): PolicyChange {
 	return {key, value};
 }
 
-/** Makes the pool, lets those in who are there already, and starts everybody's life. */
+/** Creates the pool with the people who are already there, and starts to simulate everybody. */
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;

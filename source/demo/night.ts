@@ -1,4 +1,4 @@
-/** The night before a demonstration: how busy its GPUs were, made up when the past is read. */
+/** The GPU load of the night before a demonstration, computed when the load history is first read. */
 import {liveUsage} from '../core/rules/pool/report.js';
 import {encodeMinute, hourOf, minuteOf, withScan} from '../core/rules/pool/load-minutes.js';
 import type {LoadHistory, Store} from '../core/model/ports.js';
@@ -9,18 +9,18 @@ import {simulateGpu} from '../gpu/simulated/simulation.js';
 type Options = {
 	readonly seed: number;
 	readonly gpuCount: number;
-	/** The GPUs that MIG has split, as they were at night: how busy one is as a whole, no one knows. */
+	/** GPUs split by MIG, also during the night. Their load as a whole is unknown. */
 	readonly mig?: Scenario['mig'];
-	/** When the demonstration begins, in seconds: from then on its own scans tell. */
+	/** Start of the demonstration, in seconds since the epoch. From then on, the load comes from its own scans. */
 	readonly begin: number;
 };
 
 const nightSeconds = 86_400;
 
-/** So long before the beginning no one looked: such a time is blank. */
+/** A gap in the graphs of the night, in seconds before the start, as if no monitor had run at that time. */
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
-/** The line of one minute. */
+/** Returns the line of one minute in the load history. */
 function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {
 	const gpus = Array.from({length: gpuCount}, (_, index) => {
 		const held = usage.find(({gpuId, startTime, endTime}) => gpuId === index && startTime <= time && endTime > time);
@@ -31,7 +31,7 @@ function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mi
 	return encodeMinute(withScan(undefined, {gpus}, time).underWay!);
 }
 
-/** A load history that knows of a night, too. It is made with the first question about it, because the first frame of a monitor has none. */
+/** Returns a load history that includes the night. The night is computed at the first read, because a monitor's first frame does not need it. */
 export function withNight(store: Pick<Store, 'loads' | 'history' | 'read'>, options: Options): LoadHistory {
 	const {begin} = options;
 	let night: Promise<ReadonlyMap<number, string>> | undefined;

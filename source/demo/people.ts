@@ -1,6 +1,4 @@
-/**
-The people of a demonstration: they come, wait, work and leave by the commands that everybody else uses.
-*/
+/** The simulated people of a demonstration. They reserve, wait and release by the same operations as real users. */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
@@ -20,15 +18,14 @@ export function randomFrom(seed: number): () => number {
 	};
 }
 
-/** Beyond the largest pid of the kernel, so that no real process is signalled by it. */
+/** Larger than any pid of the kernel, so that no real process is ever signalled. */
 const firstPid = 2 ** 22 + 500_000;
 
-/** A simulated person. */
 export type Actor = {
 	readonly person: Person;
 	readonly world: World;
 	readonly request: AcquireRequest;
-	/** Sends them home. */
+	/** Aborted when the demonstration ends. */
 	readonly signal: AbortSignal;
 };
 
@@ -39,7 +36,7 @@ type Stage = {
 	readonly gpuCount: number;
 };
 
-/** @throws CanhazgpuError `impossible` for one who wants what this pool can never give. */
+/** @throws CanhazgpuError `impossible` for a request that the pool can never grant. */
 export function createActor(person: Person, position: number, {world, signal, seed, gpuCount}: Stage): Actor {
 	const account = {name: person.user, uid: 50_000 + position};
 	const requester = requesterOf(account);
@@ -51,7 +48,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 		signal,
 		world: {
 			...world,
-			// In a pid namespace of their own they cannot be judged by the processes of this machine.
+			// A pid namespace of their own keeps these pids from being looked up among the processes of this machine.
 			host: {...host, account, self: {pid: firstPid + position, startTicks: 1, namespace: 'demo'}},
 			clock: {...clock, random: randomFrom(seed * 1009 + position)},
 		},
@@ -89,7 +86,7 @@ async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): 
 	await endJobLease(world, jobLease, 'exited');
 }
 
-/** Keeps the GPUs for as long as this person does, and gives them back. */
+/** Keeps the GPUs for as long as the person needs them, then releases them. */
 async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> {
 	const {world, request, signal} = actor;
 	const {tenure, requester} = request;
@@ -103,7 +100,7 @@ async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> 
 	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
 }
 
-/** Waits in the queue, however long it takes, and has the GPUs then. */
+/** Waits in the queue without a time limit, then keeps the GPUs. */
 async function visit(actor: Actor, arrived: () => void): Promise<void> {
 	const {world, request, signal, person} = actor;
 	const answer = await acquire(world, request, {waitSeconds: undefined, signal, onProgress: arrived});

@@ -86,7 +86,7 @@ export const demoScenario: Scenario = {
 	failures: [{gpu: 7, words: 'GPU has fallen off the bus'}],
 };
 
-/** GPUs that two people share, one of whom uses more than was asked for. */
+/** Two people who share a GPU. One of them uses more memory than requested. */
 const sharing: ReadonlyArray<NonNullable<Scenario['people']>[number]> = [
 	{
 		user: 'rosalind',
@@ -109,8 +109,8 @@ const sharing: ReadonlyArray<NonNullable<Scenario['people']>[number]> = [
 ];
 
 /**
-The same on a larger box of two kinds of GPUs, some of them shared, with a process of the user's own that runs without a reservation, to be
-adopted or killed.
+Returns the scenario on a larger box with two GPU models and some shared GPUs. One process of the user runs without a reservation, so that the
+user can adopt or kill that process.
 */
 export const demoScenarioFor = (account: string): Scenario => ({
 	...demoScenario,

@@ -1,6 +1,6 @@
 /**
-Reads a small file that another account may have put there: within bounds, judged by what was opened, and without waiting where it is not asked to.
-Says who else could replace a directory.
+Reads small files that another account may have created: up to a size limit, without blocking, and judging the file that was opened, not its path.
+Also finds other accounts that could replace a directory.
 */
 import {
 	closeSync,
@@ -20,17 +20,16 @@ import {isMachineRoot, readUserNamespace} from './user-namespace.js';
 type SafeRead =
 	| {readonly kind: 'read'; readonly text: string; readonly status: Stats}
 	| {readonly kind: 'absent'}
-	/** `problem` goes on after the name of the file and a colon: `it is a directory`. `code` is that of the system, if it was the system. */
+	/** `problem` follows the file's name and a colon, such as `it is a directory`. `code` is set for errors of the file system. */
 	| {readonly kind: 'refused'; readonly problem: string; readonly code?: string; readonly cause?: unknown};
 
 type SafeReadOptions = {
-	/** A longer file is refused. */
 	readonly longestBytes: number;
-	/** False refuses a symbolic link in the last part of the path. */
+	/** Whether the last part of the path may be a symbolic link. */
 	readonly followsLinks: boolean;
-	/** True takes a pipe and a device such as /dev/null as well, and waits for who writes there. */
+	/** Whether pipes and character devices such as /dev/null are read, too. Reading then waits for the writer. */
 	readonly takesStreams?: boolean;
-	/** Answers what is wrong with the opened file, or throws it, before anything is read of it. */
+	/** Returns or throws what is wrong with the opened file. Called before the file is read. */
 	readonly judge?: (status: Stats) => string | undefined;
 };
 
@@ -43,7 +42,7 @@ const problems: Readonly<Record<string, string>> = {
 	EAGAIN: 'another program keeps it locked',
 };
 
-/** A device or a FIFO is refused unless it is asked for: reading it may never end, and opening some devices does something. */
+/** A device or a FIFO is refused by default: reading it may never end, and opening some devices has side effects. */
 const kindProblem = (status: Stats, takesStreams: boolean): string | undefined =>
 	status.isFile() || (takesStreams && (status.isFIFO() || status.isCharacterDevice()))
 		? undefined
@@ -52,7 +51,7 @@ const kindProblem = (status: Stats, takesStreams: boolean): string | undefined =
 			: 'it is not a regular file';
 
 function readOpened(descriptor: number, longestBytes: number): string | undefined {
-	// A file may grow meanwhile, and some of the kernel's own do not tell their length.
+	// The reported size is not trusted: a file may grow while it is read, and some files of the kernel report no size.
 	const bytes = new Uint8Array(longestBytes + 1);
 	let length = 0;
 	while (length < bytes.length) {
@@ -67,7 +66,7 @@ function readOpened(descriptor: number, longestBytes: number): string | undefine
 	return undefined;
 }
 
-/** Reads a file whole as UTF-8, or says why not. Throws nothing but the judgement of `judge`. */
+/** Reads a whole file as UTF-8, or returns why the file is refused. Throws only what `judge` throws. */
 export function readSafely(
 	file: string,
 	{longestBytes, followsLinks, takesStreams = false, judge}: SafeReadOptions,
@@ -75,7 +74,7 @@ export function readSafely(
 	let descriptor: number | undefined;
 	let isJudging = false;
 	try {
-		// Most of what is no regular file is not even opened.
+		// Avoids opening devices and FIFOs in most cases. The opened file is checked again below.
 		const kind = kindProblem(statSync(file), takesStreams);
 		if (kind !== undefined) {
 			return {kind: 'refused', problem: kind};
@@ -114,15 +113,15 @@ export function readSafely(
 	}
 }
 
-/** The account whose rights count. Undefined where the system has no such numbers. */
+/** The uid that decides what this process may do. Undefined on systems without uids. */
 export const effectiveUid = (): number | undefined => process.geteuid?.();
 
 /** Whether a file or directory belongs to this account or to root. */
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
 /**
-Whether any account but its owner may write a file or directory. The group of our own account alone, which many systems give to each account
-with a umask of 002, counts as its owner.
+Whether accounts other than the owner may write a file or directory. Write permission of the account's private group is allowed: many systems give
+each account such a group, with a umask of 002.
 */
 export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	const isOwnGroup = uid !== 0 && uid === effectiveUid() && gid === uid && gid === process.getegid?.();
@@ -133,7 +132,7 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
 export type UnsafeLocation = {
-	/** Goes on after the name of what is kept there: `lies below /srv, where any account ...`. */
+	/** Follows the name of a file or directory, such as `lies below /srv, where any account ...`. */
 	readonly problem: string;
 	readonly remedy: string;
 };
@@ -141,12 +140,12 @@ export type UnsafeLocation = {
 /** A component of a path: a directory, or a link with the directory that contains it. */
 type Part = {readonly name: string; readonly status: Stats; readonly holder?: Stats};
 
-/** Linux follows this many links in one path. */
+/** Maximum number of links that Linux follows in one path. */
 const mostLinks = 40;
 
-/** Every part of the path from the root directory on. The end of it may be missing. Throws what the file system says. */
+/** Returns the parts of a path from the root directory up to the first missing one. Throws errors of the file system. */
 function partsOf(directory: string): {readonly parts: readonly Part[]; readonly isThere: boolean} {
-	// The file system refuses links in a circle, and parts that cannot be entered.
+	// Throws for circular links, and for directories that this account may not enter.
 	const isThere = statSync(directory, {throwIfNoEntry: false}) !== undefined;
 	const top = path.parse(path.resolve(directory)).root;
 	const parts: Part[] = [{name: top, status: lstatSync(top)}];
@@ -180,7 +179,7 @@ function partsOf(directory: string): {readonly parts: readonly Part[]; readonly 
 	return {parts, isThere};
 }
 
-/** The first part of a path that other accounts may not enter or, at its end, read. Throws what the file system says. */
+/** Returns the first directory that other accounts may not enter, or the file if they may not read it. Throws errors of the file system. */
 export const findClosedPart = (file: string): string | undefined =>
 	partsOf(file).parts.find(
 		({status, holder}) =>
@@ -188,17 +187,17 @@ export const findClosedPart = (file: string): string | undefined =>
 			holder === undefined && (status.mode & (status.isDirectory() ? 0o001 : 0o004)) === 0,
 	)?.name;
 
-/** The number that stands in a user namespace for all accounts that are not in it. */
+/** The uid that a user namespace shows for all accounts outside of it. */
 const unmappedUid = 65_534;
 
 /**
-True when the group of a directory is its owner's alone: many systems give each account a group of the same number, and containers give an
-account another primary group. With `newgrp`, the group of this process is neither, and the first still counts.
+Whether the group of a directory contains only its owner. Many systems give each account a group of the same number, and containers give an
+account another primary group. After `newgrp`, the process has another group, and only the group of the same number counts.
 */
 const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
 	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
 
-/** The bits by which accounts other than the owner may write, without those of a group that is the owner's alone. */
+/** Returns the mode bits that let accounts other than the owner write. A group that contains only the owner does not count. */
 const writersOf = (status: Stats): number =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	status.mode & (isGroupOfOwner(status) ? 0o002 : 0o022);
@@ -234,14 +233,15 @@ function strangersDirectoryProblem({name, status}: Part, isLast: boolean): Unsaf
 }
 
 /**
-Who else could put another directory in the place of this one: the owner of a directory above it, an account that may write there, or the owner of a
-link on the way in a directory where all may make links. Directories of root and of this account are trusted. What is missing at the end of
-the path is not judged, and neither are the permissions of the directory itself.
+Returns how another account could replace a directory: as the owner of a parent directory, by write permission there, or as the owner of a link on
+the path in a directory where others can create links. Trusts directories of root and of this account. Ignores missing parts at the end of the path,
+and the permissions of the directory itself.
 
 @param directory
 @param options
-@param options.trustsOwner - Whether the owner of the directory itself may own what is above it too.
-@returns Undefined when no other account could. Throws what the file system says.
+@param options.trustsOwner - Whether the owner of the directory may also own its parent directories.
+@returns Undefined if no other account can replace the directory.
+@throws Errors of the file system.
 */
 export function findUnsafeLocation(
 	directory: string,
@@ -252,7 +252,7 @@ export function findUnsafeLocation(
 	const trusted = new Set([
 		0,
 		effectiveUid(),
-		// The owner of the root directory could replace every program, and so is root already. In some containers it has another number.
+		// The owner of the root directory can replace every program, and is as powerful as root. In some containers it is not uid 0.
 		parts[0]!.status.uid,
 		...(trustsOwner && last !== undefined ? [last.status.uid] : []),
 	]);

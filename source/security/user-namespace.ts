@@ -5,27 +5,26 @@ import {codeOf} from '../errors.js';
 type Options = {
 	readonly procDirectory?: string;
 	readonly platform?: string;
-	/** Ours. */
+	/** Defaults to the uid of this process. */
 	readonly uid?: number;
 };
 
-/** The kernel gives the namespace that it starts with this inode, since Linux 3.8 (PROC_USER_INIT_INO). */
+/** The inode of the initial user namespace, since Linux 3.8 (PROC_USER_INIT_INO). */
 const initialNamespace = '4026531837';
 
 /**
-Every uid stands for itself. Only the initial user namespace has this map, and one that root gave it: the maker of a namespace may map no
-more than what its parent has.
+Whether every uid maps to itself. Only the initial user namespace has this map, and namespaces to which root gave it: a namespace cannot map more
+uids than its parent has.
 */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
 
 /**
-The user namespace that this process is in, when uids need not mean there what they mean to the machine:
-under `unshare`, in a rootless container. Its maker chooses which uid to have in it, so an account says nothing there.
+Returns the user namespace of this process if its uids can differ from those of the machine, as under `unshare` or in a rootless container. The
+creator of such a namespace chooses its own uid in there, so an account name proves nothing.
 
-@returns The uid that ours is outside, as far as that is known, and the number of the namespace: `61002/4026532590`. The kernel gives a number
-again once its namespace is gone, so the number alone would let another account take over what was left behind. Undefined outside of a
-namespace, and where the system has none. `?` stands for what is unknown, which must be taken for one: the maker of a namespace may
-also hide what tells of it.
+@returns The uid outside, and the number of the namespace: `61002/4026532590`. The kernel reuses the number after the namespace is gone, so the
+number alone would let another account take over what was left behind. `?` stands for an unknown part. If the namespace cannot be read, there is
+assumed to be one, because its creator can hide it. Undefined outside of a namespace, and on systems without user namespaces.
 */
 export function readUserNamespace({
 	procDirectory = '/proc',
@@ -46,7 +45,7 @@ export function readUserNamespace({
 	}
 }
 
-/** True for root of the machine, whom every account has to trust. The uid 0 of a user namespace has the rights of the account that made it. */
+/** Whether this process is root of the machine, whom every account must trust. Uid 0 of a user namespace has only the rights of its creator. */
 export const isMachineRoot = (): boolean => process.geteuid?.() === 0 && readUserNamespace() === undefined;
 
 /** Translates a uid of the namespace to the surrounding one. A line of the map has the first inner uid, the first outer uid and a count. */
@@ -69,7 +68,7 @@ const namespaceInode = (procDirectory: string): string | undefined => {
 	}
 };
 
-/** False for a kernel that was built without them: it lists its other namespaces. */
+/** Whether the kernel supports user namespaces. A kernel without them still lists its other namespaces. */
 const knowsUserNamespaces = (procDirectory: string): boolean => {
 	try {
 		return readdirSync(`${procDirectory}/self/ns`).includes('user');

@@ -1,4 +1,3 @@
-/** The monitor: its providers, its live data, its keys and its screen. */
 import {useCallback, useEffect, useMemo, type ReactElement} from 'react';
 import {useInput, usePaste, useStdout, useWindowSize} from 'ink';
 import type {Watched} from '../core/live/scan-loop.js';
@@ -56,7 +55,6 @@ function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'c
 	return {refresh, changeInterval};
 }
 
-/** Copies the terminal size into the state. */
 function useTerminalSize(): void {
 	const dispatch = useDispatch();
 	const {columns, rows} = useWindowSize();

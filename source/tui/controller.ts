@@ -17,17 +17,14 @@ import {panelNames, type PanelName} from './state/panels/state.js';
 type Effects = {
 	readonly quit: () => void;
 	readonly suspend: () => void;
-	/** Reads the pool and scans the GPUs at once. */
 	readonly refresh: () => void;
 	readonly broken: (error: unknown) => void;
 };
 
 type Controller = {
-	/** Handles one input event of Ink. */
 	readonly press: (input: string, key: KeyEvent) => void;
 	/** Handles a key by its name in the key table. Clicks on key hints use this. */
 	readonly pressName: (name: string) => void;
-	/** Handles a mouse event. */
 	readonly point: (event: MouseEvent) => void;
 	/** Inserts pasted text into the open field. Without a field, the text is ignored and never read as keys. */
 	readonly paste: (text: string) => void;

@@ -3,11 +3,9 @@ import type {PresetName} from '../format/monitor-settings.js';
 
 /** Tiles of the `loads` panel. Each tile is a line of text with graphs below. */
 export type LoadTiles = {
-	/** Lines of all tiles. */
 	readonly rows: number;
 	/** Tiles side by side. */
 	readonly columns: number;
-	/** Lines of each tile. */
 	readonly tileRows: number;
 };
 
@@ -38,10 +36,8 @@ export type Counts = {
 
 type Size = {readonly columns: number; readonly rows: number};
 
-/** Returns the lines of a panel with its borders. */
 const boxedRows = (rows: number): number => (rows === 0 ? 0 : rows + 2);
 
-/** Returns the lines of the table with its head and borders. */
 const boxedTable = (rows: number): number => rows + 3;
 
 /** Minimum sizes of the panels below the table, from the roomiest down. */
@@ -153,7 +149,6 @@ function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): 
 	};
 }
 
-/** Minimum lines of the queue and the detail panel. */
 const leastBelowDense = 4;
 
 /** Shows as many GPUs as fit. The queue and the detail panel share the rest. */

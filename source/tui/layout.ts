@@ -40,7 +40,6 @@ export type Layout = {
 	readonly alone?: PanelName;
 };
 
-/** The parts of the state that determine the layout. */
 export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
 /** Header, summary, message and footer. */
@@ -86,7 +85,7 @@ function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly St
 			];
 }
 
-/** If panels have no full borders, the title of the detail panel is shown even if the panel has no lines. */
+/** Returns the blocks for panels with only a title line. The title of the detail panel is shown even if the panel has no lines. */
 const ruledBlocks = (
 	{tableRows, detailRows, queueRows, eventRows, processRows, arrangement}: Shares,
 	width: number,
@@ -108,7 +107,6 @@ const placeIn = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): Place | unde
 
 const isShown = (layout: Layout, panel: PanelId): boolean => (placeIn(layout, panel)?.rows ?? 0) > 0;
 
-/** Returns the layout for a number of table rows in a number of blocks side by side. */
 function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const {size, snapshot, panels, view} = laid;
 	const {columns} = size;
@@ -164,7 +162,6 @@ function layoutWith(laid: Laid, gpuRows: number): Layout {
 	return shownGpus(one) < gpuRows && shownGpus(two) >= gpuRows ? two : one;
 }
 
-/** The layout with a row for each GPU. */
 const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
 
 /** Whether the GPUs of a reservation share a row: the user's choice, or else whether not all GPUs fit. */
@@ -185,7 +182,6 @@ export const layoutOf = remembering(
 	},
 );
 
-/** Space inside a panel. */
 export type Room = {readonly rows: number; readonly width: number};
 
 /** Returns the width inside a panel, without its borders and the blank before the right border. */
@@ -204,7 +200,6 @@ export const isPanelShown = (laid: Laid, panel: PanelId): boolean => isShown(lay
 /** Rows of the GPU table visible at once, in all blocks. */
 export const tableRowsOf = (laid: Laid): number => Math.max(1, shownGpus(layoutOf(laid)));
 
-/** Whether the queue has room for its head. */
 export const hasQueueHead = (laid: Laid): boolean => {
 	const {frame, alone} = layoutOf(laid);
 	return frame === 'boxed' || alone === 'queue' || laid.view.preset === 'queue';
@@ -220,7 +215,6 @@ export const graphRowsOf = (rows: number): number =>
 /** The head of the report, a blank line and the totals. */
 const otherReportRows = 3;
 
-/** Returns the rows of the report that fit in a panel. */
 export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
 
 /** Returns the lines or rows that PageDown moves by. */

@@ -25,7 +25,6 @@ const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[s
 /** Whether colors are off. Ink does not read NO_COLOR (https://no-color.org). */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
-/** The exit code, or the error that ended the monitor. */
 type End = {readonly code: number} | {readonly error: unknown};
 
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
@@ -60,7 +59,6 @@ async function withinTime(unmounted: Promise<unknown>): Promise<void> {
 	clearTimeout(timer);
 }
 
-/** Returns the mouse input, or undefined if the terminal has no mouse. */
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 

@@ -1,6 +1,6 @@
 /**
-Functions that the monitor needs besides the core's world. The composition root provides them. Without one of them, the monitor says that
-the feature is unavailable.
+Functions that the monitor needs besides the core's world. The composition root provides them. If one is missing, the monitor says that the
+feature is unavailable.
 */
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {
@@ -66,7 +66,6 @@ export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 /** Output that changes: `show` is called at once, and again after each change, until the returned function is called. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
-/** The program's own command line. */
 export type CommandLine = {
 	/**
 	Runs a line such as `reserve -g 2 -d 4h`.
@@ -97,10 +96,8 @@ export type CommandLine = {
 /** Typed lines, newest last. Never fails. */
 export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
-/** The result of a command on another host. */
 export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
 
-/** Access to the other hosts. */
 export type HostsPort = {
 	/** Calls `show` with everything known, and again after each answer, until the returned function is called. */
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
@@ -129,11 +126,7 @@ export type KeptView = {
 	readonly isFolded: boolean | undefined;
 };
 
-/**
-Saves the view.
-
-@throws CanhazgpuError if the config cannot be written.
-*/
+/** @throws CanhazgpuError if the config cannot be written. */
 export type SaveView = (view: KeptView) => Promise<Saved>;
 
 export type Saved = {readonly file: string; readonly isChanged: boolean};

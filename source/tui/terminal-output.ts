@@ -1,4 +1,3 @@
-/** The stream that Ink writes to. */
 import type {PatientOutput} from './ports.js';
 import type {StateStore} from './state/store.js';
 

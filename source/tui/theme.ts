@@ -7,7 +7,6 @@ import {completed, loadStyles, type Style, type Styles} from './themes/styles.js
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
 import type {Tone} from './themes/tones.js';
 
-/** A theme: no colors, dark, light, 16 colors or gradients. */
 export type Theme =
 	| 'mono'
 	| 'dark'
@@ -54,7 +53,6 @@ export type Appearance = {
 	/** Characters for graphs. Defaults to braille. */
 	readonly graphs?: GraphCharacters;
 	readonly hasColor: boolean;
-	/** Whether the background is light. */
 	readonly isLight: boolean;
 	/** Whether the terminal shows exact colors. */
 	readonly hasGradients: boolean;
@@ -99,7 +97,6 @@ export function themeOf({
 	}
 }
 
-/** Returns the color scheme of a theme setting. */
 export const schemeOf = (theme: ThemeName = 'auto'): ColorScheme =>
 	colorSchemes.find((scheme) => theme.startsWith(scheme)) ?? 'usual';
 

@@ -18,7 +18,7 @@ type Completed =
 type CompletionOptions = {
 	/** The commands that can be used here, except `help`. */
 	readonly commands: readonly string[];
-	/** Words that can stand in place of a command, with the words that may follow each. */
+	/** Words accepted in place of a command, with the words that may follow each. */
 	readonly names?: Readonly<Record<string, readonly string[]>>;
 	readonly find: (name: string) => Promise<Command>;
 	readonly globals: Flags;

@@ -1,4 +1,4 @@
-/** `:`: runs a typed line, or a line that an output leads to. */
+/** `:`: runs a typed command line, or the one that belongs to a chosen line of an output. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
@@ -14,7 +14,7 @@ import {
 import {isOptionLine, runOptionLine} from './shared/options.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
-/** Lines that people type out of habit. */
+/** Lines that people type out of habit to quit. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
 
 /** Opens the live output of a line. Returns false for other lines. */
@@ -69,7 +69,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 		: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo};
 }
 
-/** Runs the line that the chosen line of an output leads to. */
+/** Runs the command line that belongs to the chosen line of an output. */
 export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
 	const {commandLine} = context.ports;
@@ -78,7 +78,6 @@ export function openChosenLine(context: EffectContext): void {
 	}
 }
 
-/** Completes the word before the caret. */
 export async function completeLine({store: {getState, dispatch}, ports: {commandLine}}: EffectContext): Promise<void> {
 	const {dialog, events} = getState();
 	if (dialog?.kind !== 'command' || dialog.isBusy || commandLine === undefined) {

@@ -1,4 +1,4 @@
-/** A command of the monitor: one record that describes everything about a key that does something. */
+/** A command of the monitor: its keys, its dialog and its action in one record. */
 import type {ComponentType} from 'react';
 import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
@@ -11,7 +11,7 @@ import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import type {Waits} from './shared/waiting.js';
 
-/** The environment of commands. */
+/** The data and functions with which a command acts outside of the state. */
 export type EffectContext = {
 	readonly world: World;
 	readonly store: {readonly getState: () => State; readonly dispatch: Dispatch};
@@ -51,7 +51,6 @@ export type DialogKey<Asking> = {
 export type MonitorCommandOf<Asking extends AskingDialog> = {
 	/** Name of the command and of its dialogs. */
 	readonly name: string;
-	/** Keys, with their text for the help and the footer. */
 	readonly keys: KeyHint;
 	/** Returns the footer's word for the command, if that depends on the selection. */
 	readonly footerWord?: (state: State) => string | undefined;
@@ -61,7 +60,6 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly open?: (state: State) => Asking;
 	/** Replaces `open` for commands that do more first, such as a scan. */
 	readonly begin?: (context: EffectContext) => Promise<void> | void;
-	/** Returns the equivalent shell command. */
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
 	/**
 	Performs the command with operations of the core.

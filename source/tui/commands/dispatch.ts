@@ -21,7 +21,6 @@ import {commandOf} from './index.js';
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
 
 export type CommandRunner = {
-	/** Shared by all commands that act outside the state. */
 	readonly context: EffectContext;
 	/** Handles the key of a command. */
 	readonly press: (command: MonitorCommand) => Promise<void>;
@@ -47,10 +46,7 @@ export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> 
 	}
 }
 
-/**
-Returns the scanner for questions about processes. The shown readings may come from another account, so GPUs are scanned again. One scan
-runs at a time.
-*/
+/** Returns functions that scan GPUs for actions on processes. The shown readings may come from another account, so they are not used. */
 function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOwn' | 'scanSelected'> {
 	const {getState, dispatch} = store;
 	let isScanning = false;

@@ -27,15 +27,12 @@ export const commands = {
 	pool: [reserve, adopt, release, extend, leave, wait],
 	/** Listed with the keys for processes. */
 	processes: [signal],
-	/** Keys of the host table. */
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
 	/** Keys that do not change the pool. */
 	aside: [command, undo, copy, copyCommand, identify, past],
 	/** Listed with the keys that choose the view. */
 	view: [saveView],
-	/** Keys of the options dialog. */
 	options: [applyChosenOptions, keepOptions],
-	/** Listed last. */
 	end: [quit],
 } as const satisfies Readonly<Record<string, readonly MonitorCommand[]>>;
 
@@ -45,5 +42,4 @@ const byName = new Map(
 		.map((each: MonitorCommand) => [each.name, each]),
 );
 
-/** Returns the command that a dialog belongs to. */
 export const commandOf = ({command: name}: {readonly command: string}): MonitorCommand => byName.get(name)!;

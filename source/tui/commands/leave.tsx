@@ -35,7 +35,6 @@ function reasonAgainstSelected(state: State): string | undefined {
 		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
 }
 
-/** The entry, and the GPUs that it holds. */
 type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};
 
 function LeaveDialog({dialog}: {readonly dialog: Confirmation<EntryToLeave>}): ReactElement {

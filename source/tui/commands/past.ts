@@ -5,7 +5,6 @@ import {storeNow} from '../state/state.js';
 import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
 import {defineCommand} from './command.js';
 
-/** Number of events to search. */
 const mostSearched = 2000;
 
 export const past = defineCommand({

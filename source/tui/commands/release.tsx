@@ -23,7 +23,6 @@ import {
 import {TargetList} from './shared/target-list.js';
 import {defineCommand} from './command.js';
 
-/** Returns a warning about running jobs. */
 function jobWarning({targets, leftOut}: Targets): string | undefined {
 	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
 	if (jobs.length === 0) {

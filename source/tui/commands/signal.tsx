@@ -22,7 +22,6 @@ import {
 } from './shared/signal-choice.js';
 import {defineCommand, failed, halfDone, succeeded, warning} from './command.js';
 
-/** Capitalizes the first letter. */
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({process}) => process.pid))];
@@ -35,7 +34,6 @@ const outcomeText = {
 	unknown: 'has no known start time, so it cannot be identified',
 } as const satisfies Readonly<Record<Exclude<ReturnType<SendSignal>, 'sent'>, string>>;
 
-/** Maximum number of processes shown. */
 const mostProcesses = 6;
 
 function SignalDialog({dialog}: {readonly dialog: SignalChoice}): ReactElement {

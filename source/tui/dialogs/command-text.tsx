@@ -1,9 +1,7 @@
-/** The shell command equivalent to the open dialog. */
 import {createContext, use, type ReactElement} from 'react';
 import {sanitize} from '../../format/text/text.js';
 import {Paragraph} from './dialog-box.js';
 
-/** The equivalent command, or undefined if there is none. */
 export const CommandContext = createContext<string | undefined>(undefined);
 
 /** Shows the command, such as `$ canhazgpu release --gpu-ids 2`. */

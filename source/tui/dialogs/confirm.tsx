@@ -7,7 +7,6 @@ import {Label} from '../widgets/label.js';
 import {CommandText} from './command-text.js';
 import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
 
-/** A clickable answer letter. */
 function Answer({letter, name}: {readonly letter: string; readonly name: string}): ReactElement {
 	const press = usePressKey();
 	const ref = useMouse({
@@ -32,11 +31,9 @@ type Properties = {
 	/** A consequence that the user might not expect. */
 	readonly warning?: string;
 	readonly end?: string;
-	/** Whether the answer is being carried out. */
 	readonly isBusy: boolean;
 	/** Whether the dialog is as wide as a form, for lists. */
 	readonly isWide?: boolean;
-	/** Details of the question. */
 	readonly children?: ReactNode;
 };
 

@@ -12,7 +12,6 @@ import {opaque} from '../widgets/opaque.js';
 /** The borders and a blank inside each. */
 const sides = 4;
 
-/** Maximum width of a dialog. */
 const widest = 84;
 
 /** Returns the width of a dialog, borders included. */
@@ -21,10 +20,8 @@ export const useDialogWidth = (most = widest): number => useMonitor(({size}) => 
 /** Screens with fewer rows get shortened dialogs. */
 const leastRoomyRows = 20;
 
-/** Whether the screen is too low for a complete dialog. */
 export const useIsLow = (): boolean => useMonitor(({size}) => size.rows < leastRoomyRows);
 
-/** Cells inside the open dialog. */
 const InnerWidthContext = createContext(0);
 
 type Properties = {

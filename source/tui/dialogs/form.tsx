@@ -1,4 +1,3 @@
-/** A dialog with fields to fill in. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {useMouse} from '../mouse/mouse-context.js';
@@ -18,7 +17,6 @@ const textWidth = 40;
 
 type FieldProperties = FormField & {readonly index: number; readonly isFocused: boolean};
 
-/** A form field: label, value and hint. */
 function Field({kind, label, hint, field, index, isFocused}: FieldProperties): ReactElement {
 	const dispatch = useDispatch();
 	const press = usePressKey();
@@ -58,7 +56,6 @@ function Field({kind, label, hint, field, index, isFocused}: FieldProperties): R
 	);
 }
 
-/** The reason why the request was refused, and what to do. */
 function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | undefined {
 	if (complaint === undefined) {
 		return undefined;
@@ -83,7 +80,6 @@ function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | un
 type Properties = {
 	readonly form: FormState;
 	readonly title: string;
-	/** Details above the fields. */
 	readonly children?: ReactNode;
 };
 

@@ -69,7 +69,6 @@ const marks: Group = {
 	],
 };
 
-/** Example shares for the color legend. */
 const loadShares = [0.2, 0.7, 1] as const;
 
 /** The color legend of bars and graphs. */
@@ -143,7 +142,6 @@ function pagesOf(
 	return pages;
 }
 
-/** The open page of the help. */
 type Page = {
 	readonly tab: 'Keys' | 'Words';
 	readonly columns: ReadonlyArray<readonly Group[]>;
@@ -159,7 +157,6 @@ const stateRows = shownStates.length + 2;
 /** A blank line and the colors. */
 const colourRows = 3;
 
-/** Returns the open page, laid out for the terminal size. */
 export const openPage = remembering(
 	({settings, size, panels}: State) => [settings.keys, size, panels.helpPage],
 	(state): Page => {

@@ -17,7 +17,6 @@ const labelWidth = 10;
 /** Cells of the longest theme name with its arrows. */
 const valueWidth = 25;
 
-/** A clickable arrow beside a value. */
 function Arrow({sign, name}: {readonly sign: string; readonly name: string}): ReactElement {
 	const press = usePressKey();
 	const ref = useMouse({

@@ -10,7 +10,7 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
-/** Control characters. Commands remove them already; this check protects the screen if one does not. */
+/** Control characters. Commands already remove them. This check protects the screen if a command does not. */
 const active = /[\p{Bidi_Control}\p{Control}]/gv;
 
 /** Returns a table line for a screen reader: the cells without the lines between them. */

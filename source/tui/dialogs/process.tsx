@@ -38,7 +38,6 @@ const graphGap = 2;
 const known = (value: number | undefined, textOf: (value: number) => string): string =>
 	value === undefined ? 'unknown' : textOf(value);
 
-/** Current use of a process. */
 function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {
 	const now = useMonitor(storeNow);
 	const {utilizationPercent, memoryUsedMiB, cpuPercent, hostMemoryMiB, startTime} = process;
@@ -88,7 +87,6 @@ function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): Re
 
 type GraphsProperties = Room & {readonly processKey: string; readonly totalMiB: number | undefined};
 
-/** Utilization and memory over time, side by side if there is room. */
 function Graphs({processKey, totalMiB, rows, width}: GraphsProperties): ReactElement | undefined {
 	const history = useMonitor(({processHistory}) => processHistory);
 	const drawing = useDrawing();

@@ -14,7 +14,6 @@ type DialogChange = NonNullable<MonitorCommand['dialogKeys']>[number]['change'];
 /** The effect of a key: an intent for the reducer or the controller, a command, or a change of a command's dialog. */
 export type Intended = Intent | MonitorCommand | DialogChange;
 
-/** A key with its effect and the modes it works in. */
 export type Binding = KeyHint & {
 	readonly intent: Intended;
 	/** Name of the action in the config. Defaults to the name of the intent. */
@@ -24,7 +23,6 @@ export type Binding = KeyHint & {
 const keysOf = (some: readonly MonitorCommand[]): readonly Binding[] =>
 	some.map((command) => ({...command.keys, intent: command}));
 
-/** Keys that commands add to their dialogs. */
 const choiceKeys: readonly Binding[] = Object.values(commands)
 	.flat()
 	.flatMap(({dialogKeys = []}: MonitorCommand) =>
@@ -54,7 +52,6 @@ const help = {
 	options: ['Monitor', 'options, themes'],
 } as const satisfies Readonly<Record<string, KeyHint['help']>>;
 
-/** Keys of the panels. */
 export const panelBindings: readonly Binding[] = [
 	...keysOf(commands.pool),
 	{
@@ -176,7 +173,6 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['filter'], keys: ['down'], intent: 'line-down'},
 ];
 
-/** Keys of dialogs and text fields. */
 export const dialogBindings: readonly Binding[] = [
 	{modes, keys: ['ctrl-c'], intent: 'quit-now'},
 	...formKeys,
@@ -192,7 +188,6 @@ export const dialogBindings: readonly Binding[] = [
 	...otherDialogKeys,
 ];
 
-/** All default keys. */
 export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
 
 export const intentOf = (mode: Mode, key: string, among: readonly Binding[] = bindings): Intended | undefined =>

@@ -5,7 +5,6 @@ import {panelNames} from '../state/panels/state.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
 import {keyNamed, keyText} from './key-names.js';
 
-/** Maps an action to its keys, as written in the config. */
 type CustomKeys = ReadonlyMap<string, readonly string[]>;
 
 const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => isPanelMode(mode));
@@ -102,9 +101,9 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 const made = new WeakMap<CustomKeys, readonly Binding[]>();
 
 /**
-All bindings, with the keys that were chosen.
+Returns all bindings, with the keys of the config instead of the default keys.
 
-@throws CanhazgpuError `config` for an action that does not exist, what is no key, and a key that would mean two things at once.
+@throws CanhazgpuError `config` for an unknown action, an invalid key, or a key with two meanings.
 */
 export function bindingsWith(custom: CustomKeys | undefined): readonly Binding[] {
 	if (custom === undefined) {

@@ -11,7 +11,6 @@ const outputs: readonly Mode[] = ['output', 'list'];
 /** Modes in which characters are text. */
 export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'command'];
 
-/** Keys of forms and text fields. */
 export const formKeys: readonly DialogKey[] = [
 	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
 	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'OK']},

@@ -1,4 +1,3 @@
-/** Hooks that feed the state while the monitor is shown. */
 import {useEffect, useRef, type RefObject} from 'react';
 import {startLiveView, type LiveView} from '../../core/live/live-view.js';
 import type {Watched} from '../../core/live/scan-loop.js';
@@ -10,7 +9,6 @@ import type {MonitorPorts} from '../ports.js';
 
 type Options = {
 	readonly world: World;
-	/** The GPUs to show. */
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
 	/** Whether the monitor is read-only. It then writes nothing to the audit log. */

@@ -21,7 +21,6 @@ type Reader<Value> = {
 	readonly isShown: boolean;
 	readonly read: () => Promise<Value>;
 	readonly arrived: (value: Value) => void;
-	/** Called with the reason of a failure. */
 	readonly failed: (reason: string) => void;
 	readonly broken: (error: unknown) => void;
 };
@@ -98,7 +97,7 @@ export function usePast(world: World, broken: (error: unknown) => void): void {
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
-/** Days keep their order, newest first. */
+/** Returns the report. A report by day lists the newest day first. */
 async function shownReport(world: World, by: ReportKind, days: ReportDays): Promise<Report> {
 	const made = await reportOf(world, {days, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;

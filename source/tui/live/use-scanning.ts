@@ -5,7 +5,6 @@ import type {MonitorPorts} from '../ports.js';
 import type {EffectContext} from '../commands/command.js';
 
 type Scanning = {
-	/** The GPUs to show. */
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
 };

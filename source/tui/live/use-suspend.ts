@@ -1,4 +1,4 @@
-/** Gives the terminal away and takes it back: to the shell from Ctrl-Z until `fg`, or to another program until it ends. */
+/** Hands the terminal over to the shell from Ctrl-Z until `fg`, or to another program until it ends. */
 import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
@@ -43,7 +43,6 @@ async function stopReading(): Promise<void> {
 }
 
 type Suspension = {
-	/** The action of Ctrl-Z. */
 	readonly suspend: () => void;
 	readonly lendTerminal: EffectContext['lendTerminal'];
 };

@@ -5,17 +5,17 @@ are discarded, because their bytes must never be read as keys. Pasted text is le
 
 export type MouseEvent = {
 	readonly kind: 'click' | 'wheel-up' | 'wheel-down';
-	/** Both count from 0 at the upper left corner. */
+	/** Columns and rows count from 0 at the upper left corner. */
 	readonly column: number;
 	readonly row: number;
 };
 
-/** A report after its Escape. */
+/** A report without its leading Escape. */
 const report = /^\[<(?<button>\d{1,3});(?<column>\d{1,5});(?<row>\d{1,5})(?<end>m)/iv;
 const unfinished = /^\[(?:<[\d;]{0,20})?$/v;
 /** The beginning of a report, followed by anything. */
 const likeReport = /^\[<[\d;]*[\u{40}-\u{7E}]?/v;
-/** The form before SGR, used by terminals that know no other. Its three bytes could be any keys. */
+/** A report in the older form `ESC [ M`, from terminals without SGR reports. Its three bytes can be any keys. */
 const old = /^\[M[\s\S]{0,3}/v;
 const oldLength = 5;
 
@@ -34,7 +34,7 @@ function eventOf({button, column, row, end}: Readonly<Record<string, string>>): 
 }
 
 type MouseFilter = {
-	/** Takes input of the terminal. Returns the part that belongs to the keys. */
+	/** Returns the terminal input without mouse reports. */
 	readonly push: (chunk: string) => string;
 };
 
@@ -158,5 +158,4 @@ export function createMouseInput(terminal: NodeJS.ReadStream): MouseInput {
 /** Terminals without a mouse, and terminals that print unknown escape sequences. */
 const withoutMouse = /^$|^(?:dumb|linux|ansi|cons25|sun|emacs|eterm|vt\d+|unknown)/v;
 
-/** Whether a terminal with this TERM can have a mouse. */
 export const mayHaveMouse = (name = ''): boolean => !withoutMouse.test(name);

@@ -1,4 +1,3 @@
-/** The panel of events, newest first. */
 import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {AuditEntry} from '../../core/model/types.js';

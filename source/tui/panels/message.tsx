@@ -71,7 +71,6 @@ const messageOf = remembering(
 	(state): Message | undefined => state.flash ?? standingMessage(state),
 );
 
-/** Returns the number of rows that match the filter being typed. */
 function filterCount(state: State): string {
 	const table = focusedTable(state);
 	if (table === processTable) {

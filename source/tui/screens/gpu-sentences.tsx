@@ -17,7 +17,6 @@ import {Label} from '../widgets/label.js';
 /** Returns a percentage to tens, so that it does not change with each scan. */
 const about = (percent: number): string => `${Math.round(percent / 10) * 10} percent`;
 
-/** Joins the parts that there are. */
 export const sentence = (parts: ReadonlyArray<string | undefined>): string =>
 	parts.filter((part) => part !== undefined && part !== '').join(', ');
 
@@ -47,7 +46,6 @@ function endWords({lease, remainingSeconds}: StatusRow): string | undefined {
 		: `ends in ${roughDuration(Math.max(60, remainingSeconds))}`;
 }
 
-/** A GPU in a sentence. */
 export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 	const {requester} = useSettings();
 	const isScanned = useMonitor(({observation}) => observation !== undefined);

@@ -68,17 +68,17 @@ function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 	);
 }
 
-/** Cells and lines of a panel that is read aloud. */
+/** Size of a panel that is read aloud, in cells and lines. */
 const panelSize = {width: 100, rows: 10} as const;
 
-/** The panel that has the focus, beyond the GPUs. */
+/** The focused panel, except the GPU table, whose rows are already sentences. */
 function FocusedPanel(): ReactElement | undefined {
 	const focus = useMonitor(({panels}) => panels.focus);
 	const PanelView = panelViews[focus];
 	return focus === 'table' ? undefined : <PanelView {...panelSize} />;
 }
 
-/** The message while there is a new one, or something is typed. Standing troubles are in the first sentence, without their age. */
+/** A new message, or a line being typed. Lasting problems are in the first sentence instead, without their age. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
 		(state) =>

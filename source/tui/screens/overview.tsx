@@ -10,7 +10,6 @@ import {useMonitor} from '../state/use-monitor.js';
 import {useStyle} from '../themes/theme-context.js';
 import {panelViews} from './panel-views.js';
 
-/** Panels one below another. */
 function PanelStack({stack}: {readonly stack: Stack}): ReactElement {
 	return (
 		<Box flexDirection="column">
@@ -22,7 +21,6 @@ function PanelStack({stack}: {readonly stack: Stack}): ReactElement {
 	);
 }
 
-/** A line between the last panel and the message. */
 function Rule(): ReactElement {
 	const {color, dimColor} = useStyle('frame');
 	return (

@@ -1,4 +1,3 @@
-/** Which component shows each panel. */
 import type {ComponentType} from 'react';
 import type {PanelId} from '../layout.js';
 import {DetailPanel} from '../panels/detail/detail-panel.js';

@@ -16,7 +16,7 @@ function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		// Panels fit their width. To clip all text sideways would cost a tenth of each frame.
+		// Panels fit their width. Clipping all text at the right edge would take a tenth of the time of each frame.
 		<Box
 			flexDirection="column"
 			width={columns}

@@ -34,7 +34,6 @@ export type Action = LiveUpdate | Answer | FormAction | PointerAction | {readonl
 
 export type Dispatch = (action: Action) => void;
 
-/** Opens and closes dialogs. */
 export type DialogIntent =
 	| 'open-help'
 	| 'close-dialog'

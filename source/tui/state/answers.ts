@@ -26,7 +26,6 @@ export type Answer =
 			readonly undo?: readonly Released[];
 			readonly dialog: Dialog;
 	  }
-	/** An update of a live output. */
 	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'options-applied'; readonly values: OptionValues}
@@ -101,7 +100,6 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	'wait-ended': afterWaitingUpdate,
 };
 
-/** Tells answers from other actions. */
 export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(after, action.kind);
 
 export const afterAnswer = (state: State, answer: Answer): State =>

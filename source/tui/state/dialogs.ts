@@ -19,7 +19,6 @@ export type FormField = {
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;
-	/** Maximum of a count. */
 	readonly most?: number;
 	/** Returns the hint and the maximum for the current values. */
 	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
@@ -40,7 +39,6 @@ export type Confirmation<About = unknown> = About & AskingDialogBase & {readonly
 /** `y` means yes, and the command adds keys for choosing. */
 export type Choice<About = unknown> = About & AskingDialogBase & {readonly kind: 'choice'};
 
-/** Dialogs that ask for an action. */
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 
 /** A process when the dialog opened. Newer values are shown while the process runs. */
@@ -48,7 +46,6 @@ export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow}
 
 export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | OptionsDialog | {readonly kind: 'help'};
 
-/** Narrows to dialogs that ask for an action. */
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
 	dialog !== undefined && !['help', 'output', 'process', 'columns', 'options'].includes(dialog.kind);
 

@@ -1,4 +1,3 @@
-/** Applies keys to a form. */
 import type {Form, FormField} from './dialogs.js';
 import {edit, fieldOf, insert, isEdit, type Edit, type TextField} from './text-field.js';
 
@@ -41,7 +40,6 @@ const moves = {
 	decrease: (form) => step(form, -1),
 } as const satisfies Readonly<Record<string, (form: Form) => Form>>;
 
-/** Tells form actions from other actions. */
 export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
 	action.kind === 'typed' || isEdit(action.kind) || Object.hasOwn(moves, action.kind);
 

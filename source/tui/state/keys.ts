@@ -8,7 +8,6 @@ import {promptOf} from './table/tables.js';
 export const modes = [
 	...panelNames,
 	'filter',
-	/** A search being typed. */
 	'search',
 	'form',
 	/** A form whose request was refused because the GPUs are taken. */
@@ -20,9 +19,7 @@ export const modes = [
 	/** An output with lines to open. */
 	'list',
 	'help',
-	/** The dialog of a process. */
 	'process',
-	/** The column chooser. */
 	'columns',
 	'options',
 	/** The screen is too small to show the effect of a key. */
@@ -31,13 +28,11 @@ export const modes = [
 
 export type Mode = (typeof modes)[number];
 
-/** Narrows to the modes of panels. */
 export const isPanelMode = (mode: Mode): mode is PanelName => (panelNames as readonly Mode[]).includes(mode);
 
 /** Tables whose rows can be selected, sorted, filtered and tagged. */
 export const tableModes = ['table', 'processes'] as const satisfies readonly Mode[];
 
-/** Returns the current mode. */
 export function modeOf(state: State): Mode {
 	const {dialog} = state;
 	if (isTooSmall(state)) {
@@ -71,8 +66,8 @@ export type KeyHint = {
 	readonly modes: readonly Mode[];
 	/** Names as {@link keyNames} gives them. */
 	readonly keys: readonly string[];
-	/** For the help: its group, and what it does; bindings of the same words share a line. Without any it is not listed there. */
+	/** For the help: the group, and the effect of the key. Bindings with the same effect share a line. Bindings without `help` are not listed. */
 	readonly help?: readonly [group: HelpGroup, words: string];
-	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
+	/** For the footer: the key, one word, and a rank, which defaults to 0. Hints with larger ranks are left out first. */
 	readonly footer?: readonly [key: string, word: string, soon?: number];
 };

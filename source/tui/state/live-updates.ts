@@ -15,20 +15,20 @@ import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';
 
-/** The newest stand on top: what is being read further below stays where it is. */
+/** Adds new events at the top. A user who has scrolled down continues to see the same events. */
 function withEvents(state: State, entries: readonly AuditEntry[]): State {
 	const arrived = {...state, events: {...state.events, problem: undefined, entries}};
 	const line = state.panels.scroll.events;
 	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
 }
 
-/** How many were not there before; none where nothing that was there is left. */
+/** Returns the number of new events, or 0 if the newest of the earlier events is gone. */
 function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): number {
 	const last = now.findLastIndex(({id}) => id === before.at(-1)?.id);
 	return last === -1 ? 0 : now.length - 1 - last;
 }
 
-/** GPUs of this account by the end that was reminded of. */
+/** Maps the user's GPUs to the end of the reservation that a reminder was recorded for. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
 	new Map(
 		holdingsIn(gpus)
@@ -37,10 +37,7 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 			.map(({index, lease}) => [index, lease.remindedOf!]),
 	);
 
-/**
-The monitor's own word on a reservation that ends soon, shown when this monitor or another has taken over the reminding. Undefined when there is
-nothing new to say.
-*/
+/** Returns a reminder of reservations that end soon, once this monitor or another one has recorded the reminder. Undefined if there is none. */
 function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
 	const known = before === undefined ? undefined : remindedIn(before, requester);
 	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
@@ -71,7 +68,6 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	};
 }
 
-/** The use of the GPU by each process. */
 const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 	new Map(
 		keyedProcesses(gpus.map((reading) => ({index: reading.index, reading, processes: reading.processes ?? []}))).map(
@@ -88,7 +84,7 @@ const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 		),
 	);
 
-/** A failed scan takes nothing away: the last readings stay, with their age. */
+/** Applies a scan. After a failed scan, the last readings stay, with their age. */
 function withScan(state: State, observation: Observation, nowMs: number): State {
 	const {failure} = observation;
 	if (failure === undefined) {

@@ -1,6 +1,4 @@
-/** Messages of the monitor, at the foot of the screen and in its dialogs. */
-
-/** A message to the user. */
+/** A message at the foot of the screen. */
 export type Flash = {
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly text: string;
@@ -8,7 +6,7 @@ export type Flash = {
 	readonly command?: string;
 	/** The suggested next input. */
 	readonly next?: string;
-	/** Monotonic. Undefined: it stays until a key is pressed. */
+	/** On the monotonic clock. Undefined for a message that stays until a key is pressed. */
 	readonly untilMs?: number;
 };
 
@@ -16,14 +14,14 @@ export type Flash = {
 export type Complaint = {
 	readonly message: string;
 	readonly hint?: string;
-	/** Others have the GPUs now: one can stand in the queue for them. */
+	/** Whether the request can wait in the queue, because others have the GPUs now. */
 	readonly canWait?: boolean;
 };
 
 /** A request of this monitor that waits in the queue. */
 export type Waiting = {
 	readonly id: number;
-	/** How it goes: its position in the queue, what it waits for. */
+	/** The position in the queue, and what the request waits for. */
 	readonly words: string;
 };
 

@@ -1,21 +1,20 @@
-/** State changes by the mouse: a click selects, sorts or goes somewhere, and the wheel moves by lines. */
+/** State changes by the mouse: a click selects, sorts or focuses, and the wheel moves by lines. */
 import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
 import {type State, withFlash} from './state.js';
 import {tables} from './table/tables.js';
 import {offeredOptions} from './view/options.js';
 
-/** Something of a panel. */
+/** The target of a click. */
 export type Pointed =
 	/** Index among all rows. */
 	| {readonly on: 'row'; readonly panel: TableName; readonly index: number}
-	/** Title of a column. */
 	| {readonly on: 'heading'; readonly panel: TableName; readonly key: string}
 	| {readonly on: 'panel'; readonly panel: PanelName};
 
 export type PointerAction =
 	| {readonly kind: 'pointed'; readonly at: Pointed}
-	/** The wheel, over a panel; below zero it goes up. */
+	/** The wheel over a panel. `lines` is negative when the wheel turns up. */
 	| {readonly kind: 'wheeled'; readonly panel: PanelName; readonly lines: number}
 	/** A field of the open form, or a row of the options. */
 	| {readonly kind: 'field-pointed'; readonly field: number};
@@ -55,7 +54,7 @@ export const afterPointer = (state: State, action: PointerAction): State =>
 export const isPointerAction = (action: {readonly kind: string}): action is PointerAction =>
 	['pointed', 'wheeled', 'field-pointed'].includes(action.kind);
 
-/** Listens to the mouse, or leaves it to the terminal. */
+/** Turns the mouse on, or leaves it to the terminal. */
 export function toggleMouse(state: State): State {
 	const {hasMouse, isInGnuScreen} = state.settings;
 	if (hasMouse !== true) {

@@ -1,4 +1,4 @@
-/** A pause: what is shown stands still, while everything behind it goes on. */
+/** The pause: the screen stands still, while updates continue behind it. */
 import type {Shown, State} from './state.js';
 
 const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, processHistory}: State): Shown => ({
@@ -10,7 +10,7 @@ const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, pro
 	processHistory,
 });
 
-/** Begins one, or ends it and shows the newest. */
+/** Starts a pause, or ends it and shows the newest values. */
 export const togglePause = (state: State): State =>
 	state.pause === undefined
 		? {...state, pause: {sinceMs: state.nowMs, latest: shownOf(state)}}
@@ -19,7 +19,7 @@ export const togglePause = (state: State): State =>
 /** The current state, even during a pause. */
 export const latestOf = (state: State): Shown => state.pause?.latest ?? state;
 
-/** Lets live updates in behind the paused screen. */
+/** Applies a live update behind the paused screen. */
 export function behindPause(state: State, change: (state: State) => State): State {
 	const {pause} = state;
 	if (pause === undefined) {

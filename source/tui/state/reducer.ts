@@ -1,4 +1,4 @@
-/** The next state, purely. */
+/** The reducer of the monitor's state, a pure function. */
 import {commandLineIntents, withText} from './command-line/reduce.js';
 import type {DialogIntent, Action} from './actions.js';
 import {panelIntents} from './panels/reduce.js';
@@ -40,7 +40,7 @@ const intents = {
 const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
 	Object.hasOwn(intents, action.kind);
 
-/** Text typed into whatever stands over the panels. */
+/** Applies typed text to the open dialog. */
 function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 	if (dialog.kind === 'form') {
 		return changeForm(dialog, action);
@@ -76,7 +76,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
 	}
 
-	// The next answers after a pause bring everything.
+	// Ignored during a pause. The next update brings everything.
 	if (action.kind === 'hosts-arrived' && state.pause !== undefined) {
 		return state;
 	}
@@ -90,7 +90,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 
 const mostErrors = 50;
 
-/** An error stays on the screen until a key is pressed, and among the events. */
+/** Adds a new error to the events, where it stays after the message is gone. */
 function withOwnError(before: State, after: State): State {
 	const {flash, events} = after;
 	return flash === before.flash || flash?.level !== 'error'

@@ -17,7 +17,7 @@ import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
 
-/** How long a success, or a reason why not, is shown. */
+/** How long a success, or the reason for a refusal, is shown. */
 export const flashMs = 4000;
 
 /** Settings of the monitor. The options dialog changes the appearance and the scan interval, and the rest stays the same. */
@@ -26,19 +26,19 @@ export type Settings = Appearance &
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
 	> & {
-		/** The location of the store, for people. */
+		/** The store's location, in the form shown to users. */
 		readonly storeLocation: string;
-		/** The terminal may have a mouse. */
+		/** Whether the terminal may have a mouse. */
 		readonly hasMouse?: boolean;
-		/** Whether it is listened to at the beginning; true unless said otherwise. */
+		/** Whether the mouse is on at the start. Defaults to true. */
 		readonly isMouseWanted?: boolean;
-		/** Within the program screen, which holds Escape back while the mouse is listened to. */
+		/** Whether the terminal is GNU screen, which holds Escape back while the mouse is on. */
 		readonly isInGnuScreen?: boolean;
-		/** For a screen reader: sentences, line by line, nothing side by side. */
+		/** Whether the screen is sentences for a screen reader, line by line. */
 		readonly isLinear: boolean;
 		readonly memoryThresholdMiB: number;
 		readonly scanIntervalMs: number;
-		/** A time of day from seconds since the epoch: `14:32:07`. */
+		/** Formats seconds since the epoch as a time of day, such as `14:32:07`. */
 		readonly formatTime: (seconds: number) => string;
 	};
 
@@ -55,38 +55,34 @@ export type State = {
 	/** The monotonic clock at the last tick or arrival. */
 	readonly nowMs: number;
 	readonly connection: Connection;
-	/** The last one that was read; it stays when the store is lost. */
+	/** The last snapshot, which stays while the store is unreachable. */
 	readonly snapshot?: Snapshot;
 	readonly snapshotAtMs: number;
-	/** The last scan that succeeded; it stays when a later one fails. */
+	/** The last successful scan, which stays after a later scan fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
-	/** The table of GPUs. */
 	readonly table: TableState<SortKey>;
 	readonly processes: TableState<ProcessSortKey>;
 	readonly queue: TableState<'position'>;
 	readonly hosts: TableState<HostSortKey>;
-	/** Other hosts that answered or failed at least once. */
 	readonly seenHosts: readonly SeenHost[];
 	readonly panels: PanelsState;
 	readonly search: SearchState;
-	/** The preset and the columns. */
 	readonly view: ViewState;
-	/** Clicks and the wheel come here, and are not the terminal's. */
+	/** Whether clicks and the wheel go to the monitor instead of the terminal. */
 	readonly isMouseOn?: boolean;
-	/** The data of the graphs. */
 	readonly history: UtilizationHistory;
 	readonly processHistory: ProcessHistory;
 	readonly events: Events;
-	/** The last one that was asked for. */
+	/** The last requested report. */
 	readonly report?: ShownReport;
-	/** The data of graphs that go further back than this monitor has seen. */
+	/** The load history, for graphs that go further back than this session. */
 	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
-	/** The release that `z` can undo, and until when on the monotonic clock. */
+	/** The release that `z` can undo, until a time on the monotonic clock. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
-	/** The queue entry of this monitor. */
+	/** Requests of this monitor that wait in the queue. */
 	readonly waits: readonly Waiting[];
 	/** The pause. Updates that arrive during it are kept for later. */
 	readonly pause?: Pause;
@@ -94,16 +90,16 @@ export type State = {
 
 /** The search in tables and the queue. It moves the selection, and hides no row. */
 export type SearchState = {
-	/** Words that a row must all hold, in any case. Empty before the first search. */
+	/** Words that a row must all contain, ignoring case. Empty before the first search. */
 	readonly text: string;
-	/** Whether the search is still being typed. */
+	/** The search being typed, if any. */
 	readonly prompt?: TextField;
 };
 
-/** So many events are kept; `canhazgpu events` has them all. */
+/** Number of events that are kept. `canhazgpu events` shows all. */
 export const mostEvents = 300;
 
-/** The events that are shown: what happened to the pool, and what went wrong in this monitor. */
+/** Events of the pool, and errors of this monitor. */
 type Events = {
 	/** Oldest first. */
 	readonly entries: readonly AuditEntry[];
@@ -129,7 +125,6 @@ const graphWindowMs = 5 * 60 * 1000;
 export const emptyGraphs = (scanIntervalMs: number): UtilizationHistory =>
 	emptyHistory({windowMs: graphWindowMs, stepMs: 1000, coverMs: Math.max(scanIntervalMs, 1000) * 2.5});
 
-/** Returns the step of the graphs of processes. */
 export const processStepMs = (scanIntervalMs: number): number => Math.max(scanIntervalMs, 1000);
 
 export const initialState = (settings: Settings, size: Size, nowMs: number, flash?: Flash): State => ({
@@ -154,16 +149,16 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	flash,
 });
 
-/** The moment that is shown: now, or when the pause began. */
+/** The time that is shown: now, or the start of the pause. */
 const shownMs = ({nowMs, pause}: State): number => pause?.sinceMs ?? nowMs;
 
-/** The store's clock at the moment that is shown, carried on from the last read. Undefined before the first. */
+/** Returns the store's clock at the time that is shown, continued from the last read. Undefined before the first read. */
 export const storeNow = (state: State): number | undefined =>
 	state.snapshot && state.snapshot.now + Math.max(0, shownMs(state) - state.snapshotAtMs) / 1000;
 
 export const gpuCountOf = ({snapshot}: State): number => snapshot?.gpus.length ?? 0;
 
-/** Stands in for a scan until one has succeeded. */
+/** Returns a placeholder until the first successful scan. */
 const notScanned = (message: string): Observation => ({
 	provider: 'fake',
 	takenAtMs: 0,
@@ -195,7 +190,7 @@ export const rowsOf = remembering(
 	},
 );
 
-/** Says something at the foot of the screen, for a few seconds. */
+/** Shows a message at the foot of the screen for a few seconds. */
 export const withFlash = (state: State, level: Flash['level'], text: string): State => ({
 	...state,
 	flash: {level, text, untilMs: state.nowMs + flashMs},

@@ -6,7 +6,7 @@ import type {State} from './state.js';
 export type StateStore = {
 	readonly getState: () => State;
 	readonly dispatch: Dispatch;
-	/** Returns the way to stop. */
+	/** Returns a function that unsubscribes. */
 	readonly subscribe: (listener: () => void) => () => void;
 };
 

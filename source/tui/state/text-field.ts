@@ -31,7 +31,6 @@ export function insert(field: TextField, text: string): TextField {
 export type Edit =
 	'delete-before' | 'delete-after' | 'clear-field' | 'caret-left' | 'caret-right' | 'caret-start' | 'caret-end';
 
-/** Tells edits from other intents. */
 export const isEdit = (kind: string): kind is Edit =>
 	kind.startsWith('caret-') || kind.startsWith('delete-') || kind === 'clear-field';
 
@@ -76,7 +75,6 @@ export function edit(field: TextField, change: Edit): TextField {
 	}
 }
 
-/** An edit, or typed or pasted text. */
 export type FieldChange = Edit | {readonly text: string};
 
 export const changed = (field: TextField, change: FieldChange): TextField =>

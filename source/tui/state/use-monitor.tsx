@@ -1,4 +1,3 @@
-/** The monitor's state for components. */
 import {createContext, use, useSyncExternalStore} from 'react';
 import type {Dispatch} from './actions.js';
 import type {State} from './state.js';

@@ -6,7 +6,6 @@ import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
 
 export type CellProperties<Row> = {
 	readonly row: Row;
-	/** Cells of the column. */
 	readonly width: number;
 	/** The neighboring rows in view. */
 	readonly above?: Row;
@@ -21,7 +20,6 @@ export type DataColumn<Row> = {
 	/** Blanks before the column. Defaults to 1. */
 	readonly gap?: number;
 	readonly Cell: ComponentType<CellProperties<Row>>;
-	/** Returns the emphasis of a cell. */
 	readonly emphasisOf?: (cell: CellProperties<Row>) => Emphasis;
 };
 
@@ -105,7 +103,6 @@ type Properties<Row> = Cells<Row> & {
 	/** Lines of the panel, the head included. */
 	readonly height: number;
 	readonly width: number;
-	/** Index of the selected row. */
 	readonly selected?: number;
 	readonly isTagged?: (row: Row) => boolean;
 	/** Returns the content that replaces the cells of a row, or undefined for the cells. */
@@ -124,7 +121,6 @@ type Properties<Row> = Cells<Row> & {
 /** Blanks on each side of the line between two blocks. */
 const blockGap = 1;
 
-/** Returns the width of each of several blocks. */
 export const blockWidthOf = (width: number, blocks: number): number =>
 	Math.floor((width - (2 * blockGap + 1) * (blocks - 1)) / blocks);
 

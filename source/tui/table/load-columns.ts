@@ -1,4 +1,3 @@
-/** Widths of columns in tables with bars. */
 import {
 	grown,
 	shrunk,

@@ -1,4 +1,3 @@
-/** Connects a panel's table to its state. */
 import {rangeText} from '../panels/shared/panel-frame.js';
 import type {TableName} from '../state/panels/state.js';
 import {firstRowIn} from '../state/table/reduce.js';

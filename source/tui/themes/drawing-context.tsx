@@ -1,4 +1,3 @@
-/** The drawing abilities of the terminal. */
 import {createContext, use} from 'react';
 import type {GraphCharacters} from '../../format/monitor-settings.js';
 

@@ -6,5 +6,4 @@ import type {Tone} from './tones.js';
 /** Provides the styles of all tones: `<ThemeContext value={stylesOf('dark')}>`. Without a provider, text has no colors. */
 export const ThemeContext = createContext<Styles>(stylesOf('mono'));
 
-/** Returns the style of a tone in the current theme. */
 export const useStyle = (tone: Tone): Style => use(ThemeContext)[tone];

@@ -5,7 +5,6 @@ type Properties = {
 	/** The key as written, such as `Space`. */
 	readonly name: string;
 	readonly word: string;
-	/** Whether the key does nothing now. */
 	readonly isDisabled?: boolean;
 };
 

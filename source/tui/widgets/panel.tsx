@@ -6,7 +6,6 @@ import {Label} from './label.js';
 import {opaque} from './opaque.js';
 
 type Properties = {
-	/** Shown in the upper border. */
 	readonly title: ReactNode;
 	/** Shown at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;

@@ -7,7 +7,6 @@ import {Label} from './label.js';
 type Properties = {
 	readonly field: TextField;
 	readonly width: number;
-	/** Whether the caret is shown. */
 	readonly isFocused?: boolean;
 };
 

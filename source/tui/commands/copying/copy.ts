@@ -1,4 +1,4 @@
-/** `y`: copies the line that gives GPUs to a shell. */
+/** `y`: copies a shell line that selects the GPUs, such as `export CUDA_VISIBLE_DEVICES=0,1`. */
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {rowsOf, type State} from '../../state/state.js';
 import {toClipboard} from '../shared/clipboard.js';

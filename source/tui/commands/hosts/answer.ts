@@ -1,4 +1,4 @@
-/** The outcome of a command on another host, in the words printed there. */
+/** Changes a reservation on another host, and turns its output into an outcome. */
 import {CanhazgpuError} from '../../../errors.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -7,10 +7,9 @@ import type {Complaint} from '../../state/messages.js';
 import type {EffectContext, Outcome} from '../command.js';
 import type {RemoteHolding} from './target.js';
 
-/** Exit code: others have the GPUs. */
+/** Exit code for GPUs that are not available. */
 const notNow = 3;
 
-/** Returns the printed error and its hint. */
 function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
@@ -38,7 +37,7 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 }
 
 /**
-Asks an older version again before changing a reservation by GPU numbers: the GPUs may belong to somebody else by now, or to a later
+Asks a host without `--lease` again before a change by GPU numbers. The GPUs may now belong to somebody else, or to a later
 reservation of the same user.
 
 @throws CanhazgpuError if the reservation is not the one that was shown.
@@ -58,14 +57,14 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHo
 	}
 }
 
-/** Recognizes versions without the flag: older versions of this program, and the Go program. */
+/** Whether the host does not know the flag `--lease`, like the Go program and older versions of this program. */
 const knowsNoLease = ({exitCode, stderr}: HostAnswer): boolean => exitCode !== 0 && stderr.includes('--lease');
 
 /**
-Changes a reservation on another host. That host compares its id in the same step, so that a later reservation of the same GPUs is never hit.
+Changes a reservation on another host. That host compares its id in the same step, so that a later reservation of the same GPUs is never changed.
 
 @param words - The command and its flags, which name the reservation by its id if there is one.
-@throws CanhazgpuError Where the connection fails, or an older version tells that it is another reservation by now.
+@throws CanhazgpuError if the connection fails, or if an older version now reports another reservation.
 */
 export async function changeOnHost<Held extends RemoteHolding>(
 	context: EffectContext,

@@ -76,7 +76,7 @@ function flashOf(
 	};
 }
 
-/** Messages of the Go program and of earlier versions. */
+/** Error messages of the Go program and of earlier versions for an unknown flag. */
 const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
 
 /** Returns the outcome. An older program refuses an unknown request by the name of its flag, which belongs to a field of the dialog. */
@@ -120,7 +120,7 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
 
-/** Also provides the dialog of the key for the selected GPU. */
+/** Also performs and draws the dialog of {@link reserveThisOverHosts}. */
 export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 	name: 'reserve-here',
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
@@ -130,7 +130,7 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 		return shellCommand(['canhazgpu', command!, '--on', form.host, ...flags]);
 	},
 	async perform(context, form, willWait) {
-		// Checks the input before anything is sent.
+		// Throws for invalid input, before anything is sent.
 		const reservation = reservationOf(form);
 		if (willWait) {
 			return waitOnHost(context, form);

@@ -17,7 +17,6 @@ const ownState = (state: State, gpu: number): State => ({
 /** A command that acts on this host as in the GPU table, and on other hosts by ssh. */
 type Pair<Asking> = {
 	readonly own: Pick<MonitorCommand, 'reasonAgainst' | 'open'>;
-	/** Returns why the command is disabled for the host of this line, or undefined. */
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
 	readonly open: (line: HostLine, state: State) => Asking;
 };
@@ -95,7 +94,6 @@ export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'):
 		: `${name} is held by ${holder}: only the holder can ${action} it`;
 }
 
-/** Returns the lines of a host's GPUs. */
 export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
 	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
 
@@ -108,7 +106,6 @@ export function nodesOf(state: State, host: string): ReadonlyMap<string, readonl
 	return nodes.size === 0 ? undefined : nodes;
 }
 
-/** Returns all GPUs of the line's reservation. */
 export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
 	gpu.lease_id === undefined
 		? [gpu.gpu_id]

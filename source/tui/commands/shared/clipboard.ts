@@ -1,9 +1,8 @@
-/** Copies text to the clipboard with OSC 52. */
 import {Buffer} from 'node:buffer';
 import type {EffectContext} from '../command.js';
 
 /**
-Returns the escape sequence that puts text into the clipboard (OSC 52). It works over ssh and in many terminals, none of which confirms it.
+Copies text to the clipboard with OSC 52. The sequence works over ssh and in many terminals, none of which confirms the copy.
 Tmux may keep the sequence or pass on a wrapped one, so both forms are sent.
 */
 export function toClipboard({ports, writeTerminal}: EffectContext, text: string): void {

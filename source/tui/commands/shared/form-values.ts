@@ -1,4 +1,3 @@
-/** Values typed into a form. */
 import {CanhazgpuError} from '../../../errors.js';
 import {parseDuration, shortestHoldSeconds} from '../../../core/rules/leases/durations.js';
 import type {Form} from '../../state/dialogs.js';

@@ -31,7 +31,7 @@ function parseTheme(text: string): Partial<OptionValues> {
 	return {theme};
 }
 
-/** Longer intervals would leave the screen without news. `top --interval` still takes them. */
+/** Maximum scan interval, so that the screen does not stand still for too long. `top --interval` accepts longer ones. */
 const longestIntervalSeconds = 3600;
 
 function parseInterval(text: string): Partial<OptionValues> {

@@ -1,11 +1,9 @@
-/** Reasons that disable several commands. */
 import {gpuTable, selectedGpu} from '../../state/gpus/rows.js';
 import type {State} from '../../state/state.js';
 import {noRowIn} from '../../state/table/table.js';
 
 type Reason = (state: State) => string | undefined;
 
-/** Returns a function that gives the first of several reasons. */
 export const firstReason =
 	(...reasons: readonly Reason[]): Reason =>
 	(state) => {
@@ -25,7 +23,7 @@ export const reasonAgainstDoing: Reason = ({settings}) =>
 export const reasonAgainstGpus: Reason = (state) =>
 	selectedGpu(state) === undefined ? noRowIn(gpuTable, state) : undefined;
 
-/** The reason against any change of the pool. */
+/** Returns the reason that disables every change of the pool, or undefined. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
 	switch (connection.kind) {
 		case 'connecting': {

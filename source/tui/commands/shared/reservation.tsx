@@ -49,7 +49,6 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	}
 }
 
-/** Reserves now, or fails. */
 export async function reserveNow(world: EngineWorld, requester: Requester, reservation: Reservation): Promise<Outcome> {
 	const {gpus} = reservation;
 	try {
@@ -70,7 +69,6 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 	}
 }
 
-/** Reserves now, or waits in the queue. */
 async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
 	const {requester} = store.getState().settings;
 	const {count, gpus, durationSeconds, note, force, need, strategy} = reservation;
@@ -122,7 +120,6 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	);
 }
 
-/** The dialog of a reservation, and its actions. */
 export const reservationDialog: Pick<
 	MonitorCommandOf<ReserveForm>,
 	'shellCommand' | 'perform' | 'submitWord' | 'Dialog'

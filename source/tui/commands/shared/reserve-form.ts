@@ -1,4 +1,3 @@
-/** The form of a reservation: its fields, its values, and the equivalent flags. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {offersShares} from '../../../core/operations/engine.js';
 import type {StrategyName} from '../../../core/model/need.js';
@@ -59,7 +58,6 @@ const withKeys = (field: ReserveField): NewField => {
 	}
 };
 
-/** Returns the fields of a reservation. */
 export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
 	reserveFields(offer).map((field) => withKeys(field));
 

@@ -1,4 +1,3 @@
-/** Messages about settings that are saved in the user's config. */
 import {sanitize} from '../../../format/text/text.js';
 import type {Saved} from '../../ports.js';
 import {succeeded, type Outcome} from '../command.js';

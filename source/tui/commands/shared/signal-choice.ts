@@ -31,7 +31,6 @@ type Signal = {
 
 export type SignalChoice = Choice<Signal>;
 
-/** Returns the dialog before a signal is chosen. */
 export const signalChoice = (targets: readonly Target[], more: Partial<Signal> = {}): SignalChoice =>
 	choose('signal', {targets, chosen: 0, isTogether: false, signal: 'SIGTERM', ...more});
 

@@ -29,7 +29,7 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 		endText(lease, now),
 	].join(', ');
 
-/** Other lines of the dialog on the smallest screen. */
+/** Lines of the dialog besides the groups, on the smallest screen. */
 const otherLines = 13;
 const mostGroups = 6;
 

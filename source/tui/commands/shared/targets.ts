@@ -31,8 +31,8 @@ export function leaseOn({snapshot, settings}: State, gpu: number | undefined): L
 }
 
 /**
-Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of `e` and `y`. A reservation with two ends, or half an export
-line, is never intended.
+Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of `e` and `y`. Untagged, a reservation is always extended and
+exported as a whole.
 */
 export function reservationGpus(state: State): readonly number[] {
 	const lease = leaseOn(state, selectedGpu(state));
@@ -88,7 +88,6 @@ function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAct
 		: undefined;
 }
 
-/** `targets` can be empty. */
 function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[]): string | undefined {
 	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
 	const isAmongOthers = targets.some(({index}) =>
@@ -137,7 +136,7 @@ export function reasonAgainstTargets(state: State, action: LeaseAction): string 
 	return `GPU ${first.index} is ${what}: ${why}`;
 }
 
-/** Maximum number of GPUs named one by one. */
+/** Maximum number of GPUs to list individually. */
 const mostNamed = 8;
 
 /** Returns `GPU 3`, `GPUs 1,3` or `12 GPUs`. */
@@ -161,7 +160,7 @@ export const commandOn = (
 type Targeted = {
 	readonly word: 'released' | 'extended';
 	readonly targets: readonly HeldPart[];
-	/** The targets that were changed. */
+	/** Indices of the changed GPUs. */
 	readonly done: readonly number[];
 	readonly notYours: readonly HeldPart[];
 };

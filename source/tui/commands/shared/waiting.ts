@@ -1,4 +1,3 @@
-/** Requests of this monitor that wait in the queue. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {Dispatch} from '../../state/actions.js';

@@ -20,7 +20,6 @@ import {DetailGraphs} from './graphs.js';
 import {Holding, HoldingWords, Note, Share} from './holding.js';
 import {ProcessHead, ProcessLine, usePlacedProcesses} from './process-list.js';
 
-/** Returns one element for each line about a GPU. */
 function useLines(row: StatusRow, width: number, hasHead: boolean): readonly ReactElement[] {
 	const waiters = waitersOf(useMonitor(waitingOf), row.index);
 	const driverVersion = useMonitor(({observation}) => observation?.driverVersion);

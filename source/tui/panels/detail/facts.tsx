@@ -42,7 +42,6 @@ export function Waiters({names, width}: {readonly names: readonly string[]; read
 	);
 }
 
-/** The reason and the age of a drain. */
 export function Drain({row: {drain}}: Properties): ReactElement {
 	const now = useMonitor(storeNow);
 	const since = drain?.since;

@@ -1,4 +1,3 @@
-/** The graphs of the selected GPU, with the holders below the curve. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {firstColumnMs} from '../../../core/live/utilization-history.js';

@@ -70,7 +70,6 @@ function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** The holder of a GPU, its fault, and the end of the reservation. */
 function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const {frame} = useDrawing();
@@ -156,7 +155,6 @@ export const Holding = ({row}: {readonly row: StatusRow}): ReactElement => (
 
 type ShareProperties = {readonly share: NonNullable<StatusRow['shares']>[number]; readonly index: number};
 
-/** A share of a GPU: owner, size, end and note. */
 export function Share({share, index}: ShareProperties): ReactElement {
 	const {requester} = useSettings();
 	return (

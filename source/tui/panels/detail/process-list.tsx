@@ -71,7 +71,6 @@ const titles = Object.fromEntries(columns.map(({name, title}) => [name, title]))
 
 export type PlacedProcess = {
 	readonly process: GpuProcess;
-	/** Depth in the process tree. */
 	readonly depth: number;
 };
 

@@ -1,4 +1,3 @@
-/** The cells of the table of GPUs. */
 import type {ComponentType, ReactElement} from 'react';
 import {Box} from 'ink';
 import {seriesOf} from '../../../core/live/utilization-history.js';
@@ -21,14 +20,14 @@ import {ProcessCell} from './process-cell.js';
 
 type Properties = CellProperties<TableRow>;
 
-/** A text, or a dash where there is none. */
+/** A text, or a dash for a missing text. */
 const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
 	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
 
 const rounded = (value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${Math.round(value)}${unit}`;
 
-/** The GPUs of a row. Of a list that is too long, the count at its end stays in view. */
+/** The GPUs of a row. A list that is too long is shortened, but keeps the count at its end. */
 function GpuNumbers({row, width}: Properties): ReactElement {
 	const words = gpuText(row);
 	const count = words.indexOf(' ');
@@ -39,7 +38,7 @@ function GpuNumbers({row, width}: Properties): ReactElement {
 	return <Label tone="strong">{shown}</Label>;
 }
 
-/** GPUs without a lease id, such as those that the Go program reserved, belong to no group. */
+/** Whether two rows belong to the same reservation. Reservations of the Go program have no lease id, and match none. */
 const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
 	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
 
@@ -61,11 +60,11 @@ function Owner({row, above, below}: Properties): ReactElement {
 	);
 }
 
-/** Returns the mean of what is known of several GPUs, value by value. */
+/** Returns the mean of the known values at each position. */
 const meanValues = (all: readonly Values[]): Values =>
 	all[0]!.map((_, index) => meanOf(all.map((values) => values[index])));
 
-/** Moves what was seen to the left end, so that a monitor just started does not draw far from the column's title. */
+/** Moves the first known value to the left end, so that the graph of a new monitor begins below the column's title. */
 const fromFirstKnown = (values: Values): Values => {
 	const first = values.findIndex((value) => value !== undefined);
 	return first === -1 ? [] : values.slice(first);

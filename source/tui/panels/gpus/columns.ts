@@ -1,4 +1,3 @@
-/** The columns of the table of GPUs: which are shown at a width, and how wide each is. */
 import {usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
 import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
 import {markerWidth} from '../../table/data-table.js';
@@ -6,9 +5,9 @@ import {loadColumns} from '../../table/load-columns.js';
 import {leastWithBar, numberWidth} from '../shared/readings.js';
 
 type Title = {
-	/** Above the column. */
+	/** Title above the column. */
 	readonly short: string;
-	/** For the list of all columns. */
+	/** Description in the column chooser. */
 	readonly meaning: string;
 };
 
@@ -33,7 +32,7 @@ export const gpuTitles: Readonly<Record<GpuColumnName, Title>> = {
 	numa: {short: 'NUMA', meaning: 'NUMA node'},
 };
 
-/** Cells of the terminal that each column needs, those of a bar included. */
+/** Minimum widths in cells, bars included. */
 const leastWidths: Readonly<Record<GpuColumnName, Omit<Column, 'name'>>> = {
 	gpu: {width: 3},
 	model: {width: 8},
@@ -55,7 +54,7 @@ const leastWidths: Readonly<Record<GpuColumnName, Omit<Column, 'name'>>> = {
 	numa: {width: 4, align: 'end'},
 };
 
-/** Columns in the order in which they are left out when there is no room. At 8 and 4 cells, a load is a number without a bar. */
+/** Columns to shrink or remove when space is short, in order. At 8 and 4 cells, a load is a number without a bar. */
 const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['note', 0],
 	['history', 0],
@@ -66,7 +65,7 @@ const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['memory', 8, 'at once'],
 	['utilization', 4, 'at once'],
 	['process', 0],
-	// These are shown because the user chose them, or because models differ.
+	// Removed last, because the user chose these columns, or because GPU models differ.
 	['pci', 0],
 	['numa', 0],
 	['clock', 0],
@@ -84,9 +83,8 @@ const growth: ReadonlyArray<GrowthRound<GpuColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 20, note: 44, process: 80},
 ];
 
-/** Facts besides the width that decide the columns. Users who come and go change none of them, so columns do not jump. */
+/** Facts besides the width that decide the columns. None of them changes when users come and go, so columns do not jump. */
 export type GpuColumnNeeds = {
-	/** The wanted columns, in their order. */
 	readonly chosen?: readonly GpuColumnName[];
 	/** Cells of the longest list of GPUs in a row. */
 	readonly gpu?: number;
@@ -94,14 +92,14 @@ export type GpuColumnNeeds = {
 	readonly model?: number;
 };
 
-/** A list of GPUs that is too long is cut off at its end. Its count stays. */
+/** A longer list of GPUs is cut at its end, before the count. */
 const mostGpuWidth = 14;
 const leastModelWidth = 5;
 const mostModelWidth = 24;
 
 const within = (width: number, least: number, most: number): number => Math.max(least, Math.min(width, most));
 
-/** Returns as many of the wanted columns as fit into `width`, with their widths. */
+/** Returns as many of the chosen columns as fit into `width`, with their widths. */
 export function gpuColumns(
 	width: number,
 	{chosen = usualGpuColumns, gpu = 0, model = leastWidths.model.width}: GpuColumnNeeds = {},

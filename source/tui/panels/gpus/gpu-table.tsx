@@ -25,7 +25,6 @@ const reservationColumns: ReadonlySet<GpuColumnName> = new Set(['owner', 'kind',
 const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
 	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
 
-/** Returns the columns that fit, with their cells. */
 function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	const rows = useMonitor(visibleRows);
 	const chosen = useMonitor(shownColumns);

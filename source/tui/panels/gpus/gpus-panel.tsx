@@ -1,4 +1,3 @@
-/** The panel of GPUs. */
 import type {ReactElement} from 'react';
 import {tableRowsOf} from '../../layout.js';
 import type {State} from '../../state/state.js';

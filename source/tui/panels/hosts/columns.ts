@@ -1,4 +1,3 @@
-/** Columns of the table of hosts, and their widths. */
 import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
 import {markerWidth} from '../../table/data-table.js';
 import {loadColumns} from '../../table/load-columns.js';
@@ -51,6 +50,5 @@ const growth: ReadonlyArray<GrowthRound<HostColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, process: 60},
 ];
 
-/** Returns the columns that fit into `width`. */
 export const hostColumns = (width: number): ReadonlyArray<Column<HostColumnName>> =>
 	loadColumns(leastColumns, {width: width - markerWidth, gap: 1}, {sacrifices, growth, last: ['process', 'host']});

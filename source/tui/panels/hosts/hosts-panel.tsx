@@ -17,7 +17,6 @@ import {hostCells} from './host-cells.js';
 
 const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};
 
-/** A host's problem, and the age of its values below. */
 function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: number}): ReactElement {
 	const nowMs = useMonitor((state) => state.nowMs);
 	const {host, words, level, valuesAtMs, isOwn} = note;

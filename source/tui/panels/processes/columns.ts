@@ -1,4 +1,3 @@
-/** Columns of the table of processes, and their widths. */
 import {grown, shrunk, type Column, type GrowthRound, type Sacrifice} from '../../../format/text/columns.js';
 import type {ProcessSortKey} from '../../state/processes/state.js';
 import {markerWidth} from '../../table/data-table.js';
@@ -49,7 +48,6 @@ const growth: ReadonlyArray<GrowthRound<ProcessSortKey>> = [{user: 12, command: 
 /** Minimum width for wider gaps between columns. */
 const leastRoomy = 110;
 
-/** Returns the blanks between two columns. */
 export const processGap = (width: number): number => (width >= leastRoomy ? 2 : 1);
 
 /** Returns the columns that fit. The container column exists only if there are containers. */

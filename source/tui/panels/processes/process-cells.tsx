@@ -49,7 +49,6 @@ function Load({row: {process}}: Properties): ReactElement {
 	);
 }
 
-/** Returns a cell for a short text of a process. */
 const textCell = (name: 'cpu' | 'time'): ComponentType<Properties> =>
 	function TextCell({row: {process}}) {
 		const now = useMonitor(storeNow);

@@ -1,4 +1,3 @@
-/** Columns of the queue, and their widths. */
 import {grown, type Column, type GrowthRound} from '../../../format/text/columns.js';
 
 /** `blockedBy` is a column if there is room. Otherwise the blockers are listed below the rows. */

@@ -1,4 +1,3 @@
-/** Texts of a queue entry: its request, its GPUs and its blockers. */
 import type {InstanceNeed} from '../../../core/model/mig.js';
 import type {QueueEntry} from '../../../core/model/types.js';
 import {instanceText} from '../../../core/rules/mig/instances.js';

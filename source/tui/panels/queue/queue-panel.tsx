@@ -1,4 +1,3 @@
-/** The panel of the queue: users, requests and blockers. */
 import {useMemo, type ComponentType, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {owns} from '../../../core/rules/leases/ownership.js';
@@ -31,7 +30,6 @@ const titles: Readonly<Record<QueueColumnName, string>> = {
 
 type EntryProperties = {readonly row: QueueRow; readonly entry: QueueEntry; readonly state: State};
 
-/** The text of each column. */
 const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: EntryProperties) => string>> = {
 	user: ({entry}) => holderText(entry),
 	want: ({entry}) => wantText(entry),
@@ -41,7 +39,6 @@ const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: 
 	blockedBy: ({row, state}) => blockedByText(row, state),
 };
 
-/** Returns the cell component of a column. */
 const cellOf = (name: Exclude<QueueColumnName, 'position'>): ComponentType<CellProperties<QueueRow>> =>
 	function QueueCell({row}) {
 		const {requester} = useSettings();

@@ -60,7 +60,6 @@ export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
 	</Fixed>
 );
 
-/** Time since the screen was paused. */
 export function PauseBadge(): ReactElement | undefined {
 	const seconds = useMonitor(({pause, nowMs}) => pause && (nowMs - pause.sinceMs) / 1000);
 	return seconds === undefined ? undefined : (
@@ -77,7 +76,6 @@ export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | un
 	return now === undefined ? undefined : <Label>{isShort ? formatTime(now).slice(0, 5) : formatTime(now)}</Label>;
 }
 
-/** Text that is never cut. */
 export const FixedLabel = ({tone, children}: {readonly tone: Tone; readonly children: ReactNode}): ReactElement => (
 	<Fixed>
 		<Label tone={tone}>{children}</Label>

@@ -8,7 +8,6 @@ import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {Panel} from '../../widgets/panel.js';
 
-/** The place of a panel on the screen. */
 export type PanelProperties = {
 	/** Cells of the terminal, borders included. */
 	readonly width: number;
@@ -16,7 +15,6 @@ export type PanelProperties = {
 	readonly rows: number;
 };
 
-/** Returns the cells inside a panel of this width. */
 export const useInnerWidth = (width: number): number => innerWidthOf(width, useDrawing().frame);
 
 type Properties = PanelProperties & {
@@ -30,7 +28,7 @@ type Properties = PanelProperties & {
 	readonly children?: ReactNode;
 };
 
-/** The border of a panel that keys and clicks lead to. Its title begins with its key: `1:GPUs`. */
+/** The border of a panel that can have the focus. Its title begins with its key: `1:GPUs`. */
 export function PanelFrame({name, title, beside, end, width, rows, children}: Properties): ReactElement {
 	const dispatch = useDispatch();
 	const isFocused = useMonitor(({panels}) => panels.focus === name);
@@ -66,6 +64,6 @@ export function PanelFrame({name, title, beside, end, width, rows, children}: Pr
 	);
 }
 
-/** Returns which rows are in view, `1-24 of 64`; empty when all are. */
+/** Returns which rows are in view, such as `1-24 of 64`. Empty if all are. */
 export const rangeText = (from: number, to: number, total: number): string =>
 	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';

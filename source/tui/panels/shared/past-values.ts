@@ -11,7 +11,7 @@ import {tagOf} from '../../state/gpus/state.js';
 /** Samples up to `nowMs`, in milliseconds on the clock of the samples. */
 type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
 
-/** The past by range and GPU. It is made once for each minute or scan that arrives. */
+/** The load history by range and GPU. Rebuilt after each minute or scan that arrives. */
 const keptOf = remembering(
 	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
 	() => new Map<string, UtilizationHistory>(),
@@ -33,7 +33,7 @@ function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): U
 	return kept;
 }
 
-/** Time ranges of the graphs of a monitor that was started recently. */
+/** Time ranges of the graphs in a new monitor. */
 const shortSpansMs = [30_000, 60_000, 120_000];
 
 /** Returns the shortest time range that shows all samples, so that a new monitor has no empty graphs. */
@@ -46,7 +46,6 @@ function seenSpanMs({samples, windowMs}: UtilizationHistory, nowMs: number): num
 export const spanText = ({history, nowMs}: State, range: PastRange): string =>
 	range === ownRange ? shortDuration(seenSpanMs(history, nowMs) / 1000) : rangeWord(range);
 
-/** Returns the samples of a GPU for a range. */
 export function shownHistory(state: State, row: StatusRow, range: PastRange): ShownHistory {
 	const {history, nowMs} = state;
 	const now = storeNow(state);

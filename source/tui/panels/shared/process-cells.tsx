@@ -11,7 +11,7 @@ export type ProcessCellName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time
 
 const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 
-/** Returns what is known of a process, in few characters each. */
+/** Returns short texts for the known values of a process. */
 export const processCells = (
 	process: GpuProcess,
 	now: number | undefined,

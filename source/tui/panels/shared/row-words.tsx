@@ -63,10 +63,8 @@ export const stateTones: Readonly<Record<MonitorState, Tone>> = {
 	unknown: 'dim',
 };
 
-/** Whether the GPUs were scanned at least once. */
 export const useIsScanned = (): boolean => useMonitor(({observation}) => observation !== undefined);
 
-/** The state of a GPU, in its color. */
 export function StateWord({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const isScanned = useIsScanned();
@@ -83,7 +81,6 @@ export const ownerText = (row: StatusRow): string =>
 			? `${userText(row)}?`
 			: '-';
 
-/** The holder of a GPU, or the users without a reservation. */
 export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const isHeld = row.owner !== undefined || row.shares !== undefined;
@@ -91,7 +88,6 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 	return <Label tone={tone}>{ownerText(row)}</Label>;
 }
 
-/** Returns the note of a reservation; empty without one. */
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
 /** Whether the GPU tool hides processes, as in a container. Zero shown processes then do not mean an idle GPU. */

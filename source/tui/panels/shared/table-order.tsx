@@ -7,7 +7,6 @@ import {Label} from '../../widgets/label.js';
 type Properties<Name extends string> = {
 	readonly sort: SortBy<Name>;
 	readonly filter: Filter;
-	/** Number of tagged rows. */
 	readonly tagged: number;
 	readonly titleOf: (name: Name) => string;
 };

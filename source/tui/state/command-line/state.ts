@@ -19,7 +19,6 @@ export type CommandPrompt = {
 	readonly isBusy: boolean;
 };
 
-/** A scrollable output. */
 export type Output = {
 	readonly kind: 'output';
 	readonly title: string;

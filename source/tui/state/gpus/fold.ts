@@ -10,7 +10,6 @@ export type TableRow = StatusRow & {
 	readonly members?: readonly StatusRow[];
 };
 
-/** Returns the GPUs of a row. */
 export const membersOf = (row: TableRow): readonly StatusRow[] => row.members ?? [row];
 
 /** Returns the GPU numbers of a row, such as `0-7 (8)`. */

@@ -1,4 +1,4 @@
-/** The monitor's states of a GPU, finer than those of other faces. */
+/** The monitor's states of a GPU, which are more detailed than those of the other interfaces. */
 import {idleGraceSeconds, isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
@@ -19,7 +19,6 @@ export const byUrgency: readonly MonitorState[] = [
 	'available',
 ];
 
-/** Returns all leases on a GPU. */
 const leasesOf = ({lease, shares = []}: StatusRow): readonly Lease[] =>
 	lease === undefined ? shares.map((share) => share.lease) : [lease];
 
@@ -55,7 +54,6 @@ export function monitorStateOf(row: StatusRow, requester: Requester, isScanned: 
 	return isMine(row, requester) ? 'mine' : isIdle(row) ? 'idle' : state;
 }
 
-/** Returns the state in words. */
 export function stateName(row: StatusRow, requester: Requester, isScanned: boolean): string {
 	const state = monitorStateOf(row, requester, isScanned);
 	return state === 'idle' ? idleWord(row.idleSeconds) : states[state].short;

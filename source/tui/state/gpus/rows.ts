@@ -10,14 +10,12 @@ import {folded, membersOf, type TableRow} from './fold.js';
 import {byUrgency, monitorStateOf, stateName} from './row-state.js';
 import {sortKeys, type SortKey} from './state.js';
 
-/** Returns the accounts that hold or use the GPU. */
 const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
 	...(owner === undefined ? [] : [owner]),
 	...shares.map((share) => share.owner),
 	...processes.map(({user}) => user).filter((user) => user !== undefined),
 ];
 
-/** Returns the searchable text of a row. */
 const textOf = (row: StatusRow, {settings, observation}: State): string =>
 	[
 		`gpu${row.index}`,
@@ -108,7 +106,6 @@ export const visibleRows = gpuTable.shown;
 /** Returns the selected GPU, the first of a folded row, or undefined if no row matches the filter. */
 export const selectedGpu = (state: State): number | undefined => gpuTable.selected(state)?.index;
 
-/** Returns the row that contains a GPU. */
 export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
 	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
 
@@ -121,7 +118,6 @@ export function selectedRow(state: State): StatusRow | undefined {
 /** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
 export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
 
-/** Returns the GPUs of the selected row. */
 export function selectedGpus(state: State): readonly number[] {
 	const row = gpuTable.selected(state);
 	return row === undefined ? [] : membersOf(row).map(({index}) => index);

@@ -1,4 +1,3 @@
-/** State of the GPU table, and the keys of its rows. */
 import type {GpuReading} from '../../../core/model/types.js';
 import {initialTableBy} from '../table/state.js';
 

@@ -32,7 +32,6 @@ export type GpuLine = LineOf<{
 	readonly isLast: boolean;
 }>;
 
-/** A message about a host. */
 export type NoteLine = LineOf<{
 	readonly kind: 'note';
 	readonly words: string;
@@ -51,7 +50,6 @@ export const namedHost = (line: HostLine): string =>
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
-/** Returns the accounts that hold or use the GPU. */
 export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.accounts ?? []),
 	...(gpu.unreserved_users ?? []),
@@ -125,7 +123,7 @@ const ownGpus = remembering(
 		const shown = new Map(rows.map((row) => [row.index, monitorStateOf(row, settings.requester, true)]));
 		return {
 			gpus: (observation && fromCommandRows(statusJson(rows, observation), snapshot?.now ?? 0)) ?? [],
-			// The same as in the GPU table.
+			// The same state as in the GPU table.
 			stateOf: ({gpu_id: index}) => shown.get(index) ?? 'unknown',
 			atMs: nowMs,
 		};

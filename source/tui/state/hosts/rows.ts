@@ -76,7 +76,6 @@ export const hostTable = tableOf<HostLine, HostSortKey>({
 	tieOf: () => (a, b) => Number(a.kind === 'note') - Number(b.kind === 'note'),
 });
 
-/** Lines after filtering and sorting. */
 export const hostLines = hostTable.shown;
 
 export const selectedHostLine = hostTable.selected;

@@ -1,4 +1,3 @@
-/** Hosts that were asked, and the sort keys of the host table. */
 import type {KnownHost} from '../../../core/live/host-watch.js';
 import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
 import {initialTableBy} from '../table/state.js';

@@ -1,4 +1,3 @@
-/** State changes of the panels by keys. */
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {selectOwnEntry} from '../queue/rows.js';
@@ -29,13 +28,13 @@ export function focusPanel(state: State, focus: PanelName): State {
 	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
 }
 
-/** Back to the GPUs, with all panels in view. */
+/** Focuses the GPU table, with all panels in view. */
 export function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'table');
 }
 
-/** The panels that Tab goes through: without other hosts, there is no table of them. */
+/** Focuses the next or previous panel. Without other hosts, the host table is skipped. */
 function focusNeighbour(state: State, step: 1 | -1): State {
 	const {hasNoPool, otherHosts = []} = state.settings;
 	const names = otherHosts.length === 0 ? panelNames.filter((name) => name !== 'hosts') : panelNames;
@@ -45,10 +44,10 @@ function focusNeighbour(state: State, step: 1 | -1): State {
 const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
 	values[(values.indexOf(value) + step + values.length) % values.length]!;
 
-/** Further than any panel has lines. */
+/** More lines than any panel has. */
 const farthest = Number.MAX_SAFE_INTEGER;
 
-/** The view draws no further than there are lines, and {@link PanelUpdate} brings the number back. */
+/** Scrolls a panel. If `line` is beyond the last line, a {@link PanelUpdate} corrects the number after drawing. */
 export const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
@@ -71,7 +70,6 @@ const report = (state: State, step: 1 | -1): State =>
 		scroll: {...state.panels.scroll, report: 0},
 	});
 
-/** Changes how many days the report covers. */
 function changeReportDays(state: State, step: 1 | -1): State {
 	const days = reportPeriods[reportPeriods.indexOf(state.panels.reportDays) + step];
 	return days === undefined
@@ -79,7 +77,7 @@ function changeReportDays(state: State, step: 1 | -1): State {
 		: withPanels(state, {reportDays: days, scroll: {...state.panels.scroll, report: 0}});
 }
 
-/** The detail, which may not be on the screen, and the table of processes: so the key says what it did. */
+/** Shows a message, because the detail panel and the process table may both be hidden. */
 const toggleTree = (state: State): State =>
 	withFlash(
 		withPanels(state, {isTree: !state.panels.isTree}),
@@ -87,7 +85,7 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
-/** A panel for which nothing would change says so: zoomed unseen, it would hide the others later. */
+/** Refuses if nothing visible would change. Otherwise the zoom would hide the other panels later. */
 function changeZoom(state: State, isZoomed: boolean): State {
 	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
 		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');
@@ -100,7 +98,7 @@ function changeZoom(state: State, isZoomed: boolean): State {
 
 const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
 
-/** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
+/** Shows a message, because the detail panel may have no room for its graphs. */
 function changeRange(state: State, step: 1 | -1): State {
 	if (state.settings.engine !== undefined) {
 		return withFlash(state, 'warning', 'No load is read from the nodes here: there are no graphs to look back in');
@@ -154,10 +152,9 @@ export const panelIntents = {
 	'help-previous': (state) => withPanels(state, {helpPage: state.panels.helpPage - 1}),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** Intents for the panels. */
 export type PanelIntent = keyof typeof panelIntents;
 
-/** A panel was scrolled to `beyond`, where it has no lines; `first` is the first line that was drawn. */
+/** A panel was scrolled to the line `beyond`, which it does not have. `first` is the first line that was drawn. */
 export type PanelUpdate = {
 	readonly kind: 'scroll-limited';
 	readonly panel: ScrollingPanel;
@@ -165,6 +162,6 @@ export type PanelUpdate = {
 	readonly first: number;
 };
 
-/** A key that came between the drawing and this has the last word. */
+/** Ignores the update if a key has scrolled the panel since it was drawn. */
 export const afterPanelUpdate = (state: State, {panel, beyond, first}: PanelUpdate): State =>
 	state.panels.scroll[panel] === beyond ? scrollTo(state, panel, first) : state;

@@ -1,4 +1,4 @@
-/** Which panel has the focus, how each is scrolled and sorted, and what was read for one alone. */
+/** Focus and scroll positions of the panels, and data that a single panel has read. */
 import type {Past} from '../../../core/operations/history/past.js';
 import type {Report} from '../../../core/rules/pool/report.js';
 
@@ -23,17 +23,17 @@ export type PastRange = (typeof pastRanges)[number];
 
 export type PanelsState = {
 	readonly focus: PanelName;
-	/** The panel with the focus has the screen to itself. */
+	/** Whether the focused panel has the whole screen. */
 	readonly isZoomed: boolean;
 	/** First line shown. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
-	/** Processes as a tree: each below the one that started it. */
+	/** Whether processes are shown as a tree, each below its parent. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
 	readonly reportDays: ReportDays;
-	/** Minutes in the graphs of the detail. */
+	/** Time range of the detail panel's graphs, in minutes. */
 	readonly range: PastRange;
-	/** Any whole number: they go round and round. */
+	/** Can be any integer, because the pages wrap around. */
 	readonly helpPage: number;
 };
 
@@ -48,25 +48,24 @@ export const initialPanels: PanelsState = {
 	helpPage: 0,
 };
 
-/** The past of the pool that was read, or why it could not be. */
+/** The load history from the store, or the reason why it could not be read. */
 export type ShownPast =
 	{readonly kind: 'read'; readonly past: Past} | {readonly kind: 'failed'; readonly reason: string};
 
-/** The range that the monitor sees for itself: all others are read from the store. */
+/** The range that the monitor's own samples cover. All other ranges are read from the store. */
 export const ownRange: PastRange = 5;
 
-/** Such as `6h`. */
+/** Returns a range such as `6h`. */
 export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);
 
-/** How far back the report can go, in days. */
+/** Days that the report can cover. */
 export const reportPeriods = [1, 7, 30, 90] as const;
 
 export type ReportDays = (typeof reportPeriods)[number];
 
-/** The question that a report answers. */
 type ReportOf = {readonly by: ReportKind; readonly days: ReportDays};
 
-/** A report that was made, or why it could not be. */
+/** A report, or the reason why it could not be made. */
 export type ShownReport =
 	| (ReportOf & {readonly kind: 'made'; readonly report: Report})
 	| (ReportOf & {readonly kind: 'failed'; readonly reason: string});

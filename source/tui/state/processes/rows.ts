@@ -23,7 +23,6 @@ export const allProcesses = remembering(
 		})),
 );
 
-/** Returns the searchable text of a process. */
 const textOf = ({process, row, right}: ProcessRow): string => {
 	const {pid, user, name, commandLine, containerId} = process;
 	return [`gpu${row.index}`, String(pid), user, processRightText[right].short, name, commandLine, containerId]
@@ -80,7 +79,6 @@ export function chosenProcesses(state: State): readonly ProcessRow[] {
 	return tagged.length > 0 || selected === undefined ? tagged : [selected];
 }
 
-/** Opens the selected process: what is known about it, with graphs. */
 export function openProcess(state: State): State {
 	const shown = selectedProcess(state);
 	return shown === undefined

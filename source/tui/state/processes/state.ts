@@ -1,11 +1,10 @@
-/** Rows and sort keys of the process table. */
 import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {tagOf} from '../gpus/state.js';
 import {initialTableBy} from '../table/state.js';
 
-/** Sort keys, in the order of the columns. */
+/** In the order of the columns. */
 export const processSortKeys = [
 	'gpu',
 	'pid',

@@ -40,7 +40,7 @@ export const queueTable = tableOf<QueueRecord, 'position'>({
 	isAlwaysUsed: true,
 });
 
-/** The queue as of now. Estimates of a long queue take a while. */
+/** The queue now. Memoized, because the estimates of a long queue take a while. */
 export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {

@@ -70,7 +70,6 @@ export const sortedBy = <Key extends string>({second}: SortBy<Key>, by: Key): So
 	second: second?.by === by ? undefined : second,
 });
 
-/** Sorts by the next or previous column. */
 export const sortedByNext = <Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> =>
 	sortedBy(sort, keys[(keys.indexOf(sort.by) + step + keys.length) % keys.length]!);
 
@@ -82,7 +81,6 @@ export function withNextSecond<Key extends string>(keys: readonly Key[], sort: S
 	return {...sort, second: next === undefined ? undefined : {by: next, isInverted: false}};
 }
 
-/** Reverses the order. */
 export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key> => ({
 	...sort,
 	isInverted: !sort.isInverted,

@@ -12,16 +12,13 @@ import {
 import {membersIn, selectedIndexIn, tagsOf, type Keyed} from './rows.js';
 import {isFiltered, noFilter, type Filter, type TableState} from './state.js';
 
-/** The rows of a table, as the reducer needs them. */
 export type TableView<Row, Key extends string> = {
-	/** The rows that are shown, in order. */
 	readonly rows: readonly Row[];
 	/** All rows, whatever the filter hides. */
 	readonly all: readonly Row[];
 	/** Number of rows in view at once, at least 1. */
 	readonly height: number;
 	readonly rules: Keyed<Row> & {
-		/** Name of a row, for messages. */
 		readonly noun: string;
 		readonly sortKeys: readonly Key[];
 		/** Returns the user that a row is about. */
@@ -60,7 +57,6 @@ export function selectRow<Row, Key extends string>(
 	return {...table, selected: {keys: rules.keysOf(member!), place: rules.placeOf?.(member!, index) ?? index}};
 }
 
-/** Moves the selection by a number of rows. */
 export const moveSelection = <Row, Key extends string>(
 	table: TableState<Key>,
 	view: TableView<Row, Key>,
@@ -150,7 +146,6 @@ export const sortByTitle = <Key extends string>(table: TableState<Key>, by: Key)
 	sort: table.sort.by === by ? withInverted(table.sort) : sortedBy(table.sort, by),
 });
 
-/** Returns the index of the first row in view. */
 export function firstRowIn<Row, Key extends string>(
 	before: number,
 	selected: number | undefined,

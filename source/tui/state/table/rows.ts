@@ -1,4 +1,3 @@
-/** The rows of a table: which of them are shown, in which order, and which one is selected. */
 import {inOrder, type SortBy, type SortValue} from './order.js';
 import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
 import {matcherOf} from './terms.js';
@@ -11,7 +10,6 @@ export type RowRules<Row, Key extends string, Context> = {
 	readonly membersOf?: (row: Row) => readonly Row[];
 	/** Returns the place of a row in the natural order. Defaults to its index. */
 	readonly placeOf?: (row: Row, index: number) => number;
-	/** Returns the searchable text of a row. */
 	readonly textOf: (row: Row, context: Context) => string;
 	/** Whether an account holds or uses the row. */
 	readonly isOf: (row: Row, account: string) => boolean;
@@ -27,7 +25,6 @@ export type Keyed<Row> = Pick<RowRules<Row, never, never>, 'keysOf' | 'membersOf
 
 export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[] => membersOf?.(row) ?? [row];
 
-/** Returns the keys under which a row is tagged. */
 export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
 	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
 

@@ -1,4 +1,3 @@
-/** State of one table: order, filter, tags, selection and scroll position. */
 import {changed, type FieldChange, type TextField} from '../text-field.js';
 import type {SortBy} from './order.js';
 
@@ -46,7 +45,6 @@ export const initialTableBy = <Key extends string>(by: Key): TableState<Key> => 
 	firstRow: 0,
 });
 
-/** Whether the filter can hide rows. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
 /** Applies the filter as it is typed. */

@@ -59,12 +59,10 @@ export type Table<Row = unknown> = {
 	readonly matches: (state: State, text: string) => readonly boolean[];
 	/** Returns why a filter or search can match nothing. */
 	readonly problemIn: (text: string) => string | undefined;
-	/** Whether the view follows the selected row. */
 	readonly isFollowed: (state: State) => boolean;
 	readonly change: (state: State, action: TableIntent | TableAction) => State;
 	/** Returns the state without tags, or else without the filter. Undefined if there is neither. */
 	readonly cleared: (state: State) => State | undefined;
-	/** Keeps the selected row selected and in view. */
 	readonly settled: (state: State) => State;
 };
 
@@ -162,6 +160,5 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 	};
 }
 
-/** Returns the message for a key that needs a row of the table, if there is none. */
 export const noRowIn = ({name, noun}: Pick<Table, 'name' | 'noun'>, state: State): string =>
 	noRowText(noun, state[name].filter);

@@ -1,4 +1,3 @@
-/** All tables of the monitor, by the panel that shows them. */
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import {gpuTable} from '../gpus/rows.js';
 import {hostTable} from '../hosts/rows.js';
@@ -24,10 +23,8 @@ export const isTableName = (name: string): name is TableName => Object.hasOwn(ta
 export const focusedTable = ({panels}: Pick<State, 'panels'>): Table =>
 	isTableName(panels.focus) ? tables[panels.focus] : gpuTable;
 
-/** Returns the filter that is being typed. */
 export const promptOf = (state: State): TableState['prompt'] => state[focusedTable(state).name].prompt;
 
-/** Applies typed text to the filter that is being typed. */
 export function changeFilter(state: State, change: FieldChange): State {
 	const {name} = focusedTable(state);
 	return {...state, [name]: withTyped<string>(state[name], change)};

@@ -93,11 +93,9 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 
 const names = Object.keys(options) as readonly OptionName[];
 
-/** Returns the options of this monitor. */
 export const offeredOptions = (state: State): readonly OptionName[] =>
 	names.filter((name) => options[name].isOffered?.(state) !== false);
 
-/** Returns the values in effect. */
 export const presentOptions = ({settings, view, isMouseOn}: State): OptionValues => ({
 	theme: settings.theme ?? 'auto',
 	scanIntervalMs: settings.scanIntervalMs,
@@ -115,7 +113,6 @@ export const openedOptions = (state: State, selected: OptionName = offeredOption
 
 const textOf = <Name extends OptionName>(name: Name, values: OptionValues): string => options[name].text(values[name]);
 
-/** A row of the dialog. */
 export type OptionLine = {
 	readonly name: OptionName;
 	readonly label: string;
@@ -144,7 +141,6 @@ function lineOf<Name extends OptionName>(state: State, {values}: OptionsDialog, 
 	};
 }
 
-/** Returns the rows of the open dialog. */
 export const optionLines = remembering(
 	({dialog, settings, view, isMouseOn}: State) => [dialog, settings, view, isMouseOn],
 	(state): readonly OptionLine[] => {
@@ -193,7 +189,6 @@ function withInterval(state: State, scanIntervalMs: number): State {
 	}));
 }
 
-/** Returns the state with these options in effect. */
 export function withOptions(before: State, values: OptionValues): State {
 	const {theme, scanIntervalMs, graphs, isMouseOn, preset, columns} = values;
 	const present = presentOptions(before);

@@ -1,4 +1,3 @@
-/** Applies keys to presets and columns. */
 import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
 import {isFolded} from '../../layout.js';
 import {initialProcesses} from '../processes/state.js';
@@ -15,7 +14,6 @@ export const presetMeanings: Readonly<Record<PresetName, string>> = {
 	queue: 'GPUs, and who waits for whom',
 };
 
-/** The panel that a preset focuses. */
 const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	default: 'table',
 	dense: 'table',
@@ -120,7 +118,6 @@ function toggleColumn(state: State): State {
 	return withColumns(next, columns, listedColumns(next).all.indexOf(name));
 }
 
-/** Moves the selected column left or right. */
 function moveColumn(state: State, by: 1 | -1): State {
 	const {shown} = listedColumns(state);
 	const index = selectedOf(state);

@@ -12,7 +12,6 @@ import type {KeptView, OptionValues} from '../../ports.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
-/** Settings that a preset keeps. */
 export type Remembered = {
 	readonly table: Pick<TableState<SortKey>, 'sort' | 'filter'>;
 	readonly processes: Pick<TableState<ProcessSortKey>, 'sort' | 'filter'>;
