@@ -86,6 +86,9 @@ run(
 	// Each command loads the code that it needs, compiled beforehand.
 	'--splitting',
 	'--bytecode',
+	// Names stay, so that stack traces can be read.
+	'--minify-whitespace',
+	'--minify-syntax',
 	// Neither a .env nor a bunfig.toml in the working directory changes the program.
 	'--no-compile-autoload-dotenv',
 	'--no-compile-autoload-bunfig',

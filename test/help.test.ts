@@ -37,7 +37,7 @@ test.each(topicNames)('help %s shows the topic in lines of at most 80 columns', 
 	expect(isTopicAlone ? tooWide : []).toEqual([]);
 });
 
-test('help with the name of a command and a topic shows the command, then the topic', async () => {
+test('help queue shows the command and then the topic of the same name', async () => {
 	const text = await helpText('queue');
 	expect(text).toMatch(/^Show who is waiting for GPUs, or leave the queue\.\n\nUsage: canhazgpu queue /v);
 	expect(text).toContain('\n\nWho gets which GPU\n\n');
@@ -90,11 +90,11 @@ test.each([
 	[['help', 'json', 'status', 'foo'], 'help does not take the argument "foo"'],
 	[['help', '--config'], '--config needs a value'],
 	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
-])('%j is wrong usage, as with every command', async (words, message) => {
+])('%j is a usage error: %s', async (words, message) => {
 	await expect(understand(words)).rejects.toMatchObject({exitCode: 2, message});
 });
 
-test('help takes the global flags', async () => {
+test('help accepts the global flags', async () => {
 	const ofStatus = await understand(['help', 'status']);
 	expect(await understand(['--config', '/dev/null', 'help', 'status', '--no-color'])).toEqual(ofStatus);
 	expect(await understand(['help', '--store', 'redis', 'status', '-h'])).toEqual(ofStatus);
@@ -119,7 +119,7 @@ test.each([
 	expect(completed.kind === 'words' && completed.candidates.filter(({about}) => about === undefined)).toEqual([]);
 });
 
-test('a topic needs no pool, store or network, and is printed on stdout without colors', async () => {
+test('help slurm works without a pool or a network and prints plain text on stdout', async () => {
 	const ran = await box.run('help slurm', {CANHAZGPU_REDIS_PORT: '1', COLUMNS: '60'});
 	expect({...ran, stdout: ran.stdout.length > 1000}).toEqual({exitCode: 0, stderr: '', stdout: true});
 	expect(ran.stdout).toMatch(/^Slurm\n\n/v);
@@ -134,13 +134,13 @@ test('a topic needs no pool, store or network, and is printed on stdout without 
 	});
 });
 
-test('FORCE_COLOR colors a topic in a pipe', async () => {
+test('FORCE_COLOR colors a help topic in a pipe', async () => {
 	const {stdout} = await box.run('help slurm', {FORCE_COLOR: '1'});
 	expect(stdout.split('\n', 1)[0]).toBe('\u{1B}[1mSlurm\u{1B}[22m');
 });
 
 describe('on a terminal', () => {
-	/** The helper sets TERM itself, so these settings come after it. */
+	/** Returns the raw output of help. `env` applies the settings, because openTerminal sets TERM itself. */
 	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> =>
 		rawOf(['help', ...words], settings);
 
@@ -159,13 +159,13 @@ describe('on a terminal', () => {
 		}
 	};
 
-	test('a topic has bold headings and fits the width', async () => {
+	test('a help topic has bold headings and colored commands', async () => {
 		const text = await raw(['go']);
 		expect(text).toContain('\u{1B}[1mWhat is different\u{1B}[22m');
 		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
 	});
 
-	test.each(['run', 'reserve'])('%s --help fits the width', async (command) => {
+	test.each(['run', 'reserve'])('%s --help fits the width of the terminal', async (command) => {
 		const lines = (await rawOf([command, '--help'])).split(/\r?\n/v);
 		expect(lines.filter((line) => line.length > 70)).toEqual([]);
 		expect(lines).toContain('Examples:');
@@ -175,7 +175,7 @@ describe('on a terminal', () => {
 		['NO_COLOR', ['go'], 'NO_COLOR=1'],
 		['--no-color', ['go', '--no-color'], 'NO_SUCH=1'],
 		['a terminal without colors', ['go'], 'TERM=dumb'],
-	])('%s turns colors off', async (_, words, environment) => {
+	])('%s turns the colors of a help topic off', async (_, words, environment) => {
 		const text = await raw(words, environment);
 		expect(text).toContain('What is different');
 		expect(text).not.toContain('\u{1B}[');

@@ -1,4 +1,4 @@
-/** The script that installs the binary, with the ordinary program in the binary's place. */
+/** The script that installs the binary. A wrapper of the bundled program replaces the binary here. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -56,25 +56,22 @@ const install = (...words: readonly string[]) => {
 	return {status, stdout, stderr};
 };
 
-slowTest(
-	'everybody can run the installed program and read its man pages, whatever the umask of the installing account',
-	() => {
-		execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
-		const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
-			const status = lstatSync(path.join(prefix, file));
-			// eslint-disable-next-line no-bitwise -- permissions are bits
-			return !status.isSymbolicLink() && (status.mode & (status.isDirectory() ? 0o005 : 0o004)) === 0;
-		});
-		expect(closed).toEqual([]);
-	},
-);
+slowTest('every account can read the files that install.sh has installed under umask 077', () => {
+	execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
+	const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
+		const status = lstatSync(path.join(prefix, file));
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		return !status.isSymbolicLink() && (status.mode & (status.isDirectory() ? 0o005 : 0o004)) === 0;
+	});
+	expect(closed).toEqual([]);
+});
 
 const filesIn = (folder: string): readonly string[] =>
 	readdirSync(folder, {recursive: true, encoding: 'utf8'})
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())
 		.toSorted();
 
-slowTest('the suggested next command works as printed, wherever the program was installed', () => {
+slowTest('install.sh suggests a next command that works for a prefix with a space', () => {
 	const {stdout} = install('--prefix', prefix);
 	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
 		'command'
@@ -82,7 +79,7 @@ slowTest('the suggested next command works as printed, wherever the program was 
 	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
 });
 
-test('the script installs the program, its short name, completions and man pages, can run again, and removes exactly these', () => {
+test('install.sh installs the program, completions and man pages, updates them, and --uninstall removes only these files', () => {
 	const others = path.join(prefix, 'bin', 'other');
 	mkdirSync(path.dirname(others));
 	writeFileSync(others, 'mine');
@@ -124,7 +121,7 @@ test('the script installs the program, its short name, completions and man pages
 	});
 });
 
-test('a program that the script did not install is not replaced, and nothing else is installed', () => {
+test('install.sh refuses to replace a program that it did not install, and installs nothing', () => {
 	mkdirSync(path.join(prefix, 'bin'));
 	writeFileSync(path.join(prefix, 'bin/chg'), 'the program of somebody else');
 	expect(install('--prefix', prefix)).toMatchObject({
@@ -141,11 +138,11 @@ test.each([
 	[['--prefix', 'here'], 2, '--prefix must be an absolute path, and this is here'],
 	[['--force'], 2, 'install.sh has no option --force'],
 	[['--prefix', '/proc/1/nowhere'], 1, '/proc/1/nowhere cannot be written'],
-])('%j is refused', (words, status, message) => {
+])('install.sh refuses %j with exit code %d: %s', (words, status, message) => {
 	expect(install(...words)).toMatchObject({status, stdout: '', stderr: expect.stringContaining(message) as string});
 });
 
-test('a program that does not run on this machine is not installed', () => {
+test('install.sh installs nothing if the program does not run on this machine', () => {
 	writeFileSync(path.join(unpacked, 'canhazgpu'), '#!/bin/sh\nexit 126\n');
 	expect(install('--prefix', prefix)).toMatchObject({
 		status: 1,

@@ -49,7 +49,7 @@ const inBash = (shell: readonly string[], script: string, more: Readonly<Record<
 describe.each(shells)('the launcher in %s', (_, shell) => {
 	const testHere = test.skipIf(!isInstalled(shell[0]));
 
-	testHere('finds the program through links and passes words on unchanged', () => {
+	testHere('finds the program through links and passes arguments on unchanged', () => {
 		expect(inBash(shell, "chg run -- printf '%s|' 'a b' '' '*' '$HOME'")).toBe('a b||*|$HOME|');
 	});
 
@@ -62,14 +62,14 @@ describe.each(shells)('the launcher in %s', (_, shell) => {
 		expect(inBash(shell, "ulimit -S -n 512; chg run -- sh -c 'ulimit -S -n'")).toBe('512\n');
 	});
 
-	testHere('passes on inherited files, and none of its own', () => {
+	testHere('passes on inherited file descriptors and adds none', () => {
 		writeFileSync(path.join(box.home, 'data'), 'from 7');
 		const list = "sh -c 'cat <&7; echo; ls /proc/$$/fd'";
 		const [text, ...files] = inBash(shell, `${list} 7<data; chg run -- ${list} 7<data`).split('from 7\n').slice(1);
 		expect(files).toEqual([text]);
 	});
 
-	testHere('leaves the environment of the job as it was', () => {
+	testHere('does not change the environment of the job', () => {
 		const printed = inBash(shell, 'chg run -- env', {chg_file: 'x', SHLVL: '7', WORDS: 'a\nb'});
 		expect(printed).toContain('chg_file=x\n');
 		expect(printed).toContain('WORDS=a\nb\n');
@@ -81,7 +81,7 @@ describe.each(shells)('the launcher in %s', (_, shell) => {
 	});
 });
 
-test('without Node in PATH the launcher says what to install', () => {
+test('the launcher without Node in PATH prints what to install', () => {
 	const empty = path.join(directory, 'empty');
 	mkdirSync(empty);
 	const {status, stderr} = spawnSync('/bin/sh', [launcher, 'status'], {env: {PATH: empty}, encoding: 'utf8'});

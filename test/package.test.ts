@@ -31,7 +31,7 @@ import {slowTest} from './_helpers/slow.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(path.join(root, 'readme.md'), 'utf8');
 
-/** Files that the program loads at run time. The bundle contains everything else. */
+/** Packages that the program loads at run time. The bundle contains all other packages. */
 const installedPackages = ['koffi'];
 
 let directory = '';
@@ -100,7 +100,7 @@ async function startWeb(environment: Readonly<Record<string, string>> = {}): Pro
 	return /http:\S+(?=\/)/v.exec(stdout)![0];
 }
 
-test("the readme's installation for everybody runs no scripts", () => {
+test('the npm install command of the readme runs no package scripts', () => {
 	expect(existsSync(scriptLog) ? readFileSync(scriptLog, 'utf8') : '').toBe('');
 	expect(existsSync(path.join(installed(), 'node_modules'))).toBe(false);
 	// The logging shell is in use. Otherwise the first line would prove nothing.
@@ -108,13 +108,13 @@ test("the readme's installation for everybody runs no scripts", () => {
 	expect(readFileSync(scriptLog, 'utf8')).not.toBe('');
 });
 
-test('the dependencies are exactly what the program loads at run time', () => {
+test('package.json has koffi, in an exact version, as its only dependency', () => {
 	expect(packageJson).not.toHaveProperty('dependencies');
 	expect(Object.keys(packageJson.optionalDependencies)).toEqual(installedPackages);
 	expect(Object.values(packageJson.optionalDependencies).join(' ')).toMatch(/^\d+\.\d+\.\d+$/v);
 });
 
-test('the bundle imports only Node modules and dependencies', async () => {
+test('the bundle imports only Node modules and optional packages', async () => {
 	const {metafile} = await build({
 		absWorkingDir: installed(),
 		entryPoints: ['dist/cli.js'],
@@ -137,7 +137,7 @@ test('the bundle imports only Node modules and dependencies', async () => {
 	expect(others.toSorted()).toEqual(['bun:ffi', 'koffi', 'react-devtools-core']);
 });
 
-test('the program prints its version, the pool, and the monitor once, without any other package', async () => {
+test('the installed package runs --version, status, top --once and report without any other package', async () => {
 	expect(await run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
 	const status = await run('status');
 	expect(status).toMatchObject({exitCode: 0});
@@ -148,7 +148,7 @@ test('the program prints its version, the pool, and the monitor once, without an
 	expect(await run('report', '--json')).toMatchObject({exitCode: 0});
 });
 
-test('the program serves the dashboard without any other package', async () => {
+test('the installed package serves the dashboard without any other package', async () => {
 	const url = await startWeb();
 	const page = await (await fetch(`${url}/`)).text();
 	const script = /src="(?<path>\/page\/[^"]+\.js)"/v.exec(page)!.groups!['path']!;
@@ -158,7 +158,7 @@ test('the program serves the dashboard without any other package', async () => {
 });
 
 describe.skipIf(!hasCompiler)('NVML', () => {
-	/** Readings come from the driver's library if they have its uuid, and otherwise from nvidia-smi. */
+	/** Starts web. The uuid of the first GPU shows whether readings come from NVML or from nvidia-smi. */
 	const watch = async () => {
 		const tool = stubTool(box, 'nvidia-smi', answerOf(box.home, {gpuCount: 2, pids: [], memoryUsed: 4}));
 		const made = await box.run('admin --gpus 2 --provider nvidia --force', {PATH: tool.searchPath});
@@ -173,7 +173,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		};
 	};
 
-	slowTest('the monitor uses nvidia-smi if koffi is not installed', async () => {
+	slowTest('is not used without koffi, and web calls nvidia-smi instead', async () => {
 		const {tool, uuid} = await watch();
 		await eventually(async () => {
 			expect(await uuid()).toBe('GPU-00000000-0000-0000-0000-000000000000');
@@ -181,7 +181,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		});
 	});
 
-	slowTest('koffi reads the library although its install script did not run', async () => {
+	slowTest('is used through koffi even if the install script of koffi did not run', async () => {
 		for (const name of [
 			'koffi',
 			...readdirSync(path.join(root, 'node_modules/@koromix')).map((each) => `@koromix/${each}`),
@@ -196,15 +196,15 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 	});
 });
 
-describe('licenses', () => {
+describe('the installed package', () => {
 	const notices = (): string => readFileSync(path.join(installed(), 'dist/third-party-licenses.txt'), 'utf8');
 
-	test("the program's own text is in the package", () => {
+	test('contains the license of the program', () => {
 		expect(readFileSync(path.join(installed(), 'license'), 'utf8')).toMatch(/^MIT License\n/v);
 		expect(packageJson.license).toBe('MIT');
 	});
 
-	test('the texts for every bundled package are included', () => {
+	test('contains the license text of every bundled package', () => {
 		const titles = notices()
 			.matchAll(/^(?<name>\S+) \d\S* \((?<license>[^\)]+)\)$/gmv)
 			.map(({groups}) => [groups!['name']!, groups!['license']!] as const)

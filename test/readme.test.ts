@@ -55,7 +55,7 @@ const calls = Object.entries(documents).flatMap(([file, text]) =>
 		.map((typed) => [file, typed] as const),
 );
 
-test('the readme and the topics contain example commands', () => {
+test('the readme and the help topics contain more than 80 example commands', () => {
 	const typed = calls.map(([, words]) => words);
 	expect(calls.length).toBeGreaterThan(80);
 	expect(calls.filter(([file]) => file === 'readme.md').length).toBeGreaterThan(8);
@@ -63,14 +63,14 @@ test('the readme and the topics contain example commands', () => {
 	expect(typed).toContain('reserve --gpus 2 --duration 12h --short');
 });
 
-test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu %s (%s)', async (typed) => {
+test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('"canhazgpu %s" is valid (%s)', async (typed) => {
 	expect(await understand(shellWords(typed))).toBeTruthy();
 });
 
 /** Flags of jobs: one names the model, and the others contain secrets. */
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);
 
-test('every flag in the readme and the topics exists', async () => {
+test('every flag in the readme and the help topics exists', async () => {
 	const commands = await Promise.all(commandNames.map(async (command) => findCommand(command)));
 	const flags = new Set([...Object.keys(globalFlags), ...commands.flatMap((command) => Object.keys(command.flags))]);
 	for (const [file, text] of Object.entries(documents)) {
@@ -102,7 +102,7 @@ test('the metrics topic documents exactly the existing metrics', () => {
 	expect(documented.toSorted()).toEqual(definedMetrics.toSorted());
 });
 
-test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])('%s uses existing metrics', (file) => {
+test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])('%s uses only existing metrics', (file) => {
 	const asked = groupsOf(fileText(file), /\bcanhazgpu_(?<name>\w+)/gv, 'name').map((name) =>
 		name.replace(/_bucket$/v, ''),
 	);
@@ -110,12 +110,12 @@ test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])('%s u
 	expect(asked.filter((name) => !definedMetrics.includes(name))).toEqual([]);
 });
 
-test('the metrics topic contains the alert rules of the file', () => {
+test('the metrics topic contains the alert rules of media/prometheus-alerts.yml', () => {
 	const [, rules] = fileText('media/prometheus-alerts.yml').split(/(?<=^#.*\n)/v, 2);
 	expect(documents[topicFile('metrics')]).toContain(`\`\`\`yaml\n${rules}\`\`\`\n`);
 });
 
-test('every topic has a file with a heading, and every file is a topic', () => {
+test('every help topic has a file with a heading, and every file in source/help is a topic', () => {
 	const files = readdirSync(new URL('source/help/', root)).filter((file) => file.endsWith('.md'));
 	expect(files.toSorted()).toEqual(topicNames.map((name) => `${name}.md`).toSorted());
 	for (const name of topicNames) {
@@ -156,7 +156,7 @@ test.each(Object.keys(documents))('every source path in %s exists', (file) => {
 });
 
 describe.each(commandNames)('help of %s', (command) => {
-	test('has only existing flags, and examples that parse', async () => {
+	test('has only existing flags and valid examples', async () => {
 		const {usage, flags, examples} = await findCommand(command);
 		for (const name of groupsOf(usage, /--(?<name>[\-a-z]+)/gv, 'name')) {
 			expect(Object.keys({...flags, store: ''})).toContain(name);

@@ -6,7 +6,7 @@ import {program} from '../_helpers/program/cli.js';
 const directory = path.dirname(program);
 const files = readdirSync(directory, {recursive: true, encoding: 'utf8'}).filter((file) => file.endsWith('.js'));
 
-test('the bundle is ASCII', () => {
+test('the built JavaScript files contain only ASCII bytes', () => {
 	expect(files.length).toBeGreaterThan(10);
 	expect(files.filter((file) => readFileSync(path.join(directory, file)).some((byte) => byte > 0x7f))).toEqual([]);
 });

@@ -12,7 +12,7 @@ const setUp = () => {
 	return {box, cache: path.join(box.home, '.cache', 'canhazgpu')};
 };
 
-test('compiled code is cached only where no other account can write', async () => {
+test('the program caches compiled code in ~/.cache/canhazgpu with mode 700', async () => {
 	const {box, cache} = setUp();
 	expect(await box.run('status --help')).toMatchObject({exitCode: 0, stderr: ''});
 	expect(statSync(cache).mode.toString(8)).toMatch(/700$/v);
@@ -21,9 +21,9 @@ test('compiled code is cached only where no other account can write', async () =
 });
 
 test.each([
-	['is there and open to others', 0o777],
-	['cannot be written', 0o555],
-])('a home that %s changes nothing', async (_what, mode) => {
+	['is writable by every account', 0o777],
+	['is read-only', 0o555],
+])('status --help succeeds without a warning if the home directory %s', async (_what, mode) => {
 	const {box, cache} = setUp();
 	chmodSync(box.home, mode);
 	expect(await box.run('status --help')).toMatchObject({exitCode: 0, stderr: ''});

@@ -58,7 +58,7 @@ const open = async (scenario: Scenario = demoScenario) => {
 	return {demo, clock, world};
 };
 
-test('the first view shows every situation of a shared box', async () => {
+test('the demo starts with GPUs in use, available, split by MIG, unreserved and failed, and with a queue', async () => {
 	const {world} = await open();
 	const {rows, snapshot} = await readStatus(world);
 	expect(rows.map(({state, owner, unreservedUsers}) => [state, owner ?? unreservedUsers[0]])).toEqual([
@@ -83,7 +83,7 @@ test('the first view shows every situation of a shared box', async () => {
 	expect(first?.kind === 'entry' && snapshot.now - first.entry.enqueueTime).toBeCloseTo(22 * 60, -1);
 });
 
-test('the demo has a history to report', async () => {
+test('the demo starts with more than 60 past reservations for reports', async () => {
 	const {demo, clock} = await open();
 	const usage = await Array.fromAsync(demo.store.history(clock.now() - 30 * 86_400, clock.now()));
 	expect(usage.length).toBeGreaterThan(60);
@@ -104,7 +104,7 @@ const livesOf = async (minutes: number) => {
 
 const grantsOf = (log: readonly AuditRecord[]) => log.filter(({kind}) => kind === 'granted');
 
-test('people arrive, wait, are served and leave, and nobody is granted a broken or used GPU', async () => {
+test('demo users are granted GPUs over 40 minutes, but never a broken, split or used GPU', async () => {
 	const {log, world} = await livesOf(40);
 	const served = new Set(grantsOf(log).map(({account}) => account));
 	expect([...served].toSorted()).toEqual(
@@ -112,14 +112,14 @@ test('people arrive, wait, are served and leave, and nobody is granted a broken 
 	);
 	expect(grantsOf(log).length).toBeGreaterThan(30);
 	const given = new Set(grantsOf(log).flatMap(({gpus}) => gpus));
-	// GPU 5 is split, and nobody requests an instance.
+	// GPU 5 is split by MIG, and no demo user requests an instance.
 	expect(given.has(5) || given.has(6) || given.has(7)).toBe(false);
 	// The long job still holds its GPUs.
 	const {rows} = await readStatus(world);
 	expect(rows.slice(0, 2).map(({owner}) => owner)).toEqual(['ada', 'ada']);
 });
 
-test('the same seed produces the same events', async () => {
+test('two runs of the demo produce the same events', async () => {
 	const outline = ({log}: {log: readonly AuditRecord[]}) =>
 		log.map(({time, kind, account, gpus}) => [Math.round(time), kind, account, gpus]);
 	const [first, second] = [await livesOf(10), await livesOf(10)];
@@ -127,7 +127,7 @@ test('the same seed produces the same events', async () => {
 	expect(outline(first).length).toBeGreaterThan(10);
 });
 
-test('a closed demo changes nothing', async () => {
+test('a closed demo records no further events', async () => {
 	const {demo, clock} = await open();
 	await clock.pass(120);
 	await demo.close();
@@ -136,14 +136,14 @@ test('a closed demo changes nothing', async () => {
 	expect(await demo.store.audit()).toEqual(before);
 });
 
-test('a request for more GPUs than the demo has is refused with a reason', async () => {
+test('createDemo rejects a scenario whose user requests more GPUs than the pool has', async () => {
 	await expect(open({gpus: 2, people: [{user: 'ada', gpus: 3}]})).rejects.toMatchObject({
 		code: 'impossible',
 		message: 'Cannot reserve 3 GPUs: the pool has 2',
 	});
 });
 
-test('the demo has two GPU models and a shared GPU to try needs and shares', async () => {
+test('the demo grants an L40S, a MIG instance and a share, and records the overuse of a share', async () => {
 	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
 	const viewer = requesterOf(world.host.account);
 	const ask = async (need: Need) => {

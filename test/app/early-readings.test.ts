@@ -12,11 +12,11 @@ test.each([
 	['top', false],
 	['run --engine slurm -- true', false],
 	['reserve --engine=slurm', false],
-])('%s begins with a scan of the GPUs of this machine: %s', (words, isScanned) => {
+])('mayScan allows an early scan of the local GPUs for "%s": %s', (words, isScanned) => {
 	expect(mayScan(words.split(' '), undefined)).toBe(isScanned);
 });
 
-test('no local GPU is scanned if the environment names a cluster', () => {
+test('mayScan refuses an early scan of the local GPUs if the environment selects Slurm', () => {
 	expect(mayScan(['run', '--', 'true'], 'slurm')).toBe(false);
 	expect(mayScan(['run', '--', 'true'], 'local')).toBe(true);
 });

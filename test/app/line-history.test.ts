@@ -15,7 +15,7 @@ function createFile(): string {
 
 const modeOf = (place: string): string => statSync(place).mode.toString(8).slice(-3);
 
-test('the history keeps each line once, newest last, readable only for its user', () => {
+test('the line history keeps each line once, newest last, in a file with mode 600', () => {
 	const file = createFile();
 	const history = createLineHistory(file);
 	expect(history.load()).toEqual([]);
@@ -28,7 +28,7 @@ test('the history keeps each line once, newest last, readable only for its user'
 	expect(modeOf(path.dirname(file))).toBe('700');
 });
 
-test('the history has a maximum length, and ignores a file of another format', () => {
+test('the line history keeps the newest 500 lines and replaces a file in another format', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'x'.repeat(1_000_000));
@@ -42,7 +42,7 @@ test('the history has a maximum length, and ignores a file of another format', (
 	expect(statSync(file).size).toBeLessThan(20_000);
 });
 
-test('an unwritable file or a directory in its place is no error', () => {
+test('the line history stays empty without an error if its file cannot be written', () => {
 	const file = createFile();
 	mkdirSync(file, {recursive: true});
 	for (const place of [file, '/dev/null/history']) {
@@ -52,7 +52,7 @@ test('an unwritable file or a directory in its place is no error', () => {
 	}
 });
 
-test.runIf(isRoot)('root neither reads nor writes a history in the home of another account', () => {
+test.runIf(isRoot)('root neither reads nor writes a line history in the home of another account', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'release\n');

@@ -1,4 +1,4 @@
-/** Input of the configured notification program, whatever the pool contains. */
+/** The input that `notify.command` gets for hostile notes, labels and account names. */
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ test.each([
 	'../root',
 	'nobody-has-this-name',
 	'',
-])('notify.command does not run for the invented account %j', async (account) => {
+])('notify.command does not run for an account that does not exist: %j', async (account) => {
 	const {problems, sent} = await notify({account});
 	expect(sent).toBeUndefined();
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);

@@ -22,7 +22,7 @@ function places(): {readonly runtime: string; readonly state: string} {
 // eslint-disable-next-line no-bitwise -- permissions are bits
 const modeOf = (directory: string): number => lstatSync(directory).mode & 0o777;
 
-test('the private directory is in XDG_RUNTIME_DIR and is closed to others even if it was open before', () => {
+test('openPrivateDirectory returns a directory in XDG_RUNTIME_DIR and changes its mode from 777 to 700', () => {
 	const {runtime} = places();
 	const directory = path.join(runtime, 'canhazgpu');
 	mkdirSync(directory);
@@ -31,7 +31,7 @@ test('the private directory is in XDG_RUNTIME_DIR and is closed to others even i
 	expect(modeOf(directory)).toBe(0o700);
 });
 
-test.each(['', 'relative', '/nowhere/at/all'])('with XDG_RUNTIME_DIR=%j it is where the state is kept', (given) => {
+test.each(['', 'relative', '/nowhere/at/all'])('XDG_RUNTIME_DIR=%j selects a directory in XDG_STATE_HOME', (given) => {
 	const {state} = places();
 	vi.stubEnv('XDG_RUNTIME_DIR', given);
 	const directory = path.join(state, 'canhazgpu', 'machine');
@@ -39,7 +39,7 @@ test.each(['', 'relative', '/nowhere/at/all'])('with XDG_RUNTIME_DIR=%j it is wh
 	expect(modeOf(directory)).toBe(0o700);
 });
 
-test('a directory that others could replace, or a link in its place, is refused', () => {
+test('openPrivateDirectory throws if other accounts could replace the directory or if it is a symbolic link', () => {
 	const {runtime} = places();
 	chmodSync(runtime, 0o777);
 	expect(() => openPrivateDirectory(host)).toThrow(/any account can put another directory in its place/v);

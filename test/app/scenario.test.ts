@@ -21,7 +21,7 @@ const observeAt = async (scenario: Scenario, seconds: number) =>
 
 const write = async (text: string) => path.join(await createFiles({'box.yaml': text}), 'box.yaml');
 
-test('every key of a scenario has an effect on the box', async () => {
+test('the simulated GPU provider applies every key of a scenario file', async () => {
 	const scenario = await loadScenario(
 		await write(`
 model: Simulated MI300X
@@ -80,7 +80,7 @@ scans:
 	expect(await observeAt(scenario, 7201)).not.toHaveProperty('failure');
 });
 
-test('a repeated event occurs in every period', async () => {
+test('a simulated process with "every" appears again in each period', async () => {
 	const scenario: Scenario = {
 		processes: [{gpu: 0, command: 'x', memory: 3000, from: 30, until: 60, every: 100}],
 	};
@@ -112,7 +112,7 @@ test.each([
 	['people:\n  - {user: ada, kind: batch}', 'people.0.kind must be run or manual, not "batch"'],
 	['- 1', 'expected a map of what happens'],
 	['gpus: [', 'it is not valid YAML, line 1: the indentation is wrong, or a bracket is not closed'],
-])('%j is refused: %s', async (text, problem) => {
+])('loadScenario refuses %j: %s', async (text, problem) => {
 	const file = await write(text);
 	const error = await loadScenario(file).catch((error: unknown) => error);
 	expect(error).toBeInstanceOf(CanhazgpuError);
@@ -120,7 +120,7 @@ test.each([
 	expect((error as CanhazgpuError).message).toContain(`The scenario ${file}: ${problem}`);
 });
 
-test('every invalid scenario is refused with a message', () => {
+test('checkScenario throws nothing but CanhazgpuError for any JSON value', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('gpus', 'processes', 'people', 'scans'), fc.jsonValue())),
@@ -135,20 +135,20 @@ test('every invalid scenario is refused with a message', () => {
 	);
 });
 
-test('the demonstration is a valid scenario', () => {
+test('checkScenario accepts the demo scenario', () => {
 	for (const scenario of [demoScenario, demoScenarioFor('root')]) {
 		expect(checkScenario(structuredClone(scenario), 'demo')).toEqual(scenario);
 	}
 });
 
-test('a missing scenario file is a configuration error', async () => {
+test('loadScenario reports a missing file as a configuration error', async () => {
 	await expect(loadScenario('/no/such/box.yaml')).rejects.toMatchObject({
 		code: 'config',
 		message: expect.stringContaining('The scenario /no/such/box.yaml: it cannot be read') as string,
 	});
 });
 
-test('every interface shows the configured scenario, and an invalid one exits with code 2', async () => {
+test('status shows the failures of the configured scenario and exits with 2 for an invalid scenario', async () => {
 	const file = await write('failures:\n  - {gpu: 1, words: GPU is lost}\n');
 	const bad = await write('failures:\n  - {gpu: one, words: GPU is lost}\n');
 	const box = createBox({CANHAZGPU_SIMULATED_SCENARIO: file});

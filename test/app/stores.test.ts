@@ -45,7 +45,7 @@ async function configOf(db: number): Promise<Config> {
 	return {...config, isGiven: () => false};
 }
 
-test('the remembered Redis is opened, and stays remembered, if the configured one has no pool', async () => {
+test('openStore keeps opening the remembered Redis if the configured Redis has no pool', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const contextOf = async (db: number) => {
 		const config = await configOf(db);
@@ -67,7 +67,7 @@ test('the remembered Redis is opened, and stays remembered, if the configured on
 	}
 });
 
-test('a bug while connecting is not mistaken for a missing Redis', async () => {
+test('openStore rethrows a TypeError instead of reporting an unreachable Redis', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const config = await configOf(7);
 	const bug = new TypeError('no such method');

@@ -54,7 +54,7 @@ function startProcess(timeout?: number) {
 	};
 }
 
-test('a running process raises its own limit when the tool becomes slow', async () => {
+test('the time limit of a running process rises from 10 s to 60 s when the GPU tool becomes slow', async () => {
 	const {time, scan} = startProcess();
 	expect(await scan(100)).toBe('answered');
 	expect(time.limitMs()).toBe(10_000);
@@ -62,7 +62,7 @@ test('a running process raises its own limit when the tool becomes slow', async 
 	expect(time.limitMs()).toBe(60_000);
 });
 
-test('the next process uses what the last one learned, and stops doubling after a success', async () => {
+test('a new process starts with the limit that an earlier process learned, and a fast answer resets the limit to 10 s', async () => {
 	const first = startProcess();
 	await first.scan(100);
 	await first.scan(12_000);
@@ -72,7 +72,7 @@ test('the next process uses what the last one learned, and stops doubling after 
 	expect(first.time.limitMs()).toBe(10_000);
 });
 
-test('a configured limit is fixed, and nothing is learned', async () => {
+test('a configured time limit stays fixed, and its timeouts do not change the learned limit', async () => {
 	const {time, scan} = startProcess(5);
 	expect([await scan(6000), await scan(6000)]).toEqual(['ended', 'ended']);
 	expect(time.limitMs()).toBe(5000);
@@ -90,18 +90,18 @@ function after(calls: readonly number[], memory: ToolMemory = {}): ToolMemory {
 	return known;
 }
 
-test('a tool that needs 27 s succeeds the first time and every time after', () => {
+test('timeLimitMs exceeds 27 s for a tool that needs 27 s, on the first call and later', () => {
 	expect(timeLimitMs({})).toBe(40_000);
 	expect(timeLimitMs(after([27_000]))).toBe(60_000);
 	expect(timeLimitMs(after([7000, 27_000, 7000, 7000, 7000]))).toBeGreaterThanOrEqual(27_000);
 });
 
-test('where the tool is fast, a hanging driver is detected after 10 s', () => {
+test('timeLimitMs is 10 s for a tool that has answered within 2.4 s', () => {
 	expect(timeLimitMs(after([130]))).toBe(10_000);
 	expect(timeLimitMs(after([130, 2400, 130]))).toBe(10_000);
 });
 
-test('a tool that became slow gets twice the time after each failure until it succeeds', () => {
+test('timeLimitMs doubles after each timeout, up to 60 s, and is four times the duration of a slow answer', () => {
 	const quick = after([100]);
 	const failed = after([12_000], quick);
 	expect(timeLimitMs(failed)).toBe(20_000);
@@ -110,7 +110,7 @@ test('a tool that became slow gets twice the time after each failure until it su
 	expect(timeLimitMs(after([70_000, 70_000, 70_000, 70_000, 70_000], quick))).toBe(60_000);
 });
 
-test('the limit stays from 10 to 60 s, and adapts to a tool that becomes fast again', () => {
+test('timeLimitMs stays between 10 and 60 s and returns to 10 s after 30 fast answers', () => {
 	fc.assert(
 		fc.property(fc.array(fc.nat(100_000), {maxLength: 50}), (calls) => {
 			const memory = after(calls);

@@ -6,20 +6,20 @@ import {expect, test} from 'vitest';
 import {leavesOutput} from '../../source/app/start-up/unopened-output.js';
 
 const file = fileURLToPath(new URL('../../source/app/start-up/unopened-output.ts', import.meta.url));
-/** Writes this many characters to stderr. Node strips the types. */
+/** Returns arguments for Node that write this many characters to stderr. Node strips the types. */
 const writing = (count: number): readonly string[] => [
 	'--input-type=module',
 	'--eval',
 	`import {writeError} from ${JSON.stringify(file)}; writeError('x'.repeat(${count})); process.stdout.write('done');`,
 ];
 
-test('only run leaves stdout to its command', () => {
+test('leavesOutput is true only for run', () => {
 	expect(leavesOutput(['run', '--', 'true'])).toBe(true);
 	expect(leavesOutput(['status'])).toBe(false);
 	expect(leavesOutput([])).toBe(false);
 });
 
-test('a full non-blocking pipe receives all of the text', async () => {
+test('writeError writes all of its text to a full non-blocking pipe', async () => {
 	// A previous process has made the pipe non-blocking and filled it.
 	const child = spawn(
 		'python3',
@@ -39,7 +39,7 @@ test('a full non-blocking pipe receives all of the text', async () => {
 	expect(said).toBe('done');
 });
 
-test('text without a reader is dropped silently', () => {
+test('writeError drops its text silently if stderr is full or closed', () => {
 	const said = execFileSync('sh', ['-c', '"$@" 2>/dev/full; exec 2>&-; "$@"', 'sh', process.execPath, ...writing(10)], {
 		encoding: 'utf8',
 	});

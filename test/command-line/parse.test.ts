@@ -29,11 +29,11 @@ async function read(typed: string | readonly string[], content = '') {
 	return understood;
 }
 
-test.each(['constructor', '__proto__', 'yes'])('a switch is neither on nor off by the value %s', async (value) => {
+test.each(['constructor', '__proto__', 'yes'])('a switch refuses the value %s', async (value) => {
 	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, but was given "${value}"`);
 });
 
-describe('short flags', () => {
+describe('flags and their values', () => {
 	const hour = 3600;
 
 	test.each<[typed: string | readonly string[], setting: string, value: unknown]>([
@@ -66,7 +66,7 @@ describe('short flags', () => {
 		[['reserve', '--note', '-5 % of the layers'], 'reserve.note', '-5 % of the layers'],
 		[['reserve', '--note=--gpus 3'], 'reserve.note', '--gpus 3'],
 		[['reserve', '--note', 'two\nlines'], 'reserve.note', 'two\nlines'],
-	])('%s', async (typed, setting, value) => {
+	])('%s sets %s to %j', async (typed, setting, value) => {
 		const {input} = await read(typed);
 		expect(input.config.get(setting as 'reserve.note')).toEqual(value);
 	});
@@ -77,16 +77,16 @@ describe('short flags', () => {
 		['reserve -G1 --gpu-ids 3,4 -G=5', '1,3,4,5'],
 		['release -G 1 -G 3', '1,3'],
 		['extend -G0 -d 1h', '0'],
-	])('%s names GPUs %s', async (typed, ids) => {
+	])('%s selects GPUs %s', async (typed, ids) => {
 		expect((await read(typed)).input.text('gpu-ids')).toBe(ids);
 	});
 
-	test('a switch that is off counts as not given', async () => {
+	test('-j=false counts as not given, and -j=t as given', async () => {
 		expect((await read('status -j=false')).input.has('json')).toBe(false);
 		expect((await read('status -j=t')).input.has('json')).toBe(true);
 	});
 
-	test.each(['-v', '--version', 'status -v', 'status --version'])('%s is the version', async (typed) => {
+	test.each(['-v', '--version', 'status -v', 'status --version'])('%s prints the version', async (typed) => {
 		expect(await understand(typed.split(' '))).toMatchObject({
 			text: expect.stringMatching(/^\d+\.\d+\.\d+/v) as unknown,
 		});
@@ -103,7 +103,7 @@ test.each([
 		['1', '3', '7', '14', '30', '60', '90'],
 	],
 	[['help', 'json'], Object.keys(schemas)],
-])('completion after %j offers the usual values', async (before, offered) => {
+])('completion after %j offers the predefined values', async (before, offered) => {
 	const options = {
 		commands: commandNames,
 		find: findCommand,
@@ -115,25 +115,25 @@ test.each([
 	expect(completed.kind === 'words' && completed.candidates.map(({word}) => word)).toEqual(offered);
 });
 
-describe('an empty value from an unset variable', () => {
-	test('overrides the setting of --note or --user with nothing', async () => {
+describe('an empty flag value', () => {
+	test('for --note or --user removes the value that the config file sets', async () => {
 		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
 		expect(input.config.get('run.note')).toBeUndefined();
 		expect(input.config.get('run.user')).toBeUndefined();
 	});
 
-	test('means the default of --duration or --wait', async () => {
+	test('for --duration or --wait selects the built-in default', async () => {
 		const {input} = await read(['reserve', '-d', '', '-w='], 'reserve: {wait: 5m}');
 		expect(input.config.get('reserve.duration')).toBe(8 * 3600);
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test('removes the limit that the config file sets for --timeout', async () => {
+	test('for --timeout removes the limit that the config file sets', async () => {
 		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
 		expect(input.config.get('run.timeout')).toBeUndefined();
 	});
 
-	test('is refused for --gpu-ids', async () => {
+	test('for --gpu-ids is refused', async () => {
 		await expect(read(['reserve', '--gpu-ids='])).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringMatching(/ needs a value$/v) as unknown,
@@ -149,7 +149,7 @@ test.each([
 		'Leave the setting reserve.gpus out: reserve.gpu-ids says how many.',
 	],
 	['run -- true', 'run: {gpus: 2, gpu-ids: [1, 2, 3]}', 'Leave the setting run.gpus out: run.gpu-ids says how many.'],
-])('the hint for %s with %j names what was given', async (typed, content, hint) => {
+])('the hint for "%s" with config %j names the flag or setting to leave out', async (typed, content, hint) => {
 	const {input, command} = await read(typed, content);
 	expect(() => wantedOf(input, command.name as 'run')).toThrow(
 		expect.objectContaining({message: 'conflicting gpu count (2) and gpu ids (count: 3)', hint}) as Error,
@@ -157,7 +157,7 @@ test.each([
 });
 
 describe('switches and lists in a config file', () => {
-	test('every option of a command can be set in a config file', async () => {
+	test('are read for run, reserve, release, status, queue and report', async () => {
 		const file = `
 run: {nonblock: true, gpu-ids: [1, 3], timeout: "", note: ""}
 reserve: {nonblock: true, gpu-ids: "0, 2", short: true, force: true}
@@ -202,7 +202,7 @@ report: {json: true}
 		]);
 	});
 
-	test('a flag overrides a switch in a config file', async () => {
+	test('are overridden by --short=false and --force=false', async () => {
 		const {input} = await read('reserve --short=false --force=false', 'reserve: {short: true, force: true}');
 		expect(input.config.get('reserve.short')).toBe(false);
 		expect(input.config.get('reserve.force')).toBe(false);
@@ -216,7 +216,7 @@ report: {json: true}
 		'run: {gpu-ids: -1}',
 		'run: {gpu-ids: [1.5]}',
 		'run: {gpu-ids: []}',
-	])('%s is refused', async (file) => {
+	])('are refused if the GPU ids are invalid: %s', async (file) => {
 		await expect(read('run -- true', file)).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringContaining('run.gpu-ids must be GPU ids such as 1,3') as unknown,
@@ -224,7 +224,7 @@ report: {json: true}
 	});
 });
 
-describe('a typed --gpus or --gpu-ids overrides the other in a config file', () => {
+describe('a --gpus or --gpu-ids flag overrides the GPU count and ids of the config file', () => {
 	test.each<[typed: string, file: string, ids: readonly number[] | undefined, count: number]>([
 		['run -G 5 -- true', 'run: {gpus: 2}', [5], 1],
 		['run -g 3 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 3],
@@ -232,7 +232,7 @@ describe('a typed --gpus or --gpu-ids overrides the other in a config file', () 
 		['run -- true', 'run: {gpu-ids: [1, 3]}', [1, 3], 2],
 		['run -- true', 'run: {gpu-ids: "0-2,5"}', [0, 1, 2, 5], 4],
 		['run -G 0-2,5 -- true', '', [0, 1, 2, 5], 4],
-	])('%s with %s', async (typed, file, ids, count) => {
+	])('"%s" with config "%s" requests GPU ids %j and a count of %d', async (typed, file, ids, count) => {
 		const {input} = await read(typed, file);
 		expect(wantedOf(input, 'run')).toMatchObject({ids, count});
 	});
@@ -240,13 +240,13 @@ describe('a typed --gpus or --gpu-ids overrides the other in a config file', () 
 	test.each([
 		['run -g 2 -G 1 -- true', ''],
 		['run -- true', 'run: {gpus: 3, gpu-ids: [1, 3]}'],
-	])('%s with %s contradicts itself', async (typed, file) => {
+	])('"%s" with config "%s" is refused as contradictory', async (typed, file) => {
 		const {input} = await read(typed, file);
 		expect(() => wantedOf(input, 'run')).toThrow(/^conflicting gpu count/v);
 	});
 });
 
-test('a trailing -- ends the flags of any command', async () => {
+test('status accepts a trailing --, but no words after --', async () => {
 	expect((await read('status --json --')).input.has('json')).toBe(true);
 	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
 });
@@ -258,7 +258,7 @@ describe('a flag with an optional value', () => {
 		['run --isolate=off --gpus=3 -- true', 'off', 3],
 		['run --isolate= -- true', '', undefined],
 		['run -- true', undefined, undefined],
-	])('%s', async (typed, isolate, gpus) => {
+	])('in "%s" gives --isolate %j and --gpus %j, and is refused if empty', async (typed, isolate, gpus) => {
 		if (isolate === '') {
 			await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
 			return;

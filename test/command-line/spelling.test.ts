@@ -43,7 +43,7 @@ describe('spellForMeow', () => {
 		],
 		[['--isolate=off'], ['--isolate="off"']],
 		[['-'], ['-']],
-	])('spells %j as %j', (typed, expected) => {
+	])('rewrites %j as %j', (typed, expected) => {
 		expect(spelled(...typed)).toEqual(expected);
 	});
 
@@ -57,7 +57,7 @@ describe('spellForMeow', () => {
 		[['-f-note'], 'run has no flag --'],
 		[['-😀'], 'run has no flag -😀'],
 		[['--__proto__=1'], 'run has no flag --__proto__'],
-	])('refuses %j', (typed, error) => {
+	])('refuses %j: %s', (typed, error) => {
 		expect(() => spelled(...typed)).toThrow(error);
 	});
 });
@@ -97,7 +97,7 @@ const values = fc.oneof(
 	fc.constantFrom('two\nlines', '\n', ' ', '--'),
 );
 
-test.each(commands)('$name reads each value as typed, and uses the last of several', (command) => {
+test.each(commands)('$name keeps each flag value unchanged and uses the last value of a repeated flag', (command) => {
 	const all = Object.entries({...globalFlags, ...command.flags});
 	const valued = all.filter(([, {value}]) => value !== undefined);
 	const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
@@ -119,7 +119,7 @@ test.each(commands)('$name reads each value as typed, and uses the last of sever
 	);
 });
 
-test.each(commands)('$name uses the last of several switches', (command) => {
+test.each(commands)('$name uses the last value of a repeated switch', (command) => {
 	const switches = Object.entries({...globalFlags, ...command.flags}).filter(([, {value}]) => value === undefined);
 	const given = fc.tuple(fc.constantFrom(...switches), fc.constantFrom('', '=true', '=t', '=1', '=false', '=F', '=0'));
 	fc.assert(

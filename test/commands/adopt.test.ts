@@ -8,7 +8,7 @@ import {fixture} from '../gpu/fixture.js';
 import {account} from '../_helpers/program/cli.js';
 import {slowTest} from '../_helpers/slow.js';
 
-test('a running process is adopted and releases its GPU when it ends', async () => {
+test('reserve --pid reserves the GPU of a running process until the process ends', async () => {
 	const {box, stub, job} = await createUsedBox();
 	expect((await box.run('status')).stdout).toMatch(/ 1 +│ ⚠ UNRESERVED/v);
 	expect(await box.run(['reserve', '--pid', String(job.pid), '--note', 'was there'])).toEqual({
@@ -31,7 +31,7 @@ test('a running process is adopted and releases its GPU when it ends', async () 
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });
 
-slowTest('--short prints the ids, and invalid combinations are refused', async () => {
+slowTest('reserve --pid refuses unknown processes and conflicting flags, and --short prints only the ids', async () => {
 	const {box, job} = await createUsedBox();
 	const pid = String(job.pid);
 	for (const [words, exitCode, error] of [
@@ -60,7 +60,7 @@ slowTest('--short prints the ids, and invalid combinations are refused', async (
 	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
 });
 
-test('use without a reservation is recorded once', async () => {
+test('repeated status calls record use without a reservation only once', async () => {
 	const {box} = await createUsedBox();
 	await box.run('status');
 	await box.run('status --json');

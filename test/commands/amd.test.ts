@@ -17,7 +17,7 @@ list) ${entries((gpu) => ({uuid: `uuid-${gpu}`, node_id: [4, 3, 2][gpu]}))};;
 *) echo '[]';;
 esac`;
 
-test('a job on AMD GPUs gets HIP numbers, and no variable that would shift them', async () => {
+test('run on AMD GPUs sets HIP indexes and unsets ROCR_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL', async () => {
 	const box = await createRedisBox(redis.port);
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'amd-smi', tool).searchPath};

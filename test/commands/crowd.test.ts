@@ -17,7 +17,7 @@ describe.each([
 	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
 ])('on $store', ({processes, gpuCount, create}) => {
 	slowTest(
-		`exactly ${gpuCount} of ${processes} concurrent processes get one of ${gpuCount} GPUs`,
+		`${processes} concurrent reserve commands get each of ${gpuCount} GPUs exactly once`,
 		{timeout: 180_000},
 		async () => {
 			const box = await create(gpuCount);

@@ -47,11 +47,11 @@ const queueLength = async (box: Box): Promise<number> => {
 	return queue.length;
 };
 
-/** Waits for the program's listener, because Node's own comes first. */
+/** Waits until the program handles SIGUSR1. Until then, Node handles the signal. */
 const listens = async (pid: number): Promise<void> => eventually(() => hasSignal(pid, 'SigCgt', usr1));
 
 describe('SIGUSR1 opens no debugger', () => {
-	slowTest('in a queued run, which gets its GPU afterwards', async () => {
+	slowTest('in a queued run, which still gets its GPU', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, ['run', '--', 'sh', '-c', 'exit 7'], environment);
@@ -63,7 +63,7 @@ describe('SIGUSR1 opens no debugger', () => {
 		expect(ended.stderr).not.toContain('ebugger');
 	});
 
-	slowTest('in a run with a job, which receives the signal and does not start with it ignored', async () => {
+	slowTest('in run, whose job receives SIGUSR1 and does not start with SIGUSR1 ignored', async () => {
 		const box = await freshEmbeddedBox(1);
 		const script =
 			'grep SigIgn /proc/$$/status > ignored; trap "echo told >> told" USR1; echo $$ > ready; while :; do sleep 0.05; done';
@@ -78,7 +78,7 @@ describe('SIGUSR1 opens no debugger', () => {
 		process.kill(Number(await fileIn(box, 'ready')), 'SIGKILL');
 	});
 
-	slowTest('in a queued reserve, which gets its GPU afterwards', async () => {
+	slowTest('in a queued reserve, which still gets its GPU', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, 'reserve --wait 5m --short', environment);
@@ -88,7 +88,7 @@ describe('SIGUSR1 opens no debugger', () => {
 		expect(await waiting.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	slowTest('in the monitor, which still takes keys', async () => {
+	slowTest('in the monitor, which still reacts to keys', async () => {
 		const box = await freshEmbeddedBox(2);
 		const top = startTop(box, {environment});
 		await top.waitFor(isShown(2));
@@ -99,7 +99,7 @@ describe('SIGUSR1 opens no debugger', () => {
 		expect(top.screen().join('\n')).not.toContain('ebugger');
 	});
 
-	slowTest('in web, which still answers', async () => {
+	slowTest('in web, which still answers requests', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], environment);
 		await provoke(web.pid);
@@ -151,7 +151,7 @@ slowTest('SIGUSR1 during the start of Node leaves no debugger open', async () =>
 	await provoke(follower.pid);
 });
 
-slowTest('a debugger that the user asked for stays open', async () => {
+slowTest('a debugger that NODE_OPTIONS=--inspect opens stays open', async () => {
 	const box = await freshEmbeddedBox(1);
 	const follower = start(box, 'events --follow', {NODE_OPTIONS: '--inspect=127.0.0.1:0'});
 	expect(await box.run('reserve')).toMatchObject({exitCode: 0});

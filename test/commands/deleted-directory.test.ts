@@ -1,4 +1,4 @@
-/** Every command works in a directory that has been deleted: it only has no config file. */
+/** Commands in a working directory that has been deleted. Only its config file is missing. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, rmSync} from 'node:fs';
@@ -30,7 +30,7 @@ async function runThere(box: Box, words: readonly string[]) {
 	return {exitCode: child.exitCode, stdout, stderr};
 }
 
-slowTest('every short command works in a deleted directory', async () => {
+slowTest('every command that ends by itself works in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	for (const [typed, exitCode] of [
 		['reserve --short', 0],

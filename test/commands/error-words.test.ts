@@ -45,7 +45,7 @@ test('status shows a GPU with an error word as broken and names the field and th
 	]);
 });
 
-test('reserve refuses a GPU with an error word, and grants only the others', async () => {
+test('reserve refuses a GPU with an error word and grants only GPUs without errors', async () => {
 	const box = await createMachine();
 	for (const [index, words] of [
 		[1, 'Unknown Error (utilization.gpu)'],
@@ -64,7 +64,7 @@ test('reserve refuses a GPU with an error word, and grants only the others', asy
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });
 
-test('the row in the monitor names the field and the word', async () => {
+test('the monitor names the field and the error word in the row of the GPU', async () => {
 	const box = await createMachine();
 	const top = startTop(box, {size: {columns: 200, rows: 30}});
 	await top.waitFor(/ 1 +Error .*Unknown Error \(utilization\.gpu\)/v);

@@ -14,14 +14,14 @@ describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
 ] as const)('a command on %s that is killed', (_, makeGround, points) => {
-	test('takes effect completely or not at all, and the next read is right', {timeout: 120_000}, async () => {
+	test('takes effect completely or not at all, and leaves a consistent pool', {timeout: 120_000}, async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
 		await fc.assert(
 			fc.asyncProperty(anyCommand, fc.integer({min: 1, max: points}), async (command, at) => {
 				kills += (await sweep.kill(command, at)) ? 1 : 0;
 			}),
-			// Drawn points can all lie behind the end of their commands. The first point is always reached.
+			// Random points can all lie after the end of their commands. The first point is always reached.
 			{numRuns: 2, endOnFailure: true, examples: [[killedCommands[0]!, 1]]},
 		);
 		expect(kills).toBeGreaterThan(0);
@@ -29,7 +29,7 @@ describe.each([
 });
 
 test(
-	'a command whose Redis is killed and restarted takes effect at most once and reports it',
+	'a command whose Redis is killed and restarted takes effect at most once and reports success only if it did',
 	{timeout: 120_000},
 	async () => {
 		const sweep = createSweep(await redisGround('server'));
@@ -42,7 +42,7 @@ test(
 	},
 );
 
-test('an interrupted setup is completed by repeating it', async () => {
+test('admin with the same options completes an interrupted setup and keeps the reservations', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	rmSync(path.join(box.poolDirectory, 'pool.json'));

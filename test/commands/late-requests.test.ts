@@ -161,9 +161,9 @@ const fates: readonly CommitFate[] = [
 
 const cases = commands.flatMap((command) => fates.map((fate) => ({...command, fate})));
 
-// Every fifth case is each command with another of the four fates.
+// Every fifth case covers each command, with alternating fates.
 test.each(cases.filter((_, index) => isLong || index % 5 === 0))(
-	'$name takes effect once and says so when its first request $fate',
+	'$name takes effect once and reports success if its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...command}) => {
 		const attempt = async () => {
 			const scene = await setScene();
@@ -196,7 +196,7 @@ test.each(cases.filter((_, index) => isLong || index % 5 === 0))(
 	},
 );
 
-slowTest.each(fates)('a queue position whose first request %s is taken once and served', async (fate) => {
+slowTest.each(fates)('run joins the queue once and gets its GPU if its first join request %s', async (fate) => {
 	const scene = await setScene(1);
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');
@@ -215,7 +215,7 @@ slowTest.each(fates)('a queue position whose first request %s is taken once and 
 });
 
 slowTest.each(['reserve', 'extend'])(
-	'%s takes effect once when the answer arrives after the client gave up',
+	'%s takes effect once if Redis executes the request but answers too late',
 	async (name) => {
 		const {words, stdout, arrange, kind} = commands.find((command) => command.name === name)!;
 		const scene = await setScene();
@@ -230,7 +230,7 @@ slowTest.each(['reserve', 'extend'])(
 	},
 );
 
-slowTest('a command that can no longer ask says that it may have taken effect', async () => {
+slowTest('reserve reports a possible change if Redis becomes unreachable before the answer', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.meet(['arrives when told']);
 	const command = start(box, 'reserve --gpus 1 --duration 1h', byProxy);

@@ -14,7 +14,7 @@ function environmentOf(box: Box, more = '') {
 	return {CANHAZGPU_SIMULATED_SCENARIO: file, CANHAZGPU_RUN_QUIET: 'false'};
 }
 
-slowTest('an impossible request is refused with what is possible', async () => {
+slowTest('reserve and run refuse an impossible MIG request and list the instances of the pool', async () => {
 	const box = await freshEmbeddedBox(2);
 	const environment = environmentOf(box);
 	const said = async (words: string) => {
@@ -81,7 +81,7 @@ slowTest('an impossible request is refused with what is possible', async () => {
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('a job gets its instance by UUID and containers by name, and the smallest sufficient instance is granted', async () => {
+test('a MIG request gets the smallest sufficient instance, and its job gets the UUID and the name of the instance', async () => {
 	const box = await freshEmbeddedBox(2);
 	const environment = environmentOf(box);
 	const run = async (words: string | readonly string[]) => box.run(words, environment);
@@ -136,7 +136,7 @@ test('a job gets its instance by UUID and containers by name, and the smallest s
 	expect((await run('release')).stdout).toBe('Released 1 GPU(s): [0]\n');
 });
 
-slowTest('a removed instance is shown as gone, and its reservation covers no other instance', async () => {
+slowTest('status shows a removed MIG instance as gone, and a new instance of the same name is free', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve --gpu-ids 1:0 -d 1h', environmentOf(box));
 	const changed = environmentOf(box, '');
@@ -153,7 +153,7 @@ slowTest('a removed instance is shown as gone, and its reservation covers no oth
 	expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');
 });
 
-slowTest('use of an instance without a reservation blocks only that instance', async () => {
+slowTest('unreserved use of a MIG instance blocks only that instance', async () => {
 	const box = await freshEmbeddedBox(2);
 	const squatter = 'processes: [{gpu: 1, instance: 0, user: mallory, command: miner, memory: 8000}]\n';
 	const environment = environmentOf(box, squatter);

@@ -13,7 +13,7 @@ import {
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 
-describe.runIf(canLackFacts())('on a machine without', () => {
+describe.runIf(canLackFacts())('on an incomplete machine', () => {
 	let machine: Machine;
 	let place: Place;
 
@@ -26,7 +26,7 @@ describe.runIf(canLackFacts())('on a machine without', () => {
 		machine.remove();
 	});
 
-	test('a home and a user name, every command works', async () => {
+	test('every command works without a home and a user name', async () => {
 		for (const [typed, exitCode, words] of [
 			['status', 0, ''],
 			['reserve --short -d 1h', 0, ''],
@@ -67,7 +67,7 @@ describe.runIf(canLackFacts())('on a machine without', () => {
 		['/proc: processes only', [/\/proc has no \/proc\/sys/v]],
 		['/proc', [/\/proc is not mounted/v]],
 		['/etc/machine-id', [/\/etc\/machine-id is missing/v]],
-	] as const)('%s is named by doctor', async (name, findings) => {
+	] as const)('doctor names what is missing or wrong: %s', async (name, findings) => {
 		const {exitCode, stdout} = await machine.run(factNamed(name), place, ['doctor']);
 		expect(exitCode).toBe(0);
 		for (const words of findings) {

@@ -14,7 +14,7 @@ function environmentOf(box: Box) {
 	return {CANHAZGPU_SIMULATED_SCENARIO: file};
 }
 
-test('an impossible request is refused with what is possible', async () => {
+test('reserve and run refuse an impossible --share and print what is possible', async () => {
 	const box = await freshEmbeddedBox(2);
 	const said = async (words: string) => {
 		const {exitCode, stderr} = await box.run(words);
@@ -51,7 +51,7 @@ test('an impossible request is refused with what is possible', async () => {
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('shares fit beside each other and beside other use, are shown, and are released separately', async () => {
+test('shares of one GPU are granted while memory is left, shown by status and released separately', async () => {
 	const box = await freshEmbeddedBox(1);
 	const environment = {...environmentOf(box), CANHAZGPU_RUN_QUIET: 'false'};
 	const run = async (words: string | readonly string[]) => box.run(words, environment);

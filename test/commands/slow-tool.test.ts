@@ -40,7 +40,7 @@ afterAll(() => {
 	box.remove();
 });
 
-slowTest('a slow tool works by default, and its time is remembered', async () => {
+slowTest('status waits 11 s for a slow nvidia-smi by default and remembers its time', async () => {
 	const status = await box.run('status', slow(11));
 	expect(status).toMatchObject({exitCode: 0, stderr: ''});
 	expect(status.stdout).not.toContain('ERROR');
@@ -49,7 +49,7 @@ slowTest('a slow tool works by default, and its time is remembered', async () =>
 	expect(slowestMs).toBeGreaterThanOrEqual(10_000);
 });
 
-test('reserve keeps to --wait however long the tool takes', async () => {
+test('run --wait 3s gives up in time even if nvidia-smi takes 30 s', async () => {
 	const startedMs = performance.now();
 	const run = await box.run('run --wait 3s -- true', slow(30));
 	expect(run.exitCode).toBe(3);
@@ -58,7 +58,7 @@ test('reserve keeps to --wait however long the tool takes', async () => {
 });
 
 test.each(firstCase(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1']))(
-	'an interrupted %s does not wait for the tool, and leaves nothing behind',
+	'an interrupted %s does not wait for nvidia-smi and leaves no process and no queue entry',
 	async (words) => {
 		const tool = stubTool(box, 'nvidia-smi', answering(30));
 		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});
@@ -83,7 +83,7 @@ test.each(firstCase(['run -- true', 'run --nonblock -- true', 'reserve', 'reserv
 	},
 );
 
-slowTest('a hanging tool that is known to be fast is reported after 10 s, with the setting to raise', async () => {
+slowTest('status reports a hanging nvidia-smi after 10 s if it was fast before, and names the setting', async () => {
 	for (let attempt = 0; attempt < 12; attempt++) {
 		expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
 	}

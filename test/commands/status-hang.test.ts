@@ -19,7 +19,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('status ends a hanging tool in bounded time, without a second call', async () => {
+test('status ends a hanging nvidia-smi at the configured limit and does not call it again', async () => {
 	const stub = stubTool(box, 'nvidia-smi', "trap '' TERM\nwhile :; do sleep 1; done");
 	const started = performance.now();
 	const status = await box.run('status', {PATH: stub.searchPath, CANHAZGPU_GPU_TIMEOUT: '2s'});
@@ -36,7 +36,7 @@ test('status ends a hanging tool in bounded time, without a second call', async 
 	await eventually(() => stub.running().length === 0);
 });
 
-test('an invalid limit is refused', async () => {
+test('status refuses an invalid CANHAZGPU_GPU_TIMEOUT', async () => {
 	expect(await box.run('status', {CANHAZGPU_GPU_TIMEOUT: '10ms'})).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining('CANHAZGPU_GPU_TIMEOUT must be a duration') as string,
@@ -47,7 +47,7 @@ test('an invalid limit is refused', async () => {
 	});
 });
 
-test('a command that needs no scan after all ends the one that was started', async () => {
+test('a command with an invalid flag ends the GPU scan that it has started', async () => {
 	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
 	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
 	expect(status.exitCode).toBe(2);
@@ -55,7 +55,7 @@ test('a command that needs no scan after all ends the one that was started', asy
 });
 
 test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
-	'%s ends a command and its hanging tool at once',
+	'%s ends status and who and their hanging nvidia-smi at once',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

@@ -85,7 +85,7 @@ const opening = (node: string): readonly string[] => [
 const hidden = 'hidden: [{gpu: 0}]';
 
 describe.runIf(canMakeDevices())('who', () => {
-	test('finds processes that the GPU tool does not list, and counts those that it cannot inspect', async () => {
+	test('finds processes that the GPU tool does not list and counts processes that the user cannot inspect', async () => {
 		const own = await started(mallory, opening('dev/nvidia1'));
 		const strangers = await started(alice, opening('dev/dri/renderD128'));
 		const elsewhere = await started(mallory, opening('dev/nvidia0'));
@@ -149,7 +149,7 @@ describe.runIf(canMakeDevices())('who', () => {
 		]);
 	});
 
-	test('explains its findings in words, with the holder of the GPU', async () => {
+	test('prints a text that names the holder of the GPU, the processes and the command to end them', async () => {
 		await accounts.run(alice, 'reserve -G 1', {environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario}});
 		const own = await started(mallory, ['env', 'HF_TOKEN=x', ...opening('dev/nvidia1')]);
 		const {text} = await ask(mallory, hidden, 'who 0-1');
@@ -173,7 +173,7 @@ test.each([
 	[['who', 'x'], '"x" is not a GPU id'],
 	[['who', '1', '-G', '-2'], '--gpu-ids: "-2" is not a GPU id'],
 	[['who', '3-1'], '"3-1" is not a GPU id'],
-])('%s is refused before a pool is opened', async (argv, message) => {
+])('%j is refused before the pool is opened: %s', async (argv, message) => {
 	const understood = await understand(argv);
 	if ('text' in understood) {
 		throw new Error(understood.text);

@@ -10,7 +10,7 @@ const world: Pick<OpenWorld, 'close'> = {
 };
 const app = {open: async () => world as OpenWorld};
 
-test('an error of the work takes precedence over one of closing the pool', async () => {
+test('withWorld rejects with the error of its callback even if closing the pool also fails', async () => {
 	const failure = new Error('the work failed');
 	await expect(
 		withWorld(app, {}, async () => {
@@ -19,6 +19,6 @@ test('an error of the work takes precedence over one of closing the pool', async
 	).rejects.toBe(failure);
 });
 
-test('an error of closing the pool is reported if the work succeeded', async () => {
+test('withWorld rejects with the error of closing the pool if its callback succeeded', async () => {
 	await expect(withWorld(app, {}, async () => 0)).rejects.toBe(closing);
 });

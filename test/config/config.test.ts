@@ -31,14 +31,14 @@ const write = (name: string, content: string): string => {
 
 const noFlags = new Map<never, never>();
 
-test('every default is valid', () => {
+test('the default of every setting is valid', () => {
 	for (const setting of settingPaths) {
 		const {fallback} = settings[setting];
 		expect(fallback === undefined || 'value' in checkSetting(setting, fallback)).toBe(true);
 	}
 });
 
-test('every flag that overrides a setting names an existing one', async () => {
+test('every flag that overrides a setting names an existing setting', async () => {
 	for (const load of Object.values(commands)) {
 		const command = await load();
 		for (const {setting} of Object.values(command.flags)) {
@@ -47,13 +47,13 @@ test('every flag that overrides a setting names an existing one', async () => {
 	}
 });
 
-describe('the same settings in each format', () => {
+describe('loadConfig', () => {
 	test.each([
 		['a.yaml', 'redis:\n  host: box\n  port: 7000\nreserve: {duration: 2h}\nremote_hosts: [a, b]\n'],
 		['a.yml', 'redis.host: box\nredis.port: 7000\nreserve.duration: 2h\nremote_hosts: [a, b]\n'],
 		['a.json', '{"redis": {"host": "box", "port": 7000}, "reserve": {"duration": "2h"}, "remote_hosts": ["a", "b"]}'],
 		['a.toml', 'remote_hosts = ["a", "b"]\n[redis]\nhost = "box"\nport = 7000\n[reserve]\nduration = "2h"\n'],
-	])('%s', async (name, content) => {
+	])('reads the same settings from %s', async (name, content) => {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write(name, content)});
 		expect(config.warnings).toEqual([]);
 		expect([
@@ -85,7 +85,7 @@ test('flags override the environment, which overrides files, which override defa
 	expect(config.get('extend.duration')).toBeUndefined();
 });
 
-test('an empty file, comments and empty keys set nothing', async () => {
+test('a config file that is empty or has only comments or empty keys sets nothing', async () => {
 	for (const content of ['', '# nothing\n', 'redis:\n  host:\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
 		expect(config.get('redis.host')).toBe('localhost');
@@ -99,13 +99,13 @@ test.each([
 	['.json', '\u{FEFF}{"reserve": {"gpus": 3}}'],
 	['.yaml', '\u{FEFF}reserve: {gpus: 3}'],
 	['.toml', '\u{FEFF}[reserve]\ngpus = 3'],
-])('a %s file with %j is valid', async (extension, content) => {
+])('loadConfig accepts a %s file with the content %j', async (extension, content) => {
 	const config = await loadConfig({flags: noFlags, environment: {}, file: write(`a${extension}`, content)});
 	expect(config.get('reserve.gpus')).toBe(content.trim() === '' ? undefined : 3);
 	expect(config.warnings).toEqual([]);
 });
 
-describe('the argument of --config can be a stream', () => {
+describe('--config with a stream', () => {
 	/** Runs `reserve --short` in bash with the program as `chg`. */
 	const reserved = async (box: Box, script: string) => {
 		const child = spawn(
@@ -121,12 +121,12 @@ describe('the argument of --config can be a stream', () => {
 		return {exitCode: child.exitCode, stdout, stderr};
 	};
 
-	test('/dev/null sets nothing', async () => {
+	test('sets nothing for /dev/null', async () => {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: '/dev/null'});
 		expect(config.get('redis.host')).toBe('localhost');
 	});
 
-	test('a pipe is read to its end, however slow its writer is', async () => {
+	test('reads a pipe to its end even if the writer is slow', async () => {
 		const box = await createEmbeddedBox(3);
 		onTestFinished(box.remove);
 		expect(
@@ -134,7 +134,7 @@ describe('the argument of --config can be a stream', () => {
 		).toEqual({exitCode: 0, stdout: '0,1\n', stderr: ''});
 	});
 
-	test('a FIFO is read once, and its content is reused for a second load', async () => {
+	test('reads a FIFO once and reuses its content for a second load', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const writer = spawn('sh', ['-c', 'echo "reserve: {gpus: 2}" > "$1"', 'sh', file], {stdio: 'ignore'});
@@ -146,7 +146,7 @@ describe('the argument of --config can be a stream', () => {
 		await once(writer, 'close');
 	});
 
-	test('completion does not wait for a writer', async () => {
+	test('does not wait for a writer during completion', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const options = {flags: noFlags, environment: {}, file, readsDirectory: false, readsStreams: false};
@@ -165,7 +165,7 @@ test.each([
 	['a.yaml', 'redis: redis://:secret@box', 'redis must be settings by name, not a single value'],
 	['a.json', '{"run": 2}', 'run must be settings by name, not a single value'],
 	['a.toml', '[[redis]]\nhost = "box"', 'redis must be settings by name, not a list'],
-])('%s with an invalid section is refused: %s', async (name, content, problem) => {
+])('%s with the invalid section %j is refused: %s', async (name, content, problem) => {
 	const file = write(name, content);
 	await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toMatchObject({
 		exitCode: 2,
@@ -173,7 +173,7 @@ test.each([
 	});
 });
 
-test('a variable with an empty config file name counts as unset', async () => {
+test('an empty CANHAZGPU_CONFIG counts as unset', async () => {
 	const named = write('a.yaml', 'reserve: {gpus: 3}');
 	const gpus = async (variable: string) => {
 		const locations = {readsDirectory: false, machineFile: path.join(directory, 'none.yaml')};
@@ -185,7 +185,7 @@ test('a variable with an empty config file name counts as unset', async () => {
 	expect(await gpus('')).not.toBe(3);
 });
 
-test('prototypes are not changed', async () => {
+test('loadConfig refuses a key such as __proto__ and changes no prototype', async () => {
 	for (const name of ['__proto__', 'constructor', 'prototype']) {
 		const file = write('a.json', `{"memory": {"${name}": {"polluted": 1}}}`);
 		await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toThrow(
@@ -196,12 +196,12 @@ test('prototypes are not changed', async () => {
 	expect(Reflect.get({}, 'polluted')).toBeUndefined();
 });
 
-test('the files in the home and working directory are found, and the nearer one wins', async () => {
+test('reserve reads ~/.canhazgpu.toml, but prefers ~/.canhazgpu.yaml', async () => {
 	const box = await createEmbeddedBox(3);
 	writeFileSync(path.join(box.home, '.canhazgpu.toml'), '[reserve]\ngpus = 2\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1\n');
 	await box.run('release');
-	// The home is the working directory here, and a YAML file precedes a TOML file.
+	// The home directory is also the working directory here.
 	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), 'reserve: {gpus: 3}\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1,2\n');
 	box.remove();
@@ -217,7 +217,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 		error = error_;
 	}
 
-	// Each takes at most some hundred milliseconds. Before limits existed, some took minutes.
+	// Each file takes at most some hundred milliseconds. Without limits, some files took minutes.
 	expect(performance.now() - began).toBeLessThan(15_000);
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	return error as CanhazgpuError;
@@ -225,7 +225,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 
 const mebibyte = 2 ** 20;
 
-describe('an invalid file of any length or depth is refused with its name', () => {
+describe('limits and errors of config files', () => {
 	test.each<[what: string, put: (file: string) => void, problem: string]>([
 		[
 			'a link to /dev/zero',
@@ -256,15 +256,15 @@ describe('an invalid file of any length or depth is refused with its name', () =
 			},
 			'it is longer than 1048576 bytes',
 		],
-		['nothing', () => undefined, 'there is no such file'],
+		['missing', () => undefined, 'there is no such file'],
 		[
-			'a link to nothing',
+			'a dangling link',
 			(file) => {
 				symlinkSync(path.join(directory, 'gone'), file);
 			},
 			'it is a link to nothing',
 		],
-	])('%s', async (_, put, problem) => {
+	])('a config file is refused if it is %s', async (_, put, problem) => {
 		const file = path.join(directory, 'a.yaml');
 		put(file);
 		expect(await errorOf(file)).toMatchObject({
@@ -281,30 +281,30 @@ describe('an invalid file of any length or depth is refused with its name', () =
 		['a.yaml', '2,000 keys', numbered(2000, (number) => `k${number}: 1\n`), /more than 1000 settings/v],
 		['a.json', '60,000 keys', `{${numbered(60_000, (number) => `"k${number}":1,`)}"k":1}`, /more than 1000 settings/v],
 		['a.toml', '60,000 keys', numbered(60_000, (number) => `k${number} = 1\n`), /more than 1000 settings/v],
-		['a.yaml', 'a map in itself', 'a: &a\n  b: *a\n', /nested too deeply/v],
+		['a.yaml', 'a map that contains itself', 'a: &a\n  b: *a\n', /nested too deeply/v],
 		[
 			'a.yaml',
-			'a list in itself',
+			'a list that contains itself',
 			'remote_hosts: &a\n  - *a\n',
 			/remote_hosts must be a host name, or user@host, not/v,
 		],
-		['a.yaml', 'an open list in a list', '['.repeat(mebibyte - 1), /nested too deeply/v],
-		['a.yaml', 'a key in a key', '? '.repeat(mebibyte / 2), /nested too deeply/v],
-		['a.yaml', 'an item in an item', '- '.repeat(mebibyte / 2), /nested too deeply/v],
+		['a.yaml', 'deeply nested lists without ends', '['.repeat(mebibyte - 1), /nested too deeply/v],
+		['a.yaml', 'deeply nested keys', '? '.repeat(mebibyte / 2), /nested too deeply/v],
+		['a.yaml', 'deeply nested list items', '- '.repeat(mebibyte / 2), /nested too deeply/v],
 		['a.yaml', 'many lines', 'a:\n'.repeat(mebibyte / 3), /more than 50000 words/v],
 		['a.yaml', 'many mistakes', '}\n'.repeat(mebibyte / 2), /more than 50000 words/v],
 		['a.yaml', 'many aliases', `- &a x\n${'- *a\n'.repeat(5000)}`, /more than 100 aliases/v],
 		['a.yaml', 'many directives', '%a\n'.repeat(mebibyte / 3), /more than 50000 words/v],
-		['a.json', 'a list in a list', '['.repeat(200_000) + ']'.repeat(200_000), /not valid JSON|not a list/v],
-		['a.toml', 'a list in a list', `a = ${'['.repeat(mebibyte - 10)}`, /not valid TOML \(line 1\)/v],
-		['a.toml', 'a table in a table', `${'a.'.repeat(mebibyte / 2 - 10)}a = 1`, /nested too deeply/v],
+		['a.json', 'deeply nested lists', '['.repeat(200_000) + ']'.repeat(200_000), /not valid JSON|not a list/v],
+		['a.toml', 'deeply nested lists', `a = ${'['.repeat(mebibyte - 10)}`, /not valid TOML \(line 1\)/v],
+		['a.toml', 'deeply nested tables', `${'a.'.repeat(mebibyte / 2 - 10)}a = 1`, /nested too deeply/v],
 		[
 			'a.json',
 			'a long list',
 			`{"remote_hosts":[${'1,'.repeat(mebibyte / 2 - 20)}1]}`,
 			/remote_hosts must be a host name/v,
 		],
-	])('%s: %s', async (name, _, content, problem) => {
+	])('%s with %s is refused with its name', async (name, _, content, problem) => {
 		const file = write(name, content);
 		const {exitCode, message} = await errorOf(file);
 		expect(exitCode).toBe(2);
@@ -313,14 +313,14 @@ describe('an invalid file of any length or depth is refused with its name', () =
 		expect(message.length).toBeLessThan(file.length + 250);
 	});
 
-	test('a repeated key is refused with its line', async () => {
+	test('a YAML file with a repeated key is refused with the line', async () => {
 		const file = write('a.yaml', 'redis: {port: 1}\nstore: redis\nredis: {port: 2}\n');
 		expect((await errorOf(file)).message).toBe(
 			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key stands there twice`,
 		);
 	});
 
-	test('YAML aliases of existing anchors work', async () => {
+	test('a YAML file with aliases of existing anchors is accepted', async () => {
 		const file = write(
 			'a.yaml',
 			'reserve: &usual {duration: 2h, gpus: 2}\nreport: {days: &days 7}\nextend: {duration: &d 1h}\nrun: {wait: *d}\n',
@@ -329,7 +329,7 @@ describe('an invalid file of any length or depth is refused with its name', () =
 		expect([config.get('reserve.gpus'), config.get('run.wait')]).toEqual([2, 3600]);
 	});
 
-	test('any content gives a config or a clear error', async () => {
+	test('loadConfig throws nothing but CanhazgpuError for random content', async () => {
 		const word = fc.constantFrom(
 			'a',
 			'redis',
@@ -379,7 +379,7 @@ describe('an invalid file of any length or depth is refused with its name', () =
 	});
 });
 
-test('unknown settings are named up to a limit, and then counted', async () => {
+test('loadConfig names five unknown settings and counts the rest', async () => {
 	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
 	const file = write('a.json', `{${keys.join(',')}}`);
 	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
@@ -403,12 +403,12 @@ test.each([
 		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
 	],
 	['reserve: &a &b {gpus: 2}\n', 'line 1: it cannot be understood'],
-])('a YAML mistake is explained: %j', async (content, problem) => {
+])('loadConfig explains the YAML mistake %j: %s', async (content, problem) => {
 	const file = write('a.yaml', content);
 	expect((await errorOf(file)).message).toBe(`Cannot read the config file ${file}: it is not valid YAML, ${problem}`);
 });
 
-describe('secrets are never shown', () => {
+describe('secrets', () => {
 	test.each([
 		[
 			'a.yaml',
@@ -442,7 +442,7 @@ describe('secrets are never shown', () => {
 		['a.JSON', '{"redis": {"password": hunter2}}', 'it is not valid JSON'],
 		['a.json', '{\n"redis": {"password": "hunter2",}}', 'it is not valid JSON (line 2)'],
 		['a.toml', '[redis]\npassword = *hunter2\n', 'it is not valid TOML (line 2)'],
-	])('in %s: %j', async (name, content, problem) => {
+	])('do not appear in the error about %s with %j', async (name, content, problem) => {
 		const file = write(name, content);
 		const {message, hint} = await errorOf(file);
 		expect(`${message}${hint}`).not.toContain('hunter2');
@@ -454,21 +454,21 @@ describe('secrets are never shown', () => {
 
 	const secrets = settingPaths.filter((name) => settings[name].isSecret);
 
-	test('the secret settings are the password, the URL, and the destinations of notifications', () => {
+	test('are the Redis password, the Redis URL and the destinations of notifications', () => {
 		expect(secrets).toEqual(['redis.url', 'redis.password', 'notify.command', 'notify.webhook']);
 	});
 
-	test.each(secrets)('%s is removed from the environment of child processes', (name) => {
+	test.each(secrets)('are removed from the environment of child processes: %s', (name) => {
 		const variable = environmentName(name);
 		expect(withoutSecrets({[variable]: 'redis://x:hunter2@y', HOME: '/'})).toEqual({HOME: '/'});
 	});
 
-	test('the value of an environment variable does not appear in its error', async () => {
+	test('do not appear in the error about an environment variable', async () => {
 		const {message} = await errorOf(write('empty.yaml', ''), {CANHAZGPU_NOTIFY_WEBHOOK: 'hunter2'});
 		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
 	});
 
-	test('every setting named like a password, token or key is known', () => {
+	test('are marked: this test lists every setting named like a password, token or key', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',

@@ -43,7 +43,7 @@ const settings = (preset: string | undefined, columns?: readonly string[], isFol
 const load = async () =>
 	loadConfig({flags: new Map(), environment: {}, readsDirectory: false, machineFile: path.join(home, 'none')});
 
-test('a new file is readable by the user alone, and is written only when something changes', async () => {
+test('saveSettings creates a file with mode 600 and writes only if a setting has changed', async () => {
 	expect(await saveSettings(settings(undefined), undefined)).toEqual({file: file(), isChanged: false});
 	expect(existsSync(file())).toBe(false);
 	expect(await saveSettings(settings('dense', ['gpu', 'state', 'fan']), undefined)).toEqual({
@@ -71,7 +71,7 @@ test.each([
 	],
 	['top.preset: dense # dotted\nrun: {quiet: true}\n', 'top.preset: queue # dotted\nrun: { quiet: true }\n'],
 	['top:\nreserve: {gpus: 2}\n', 'reserve: { gpus: 2 }\ntop:\n  preset: queue\n'],
-])('comments and everything else in YAML stay: %#', async (text, expected) => {
+])('saveSettings keeps comments, other settings and the mode of a YAML file (case %#)', async (text, expected) => {
 	writeFileSync(file(), text);
 	chmodSync(file(), 0o640);
 	await saveSettings(settings('queue'), undefined);
@@ -83,7 +83,7 @@ test.each([
 	expect((await load()).isGiven('top.preset')).toBe(false);
 });
 
-test('JSON keeps its other settings, and a link stays a link', async () => {
+test('saveSettings keeps the other settings of a JSON file and writes through a symbolic link', async () => {
 	const kept = path.join(home, 'kept.json');
 	writeFileSync(kept, '{"redis": {"port": 7000}, "top": {"interval": "5s"}}');
 	symlinkSync(kept, file('.canhazgpu.json'));
@@ -98,7 +98,7 @@ test('JSON keeps its other settings, and a link stays a link', async () => {
 	expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({redis: {port: 7000}, top: {interval: '5s'}});
 });
 
-test('a boolean setting is saved and removed again', async () => {
+test('saveSettings saves and removes a boolean setting', async () => {
 	await saveSettings(settings(undefined, undefined, false), undefined);
 	expect(readFileSync(file(), 'utf8')).toBe('top:\n  fold: false\n');
 	expect((await load()).get('top.fold')).toBe(false);
@@ -106,13 +106,13 @@ test('a boolean setting is saved and removed again', async () => {
 	expect((await load()).get('top.fold')).toBeUndefined();
 });
 
-test('--config names the file that is written', async () => {
+test('saveSettings writes the file that --config names', async () => {
 	const named = file('other.yaml');
 	expect(await saveSettings(settings('dense'), named)).toEqual({file: named, isChanged: true});
 	expect(existsSync(file())).toBe(false);
 });
 
-test('a file that cannot be written stays unchanged, with the reason', async () => {
+test('saveSettings refuses TOML, invalid YAML and a world-writable file, and changes no file', async () => {
 	writeFileSync(file('.canhazgpu.toml'), '# mine\n[redis]\nport = 7000\n');
 	await expect(saveSettings(settings('dense'), undefined)).rejects.toMatchObject({
 		code: 'config',
@@ -131,7 +131,7 @@ test('a file that cannot be written stays unchanged, with the reason', async () 
 	expect(readFileSync(file(), 'utf8')).toBe('{}\n');
 });
 
-test('columns in a config are validated, and the GPU column is always first', async () => {
+test('loadConfig accepts only distinct known columns in top.columns and puts gpu first', async () => {
 	const columnsOf = async (text: string) => {
 		writeFileSync(file(), text);
 		return (await load()).get('top.columns');

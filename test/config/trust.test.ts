@@ -46,7 +46,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('harmless settings count in the config file of any directory', () => {
+test('the harmless settings, which apply from a config file in any directory, are those in this list', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -86,7 +86,7 @@ test('harmless settings count in the config file of any directory', () => {
 	]);
 });
 
-test('the configuration topic names each of them', () => {
+test('the help topic configuration names every harmless setting', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!
@@ -98,8 +98,8 @@ test('the configuration topic names each of them', () => {
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
 });
 
-describe.runIf(isRoot)('the file in the working directory', () => {
-	test('counts for its owner, and only its harmless settings', async () => {
+describe.runIf(isRoot)('the config file in the working directory', () => {
+	test('applies only its harmless settings, for its owner', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(
@@ -145,7 +145,7 @@ describe.runIf(isRoot)('the file in the working directory', () => {
 			'others can change it',
 		],
 		[
-			'in a directory where everybody may write, sticky or not',
+			'in a sticky world-writable directory',
 			(directory) => {
 				chmodSync(directory, 0o1777);
 			},
@@ -162,14 +162,14 @@ describe.runIf(isRoot)('the file in the working directory', () => {
 		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
 	});
 
-	test("counts in the user's own directory inside a sticky directory that everybody can write", async () => {
+	test("applies in the user's own directory inside a sticky world-writable directory", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = makeDirectory(path.join(directoryOf(root, 0o1777), 'mine'), alice);
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}', alice);
 		expect((await runAs(alice, ['status'], {cwd, environment})).stderr).toContain('reserve.gpus must be');
 	});
 
-	test("never counts for root, not even root's own", async () => {
+	test('is never read for root, even if root owns the file', async () => {
 		const {environment} = createPlace(root);
 		const cwd = directoryOf(root);
 		const precious = makeDirectory(path.join(cwd, 'precious'), root);
@@ -199,7 +199,7 @@ describe.runIf(isRoot)('the file in the working directory', () => {
 		expect(ran).toEqual({exitCode: 0, stdout: 'words\nown\n', stderr: ''});
 	});
 
-	test('is not awaited if it is a FIFO, and not followed if it is a link', async () => {
+	test('is refused at once if it is a FIFO or a symbolic link', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = path.join(cwd, '.canhazgpu.yaml');
@@ -219,7 +219,7 @@ describe.runIf(isRoot)('the file in the working directory', () => {
 	});
 });
 
-describe.runIf(isRoot)('the file in the home directory', () => {
+describe.runIf(isRoot)('the config file in the home directory', () => {
 	test("is skipped if it belongs to another account, as for root with a user's HOME", async () => {
 		const {home, environment} = createPlace(alice);
 		const trap = path.join(home, 'trapped');
@@ -244,7 +244,7 @@ describe.runIf(isRoot)('the file in the home directory', () => {
 		expect(own.stderr).not.toContain('Warning');
 	});
 
-	test('is not trusted if another account owns it or can change it', async () => {
+	test('is skipped if another account owns the file, and refused if others can change the file', async () => {
 		const {home, environment} = createPlace(alice);
 		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
 		const foreign = await runAs(alice, ['status'], {
@@ -261,7 +261,7 @@ describe.runIf(isRoot)('the file in the home directory', () => {
 		});
 	});
 
-	test("can be the user's own link, and can belong to the user's private group", async () => {
+	test("is read through the user's own link, and also if the user's private group can write the file", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
@@ -286,7 +286,7 @@ describe.runIf(isRoot)('the file in the home directory', () => {
 		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
 	});
 
-	test('counts even if the home directory has two names', async () => {
+	test('is read if HOME is a symbolic link to the home directory', async () => {
 		const {home, environment} = createPlace(alice);
 		writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
 		const alias = path.join(directoryOf(alice), 'home');
@@ -296,7 +296,7 @@ describe.runIf(isRoot)('the file in the home directory', () => {
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
 	});
 
-	test('does not exist if HOME is empty, because the working directory is no home', async () => {
+	test('is not searched in the working directory if HOME is empty', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
@@ -309,7 +309,7 @@ describe.runIf(isRoot)('the file in the home directory', () => {
 	});
 });
 
-describe.runIf(isRoot)('the file for all users', () => {
+describe.runIf(isRoot)('the config file for all users', () => {
 	const readMachineFile = async (file: string) =>
 		readConfigFiles({named: undefined, readsDirectory: false, machineFile: file});
 
@@ -317,7 +317,7 @@ describe.runIf(isRoot)('the file for all users', () => {
 		['another account', alice, 0o644, 'it belongs to another account (uid 61001), and not to root'],
 		['everybody', root, 0o646, 'others can change it'],
 		['a group', root, 0o664, 'others can change it'],
-	])('stops the program if it belongs to %s', async (_, account, mode, problem) => {
+	])('is refused if %s can change the file', async (_, account, mode, problem) => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', account, mode);
 		await expect(readMachineFile(file)).rejects.toMatchObject({
 			exitCode: 2,
@@ -325,7 +325,7 @@ describe.runIf(isRoot)('the file for all users', () => {
 		});
 	});
 
-	test('counts if it belongs to root alone', async () => {
+	test('is read if only root can change the file', async () => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', root);
 		expect((await readMachineFile(file)).files).toContainEqual({file, content: {redis: {port: 1}}, isLocal: false});
 	});

@@ -23,7 +23,7 @@ afterAll(() => {
 	far.remove();
 });
 
-test('H shows all hosts, r reserves on another host, and Enter opens its monitor until the user quits it', async () => {
+test('in the monitor, H lists all hosts, r reserves on the selected host, and Enter opens the monitor of that host', async () => {
 	const top = startTop(here, {environment});
 	await top.waitFor(isShown(1));
 	top.write('H');
@@ -59,7 +59,7 @@ case "$host $*" in
 esac
 `;
 
-test('hosts that hang, lie, refuse or have another version do not affect the others', async () => {
+test('the host list of the monitor shows working hosts although other hosts hang, fail or run another version', async () => {
 	const bin = path.join(here.home, 'strange');
 	mkdirSync(bin);
 	makeStubSsh(bin, {far});
@@ -85,7 +85,7 @@ test('hosts that hang, lie, refuse or have another version do not affect the oth
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('a computer without a pool shows the other hosts at once, reserves there, and creates no pool', async () => {
+test('the monitor on a computer without a pool opens the host list, reserves on another host and creates no pool', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const top = startTop(laptop, {environment});

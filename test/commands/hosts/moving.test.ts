@@ -9,7 +9,7 @@ import {findBetterHost} from '../../../source/commands/shared/hosts/watch-hosts.
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createTestWorld} from '../../_helpers/world.js';
 
-test('a request that is served does not wait for a hanging host', async () => {
+test('findBetterHost returns when its request is aborted, even if a host hangs', async () => {
 	const asked = Promise.withResolvers<void>();
 	const app = {
 		clock: {
@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('with --wait %j, %j seconds remain on this host after the others took 4 s to answer', async (waitSeconds, left) => {
+])('--wait %j leaves a wait of %j s on this host after other hosts took 4 s to answer', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,
@@ -94,7 +94,7 @@ const onlyNear = {
 	remoteQueue: async () => ({entries: []}),
 } as unknown as Partial<App>;
 
-test('a bug while asking again is reported, and the exit code is that of the waiting host', async () => {
+test('acquireElsewhere reports a bug in a repeated host query and returns the exit code of the waiting command', async () => {
 	const asked = Promise.withResolvers<void>();
 	const remarks: string[] = [];
 	const app = await slowlyAsking({
@@ -122,7 +122,7 @@ test('a bug while asking again is reported, and the exit code is that of the wai
 	expect(remarks.at(-1)).toContain('this is a bug in canhazgpu. It does not affect running jobs or waiting requests:');
 });
 
-test('the hosts are not asked again if ssh cannot be started', async () => {
+test('acquireElsewhere stops querying hosts if ssh cannot be started', async () => {
 	const asking = Promise.withResolvers<AbortSignal>();
 	const app = await slowlyAsking({
 		...onlyNear,

@@ -34,7 +34,7 @@ const holders = async (box: Box): Promise<number> => {
 	return gpus.filter(({kind}) => kind === 'leased').length;
 };
 
-test('reserve, extend, queue and release act only on that host and return its answers', async () => {
+test('reserve, extend, queue and release with --on act only on the named host and print its output', async () => {
 	const reserved = await here.run(['reserve', '--on', 'far', '-g2', '-d', '1h', '-n', 'it\'s "$HOME"\tü'], environment);
 	expect(reserved).toEqual({
 		exitCode: 0,
@@ -54,7 +54,7 @@ test('reserve, extend, queue and release act only on that host and return its an
 	expect(await holders(far)).toBe(0);
 });
 
-test('a range of GPUs is sent as ids, which every version knows', async () => {
+test('release --on sends a range of GPU ids as single ids, which every version understands', async () => {
 	const bin = path.join(here.home, 'earlier');
 	mkdirSync(bin);
 	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nfor script; do :; done\nexec sh -c "$script"\n', {mode: 0o755});
@@ -63,7 +63,7 @@ test('a range of GPUs is sent as ids, which every version knows', async () => {
 	expect(stdout).toBe('release --gpu-ids=0,1,2,7,3:1\n');
 });
 
-test('a switch that is typed as off overrides the config file of the other host', async () => {
+test('--short=false and --nonblock=false override the config file of the other host', async () => {
 	writeFileSync(path.join(far.home, '.canhazgpu.yaml'), 'reserve: {short: true}\nrun: {nonblock: true, quiet: true}\n');
 	const reserve = 'reserve --on far -g 4 -d 1h';
 	expect((await here.run(reserve, environment)).stdout).toBe('0,1,2,3\n');
@@ -75,7 +75,7 @@ test('a switch that is typed as off overrides the config file of the other host'
 	expect(run).toMatchObject({exitCode: 3, stderr: expect.stringContaining('did not become free in time') as string});
 });
 
-test('release and extend by id never touch a later reservation on the same GPUs', async () => {
+test('release and extend with --lease never change a later reservation of the same GPUs', async () => {
 	const idOf = async (): Promise<string> => {
 		const {stdout} = await here.run('status --remote far --json', environment);
 		return (JSON.parse(stdout) as ReadonlyArray<{lease_id?: string}>)[0]!.lease_id!;
@@ -114,7 +114,7 @@ test('release and extend by id never touch a later reservation on the same GPUs'
 	expect(await holders(far)).toBe(0);
 });
 
-test('run passes words, input, directory and exit code, and releases the GPUs there', async () => {
+test('run --on passes arguments, stdin, directory and exit code, and releases the GPUs of the other host', async () => {
 	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
 	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
@@ -129,14 +129,14 @@ test('run passes words, input, directory and exit code, and releases the GPUs th
 	expect(await holders(far)).toBe(0);
 });
 
-test('run from a removed directory starts in the home directory there', async () => {
+test('run --on from a deleted directory starts in the home directory of the other host', async () => {
 	const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'pwd'];
 	const ran = await start(here, ['-c', script, 'sh', ...run], environment, ['/bin/sh']).ended;
 	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
 });
 
-test('any counts only the GPUs of one node of a cluster', async () => {
+test('--on any counts only the free GPUs of a single node of a cluster', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = Array.from({length: 8}, (_, index) => ({
 		gpu_id: index,
@@ -157,7 +157,7 @@ test('any counts only the GPUs of one node of a cluster', async () => {
 	);
 });
 
-test('any counts no GPU in MIG mode as a whole one, even without instances', async () => {
+test('--on any counts no GPU in MIG mode as a whole GPU, even without instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -170,7 +170,7 @@ test('any counts no GPU in MIG mode as a whole one, even without instances', asy
 	);
 });
 
-test('any chooses the first host with enough free GPUs, or the one that has them soonest', async () => {
+test('--on any chooses the first host with enough free GPUs, or else the host that has them soonest', async () => {
 	const taken = async (words: string) => {
 		const {stderr, exitCode} = await here.run(words, environment);
 		return [exitCode, stderr];
@@ -193,7 +193,7 @@ test('any chooses the first host with enough free GPUs, or the one that has them
 	]);
 });
 
-test('any chooses by the order of the setting, and names hosts that do not answer', async () => {
+test('--on any prefers hosts in the order of remote_hosts and names the hosts that do not answer', async () => {
 	const bin = path.join(here.home, 'slow');
 	makeStubSsh(bin, {near, far});
 	const ssh = path.join(bin, 'ssh');
@@ -208,7 +208,7 @@ test('any chooses by the order of the setting, and names hosts that do not answe
 	);
 });
 
-test('any fails with the reason of each host if none can ever serve the request', async () => {
+test('--on any fails with a reason for each host if no host can ever serve the request', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near,lost'};
 	expect(await here.run('run --on any -g 3 -- true', hosts)).toEqual({
 		exitCode: 2,
@@ -219,7 +219,7 @@ test('any fails with the reason of each host if none can ever serve the request'
 	});
 });
 
-test('any exits like an unreachable store if no host answers', async () => {
+test('--on any exits with 4 if no host answers', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	expect(await laptop.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: 'gone,lost'})).toEqual({
@@ -231,13 +231,13 @@ test('any exits like an unreachable store if no host answers', async () => {
 	});
 });
 
-test('the host flag of another command gets a suggestion', async () => {
+test('--on, --remote or --host on a command without this flag gets a suggestion of the right flag', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
 });
 
-test('a computer without a pool runs commands on others', async () => {
+test('run --on any works on a computer without a pool', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const {exitCode, stdout, stderr} = await laptop.run('run --on any -- printenv CUDA_VISIBLE_DEVICES', environment);
@@ -281,13 +281,13 @@ test.each([
 		'run --on far -- sh -c exit\u{A0}255',
 		'canhazgpu: the connection to far was lost, or the command ended with 255. What it started there may still be running. To check: canhazgpu status --remote far\n',
 	],
-])('%s exits with 255, names the host and says what to do', async (words, stderr) => {
+])('%s exits with 255, names the host and suggests a command', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
 	expect(await here.run(typed, environment)).toEqual({exitCode: 255, stdout: '', stderr});
 	expect(await holders(far)).toBe(0);
 });
 
-test('a host without canhazgpu is named, with where the program is expected', async () => {
+test('--on names a host without canhazgpu and where the program must be installed', async () => {
 	rmSync(path.join(far.home, 'installed'), {recursive: true});
 	for (const words of ['run --on far -- true', 'release --on far']) {
 		expect(await here.run(words, environment)).toEqual({
@@ -324,7 +324,7 @@ test('queue --all shows the queue of every host, and which hosts do not answer',
 	await waiter.ended;
 });
 
-test('any without other hosts says where to configure them', async () => {
+test('--on any without other hosts names the setting remote_hosts', async () => {
 	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
 	expect([exitCode, stderr]).toEqual([
 		2,
@@ -335,8 +335,8 @@ test('any without other hosts says where to configure them', async () => {
 /** Returns the pid of the ssh process that this process has started. */
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
-test.each(firstCase(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection']))(
-	'%s ends a waiter and a job there, which hold nothing afterwards',
+test.each(firstCase(['SIGTERM to the local program', 'SIGKILL to the local program', 'the end of the ssh connection']))(
+	'%s ends the waiting request and the job on the other host and releases their GPUs',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');
 		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
@@ -359,7 +359,7 @@ test.each(firstCase(['SIGTERM to the program here', 'SIGKILL to the program here
 );
 
 slowTest(
-	'any moves a waiting request to a host that can serve it, but only while it holds nothing',
+	'--on any moves a waiting request to a host with enough free GPUs, unless the request already holds a GPU',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const run = ['run', '--on', 'any', '-g', '2', '--', 'printenv', 'CUDA_VISIBLE_DEVICES', 'CANHAZGPU_QUEUE_ENTRY'];
@@ -394,7 +394,7 @@ slowTest(
 );
 
 slowTest(
-	'any leaves no entry and no GPU behind when it is killed between leaving one host and joining the other',
+	'run --on any leaves no queue entry and no reservation if it is killed while moving to another host',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const mover = start(here, ['run', '--on', 'any', '-g', '2', '--', 'sleep', '300'], environment);

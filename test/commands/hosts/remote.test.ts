@@ -66,7 +66,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('status --remote shows the table, whatever the host prints before, and sanitizes it', async () => {
+test('status --remote ignores text that the host prints before its answer and sanitizes the table', async () => {
 	const {stdout, exitCode} = await box.run('status --remote good', environment);
 	expect(exitCode).toBe(0);
 	expect(stdout).toMatch(/ 0 +│ ● IN_USE +│ carol │ 1h 0m 0s │ RUN +│ heartbeat 0h 0m 5s ago/v);
@@ -94,7 +94,7 @@ test('status --remote shows the table, whatever the host prints before, and sani
 	);
 });
 
-test('status --all shows failing hosts as rows', async () => {
+test('status --all shows failing hosts with their errors', async () => {
 	const summary = await box.run('status --all --summary', environment);
 	expect(summary.exitCode).toBe(0);
 	expect(summary.stdout).toMatch(/│ 2 +│ 2x Simulated H100 80GB +│ ✓ 2 +│ 0/v);
@@ -116,12 +116,12 @@ test('status --all shows failing hosts as rows', async () => {
 	}
 });
 
-test('status --all keeps what a Go host reports about use without a reservation', async () => {
+test('status --remote shows the unreserved users and processes that the Go program reports', async () => {
 	const {stdout} = await box.run('status --remote used', environment);
 	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
 });
 
-test('status --all leaves out a machine without its own pool', async () => {
+test('status --all and queue --all omit the local machine if it has no pool', async () => {
 	const laptop = createBox({...environment, CANHAZGPU_REMOTE_HOSTS: 'good'});
 	onTestFinished(laptop.remove);
 	writeFileSync(path.join(laptop.home, 'peer.json'), peerStatus);
@@ -135,10 +135,10 @@ test('status --all leaves out a machine without its own pool', async () => {
 	expect((await laptop.run('status --all', {CANHAZGPU_REMOTE_HOSTS: ''})).stdout).toContain('no GPU pool');
 });
 
-test('status --all marks a private pool, except in JSON', async () => {
+test('status --all warns on stderr about a private pool, except with --json', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
-	// The monitor creates a pool where there is none.
+	// The monitor creates a private pool if there is no pool.
 	const monitor = openTerminal(starter, [...starterText, 'top'], {cwd: laptop.home, environment: laptop.environment});
 	onTestFinished(async () => monitor.close());
 	await monitor.waitFor('PRIVATE pool');
@@ -152,7 +152,7 @@ test('status --all marks a private pool, except in JSON', async () => {
 	expect(await laptop.run('status --all --json')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
-test('status --all prints in the order of the config, and a slow host last', async () => {
+test('status --all prints hosts in the order of remote_hosts, and a slow host last', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
 	rmSync(path.join(box.home, 'now'), {force: true});
 	const asking = start(box, 'status --all', hosts);
@@ -177,7 +177,7 @@ test('status --all ends as soon as all hosts have answered', async () => {
 	expect(performance.now() - again).toBeLessThan(alone + 1900);
 });
 
-test('status --all shows on a terminal which hosts have not answered', async () => {
+test('status --all shows on a terminal which hosts have not answered yet', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'status', '--all', '--summary'], {
 		columns: 120,
 		rows: 20,
@@ -191,7 +191,7 @@ test('status --all shows on a terminal which hosts have not answered', async () 
 	expect(terminal.screen().join('\n')).not.toContain('Asking');
 });
 
-slowTest('a host that never answers is given up after 10 s and delays no other', {timeout: 40_000}, async () => {
+slowTest('status --all gives up on silent hosts after 10 s and shows the other hosts', {timeout: 40_000}, async () => {
 	const started = performance.now();
 	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,drip,good'});
 	expect(stdout).toContain('slow │ -     │ no answer within 10 s ');
@@ -205,7 +205,7 @@ test.each([
 	// The message of canhazgpu on the host, without its hint.
 	['down', ['--summary'], 'Cannot reach Redis at localhost:6379'],
 	['deep', ['--json'], 'its answer is not a list of GPUs'],
-])('a failing host is an error of status --remote: %s', async (host, flags, words) => {
+])('status --remote %s %j fails with "%s"', async (host, flags, words) => {
 	expect(await box.run(['status', '--remote', host, ...flags], environment)).toEqual({
 		exitCode: 1,
 		stdout: '',
@@ -213,7 +213,7 @@ test.each([
 	});
 });
 
-test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s leaves no ssh behind', async (words) => {
+test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s leaves no ssh process', async (words) => {
 	const note = path.join(box.home, 'asking');
 	rmSync(note, {force: true});
 	const asking = start(box, words, {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow'});
@@ -224,7 +224,7 @@ test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s lea
 	await eventually(() => !isAlive(pid));
 });
 
-test('`:host` in the monitor lists all hosts as they answer, Enter opens one and Esc returns', async () => {
+test('`:host` in the monitor lists all hosts as they answer, Enter opens the selected host and Esc returns to the list', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'good,lost,slow'};
 	const top = startTop(box, {environment: hosts});
 	await top.waitFor(isShown(2));

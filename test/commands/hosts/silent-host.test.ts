@@ -47,7 +47,7 @@ test.concurrent.each(
 				] as const)
 			: []),
 	]),
-)('%s says which host it waits for, and gives up after %i s', async (words, seconds) => {
+)('%s prints which host it waits for and gives up after %i s', async (words, seconds) => {
 	const beganMs = performance.now();
 	const {exitCode, stdout, stderr} = await here.run(words, environment);
 	expect([exitCode, stdout, stderr]).toEqual([255, '', gaveUp(seconds)]);
@@ -55,7 +55,7 @@ test.concurrent.each(
 	expect((performance.now() - beganMs) / 1000).toBeLessThan(seconds + 15);
 });
 
-test.concurrent('release names within seconds the host that it waits for', async () => {
+test.concurrent('release --on prints within seconds which host it waits for', async () => {
 	const release = start(here, 'release --on quiet', environment);
 	await release.says(/canhazgpu: waiting for quiet to answer\n/v, 20_000);
 	release.kill('SIGINT');
@@ -71,7 +71,7 @@ describe('on a terminal', () => {
 			environment: {...here.environment, ...environment},
 		});
 
-	test.concurrent('reserve --nonblock gives up, and release waits until Ctrl-C', async () => {
+	test.concurrent('reserve --on --nonblock gives up after 10 s, and release --on waits until Ctrl-C', async () => {
 		const [reserve, release] = [open('reserve --on quiet --nonblock'), open('release --on quiet')];
 		expect(await reserve.exit).toMatchObject({exitCode: 255});
 		expect(reserve.screen().join('\n')).toContain('Error: quiet: no answer within 10 s');
@@ -81,7 +81,7 @@ describe('on a terminal', () => {
 		await Promise.all([reserve.close(), release.close()]);
 	});
 
-	test.runIf(isLong).concurrent('an ssh that asks for a password is not disturbed', async () => {
+	test.runIf(isLong).concurrent('no message and no time limit interrupts the password prompt of ssh', async () => {
 		const terminal = openTerminal(
 			'sh',
 			[
@@ -105,10 +105,10 @@ describe('on a terminal', () => {
 describe('filterMarker', () => {
 	test.each([
 		['alone', [answerMarker], ''],
-		['byte by byte, between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
-		['behind its own beginning', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
-		["twice: the second is the job's", [answerMarker, answerMarker], answerMarker],
-	])('removes the marker: %s', (_, parts, expected) => {
+		['byte by byte between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
+		['after text that starts like the marker', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
+		['before a second marker, which belongs to the job', [answerMarker, answerMarker], answerMarker],
+	])('removes the marker that arrives %s', (_, parts, expected) => {
 		let written = '';
 		let answers = 0;
 		const pass = filterMarker(

@@ -12,7 +12,7 @@ const preloaded = (code: string) => ({NODE_OPTIONS: `--import="data:text/javascr
 
 const harmless = /^[\n\u{20}-\u{7E}]*$/v;
 
-test('the stack of a command with a bug is harmless for the terminal', async () => {
+test('a command with a bug prints its stack without terminal control sequences', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {exitCode, stderr} = await box.run(
 		'--version',
@@ -23,7 +23,7 @@ test('the stack of a command with a bug is harmless for the terminal', async () 
 	expect(stderr).toMatch(harmless);
 });
 
-test('the stack of a request with a bug is harmless for the terminal', async () => {
+test('web prints the stack of a failed request without terminal control sequences', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(
 		box,

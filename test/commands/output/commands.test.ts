@@ -34,7 +34,7 @@ describe.each(
 		box.remove();
 	});
 
-	test('reserve, status, extend and release report what they did', async () => {
+	test('reserve, status, extend and release print the affected GPUs', async () => {
 		expect(await box.run(['reserve', '--gpus', '2', '--duration', '1h30m', '--note', 'two of them'])).toEqual({
 			exitCode: 0,
 			stderr: '',
@@ -80,19 +80,19 @@ describe.each(
 		});
 	});
 
-	test('--short prints only the ids', async () => {
+	test('reserve --short prints only the GPU ids', async () => {
 		expect(await box.run('reserve -G 3,1 --short')).toEqual({exitCode: 0, stdout: '1,3\n', stderr: ''});
 		await box.run('release');
 	});
 
-	test('a label is shown beside the account and can be released by name', async () => {
+	test('status shows the label of reserve --user, and release --user releases by label', async () => {
 		await box.run('reserve --user team');
 		expect((await box.run('status')).stdout).toContain(`${account} (team)`);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
 		expect((await box.run('release --user team')).stdout).toMatch(/^Released 1 GPU/v);
 	});
 
-	test('status --json has the keys of the Go program with their types, and ours', async () => {
+	test('status --json has the keys and types of the Go program, and additional keys', async () => {
 		await box.run('reserve -G 2 --note note');
 		const {stdout, stderr} = await box.run('status --json');
 		expect(stderr).toBe('');
@@ -117,7 +117,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('status --summary counts', async () => {
+	test('status --summary counts total, available and used GPUs', async () => {
 		await box.run('reserve -g 3');
 		const {stdout} = await box.run('status --summary');
 		expect(stdout).toMatch(/ HOST .*│ TOTAL │ GPU MODELS .*│ AVAILABLE │ IN USE\n/v);
@@ -125,7 +125,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('too few GPUs exit with 3 and the words of the Go program', async () => {
+	test('reserve --nonblock exits with 3 and the message of the Go program if too few GPUs are free', async () => {
 		await box.run('reserve -g 3');
 		expect(await box.run('reserve -g 2 --nonblock')).toEqual({
 			exitCode: 3,
@@ -147,9 +147,9 @@ describe.each(
 	});
 });
 
-test('an unreachable Redis causes one clear line and exit 4, and no other store is used', async () => {
+test('commands exit with 4, an error and a hint if Redis is unreachable, and open no other store', async () => {
 	const own = await startRedis();
-	// The location is found and not given, so the program could be tempted to use another store.
+	// The kind of store is not configured, so the program could fall back to another store.
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(own.port)});
 	await box.run('admin --gpus 2 --provider fake');
 	await own.kill();
@@ -165,7 +165,7 @@ test('an unreachable Redis causes one clear line and exit 4, and no other store 
 	box.remove();
 });
 
-test('a damaged record takes its GPU out of use, and nothing overwrites it', async () => {
+test('a damaged record keeps its GPU out of use and is never overwritten', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	const {Redis} = await import('ioredis');
 	const client = new Redis(redis.port);
@@ -182,7 +182,7 @@ test('a damaged record takes its GPU out of use, and nothing overwrites it', asy
 	box.remove();
 });
 
-test('hostile text in a note or a name is sanitized', async () => {
+test('status removes control characters from a note, and status --json escapes them', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	const note = '\u{1B}[31mred\u{1B}]0;title\u{7} \r\n\u{202E}gnp.exe \u{9B}2J';
 	await box.run(['reserve', '--note', note]);

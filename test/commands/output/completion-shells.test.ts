@@ -71,7 +71,7 @@ async function completes(shell: Terminal, typed: string, becomes: string): Promi
 	expect(line).toBe(`${becomes}X`);
 }
 
-/** After `--`, the other program's own completion applies. */
+/** Checks that the other program's own completion applies after `--`. */
 async function pressTabsBehindDashes(shell: Terminal): Promise<void> {
 	await completes(shell, 'canhazgpu run -g 1 -- train-a-', `canhazgpu run -g 1 -- ${command} `);
 	await completes(
@@ -82,7 +82,7 @@ async function pressTabsBehindDashes(shell: Terminal): Promise<void> {
 	await completes(shell, 'canhazgpu run -- canhazgpu extend --unt', 'canhazgpu run -- canhazgpu extend --until ');
 }
 
-/** The checks that all shells share. */
+/** Runs the checks that all shells share. */
 async function pressTabs(shell: Terminal): Promise<void> {
 	// The program need not be installed as `chg`.
 	await completes(shell, 'chg relea', 'chg release ');
@@ -103,7 +103,7 @@ async function pressTabs(shell: Terminal): Promise<void> {
 	await pressTabsBehindDashes(shell);
 }
 
-/** A store that accepts the connection and never answers. */
+/** Starts a server that accepts connections and never answers. Returns its port. */
 async function mute(): Promise<number> {
 	const sockets: Array<{destroy: () => void}> = [];
 	const server = createServer((socket) => {
@@ -143,7 +143,7 @@ async function open(shell: Shell, ...lines: readonly string[]): Promise<Terminal
 	return terminal;
 }
 
-test('bash', async () => {
+test('Tab completes commands, flags and values in bash', async () => {
 	const shell = await open(plainBash, 'eval "$(canhazgpu completion bash)"');
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
@@ -151,12 +151,12 @@ test('bash', async () => {
 	await shell.waitFor(/^reserve +release +report$/mv);
 });
 
-test.skipIf(shells['bash-completion'] === undefined)('bash with bash-completion', async () => {
+test.skipIf(shells['bash-completion'] === undefined)('bash-completion completes the command after --', async () => {
 	const shell = await open(plainBash, `. ${shells['bash-completion']}`, 'eval "$(canhazgpu completion bash)"');
 	await pressTabsBehindDashes(shell);
 });
 
-test.skipIf(shells.zsh === undefined)('zsh', async () => {
+test.skipIf(shells.zsh === undefined)('Tab completes commands, flags and values in zsh', async () => {
 	const shell = await open(zsh, 'eval "$(canhazgpu completion zsh)"');
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
@@ -167,7 +167,7 @@ test.skipIf(shells.zsh === undefined)('zsh', async () => {
 	await shell.waitFor(/^0 +-- [^\n]+ 1 +-- [^\n]+ 2 +-- /mv);
 });
 
-test.skipIf(shells.fish === undefined)('fish', async () => {
+test.skipIf(shells.fish === undefined)('Tab completes commands, flags and values in fish', async () => {
 	const shell = await openShell(box, fish);
 	shell.write('canhazgpu completion fish | source; echo is (math 20 + 2)\n');
 	await shell.waitFor('is 22');

@@ -1,4 +1,4 @@
-/** Answers to shells, and the scripts that ask. */
+/** The answers of `--complete` to shells, and the completion scripts. */
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -44,7 +44,7 @@ async function answer(...words: readonly string[]): Promise<readonly string[]> {
 	return lines;
 }
 
-test('values from the pool and the config are offered with descriptions', async () => {
+test('--complete offers values from the pool and the config with descriptions', async () => {
 	const [kind, ...gpus] = await answer('zsh', 'reserve', '--gpu-ids', '');
 	const account = gpus[1]?.split('held by ', 2)[1];
 	expect([kind, ...gpus]).toEqual([
@@ -82,7 +82,7 @@ test('values from the pool and the config are offered with descriptions', async 
 	]);
 });
 
-test('MIG profiles, instances and own instances are offered', async () => {
+test("--complete offers MIG profiles and instances, and for release only the user's own instances", async () => {
 	const split = createBox({CANHAZGPU_SIMULATED_SCENARIO: 'mig.yaml'});
 	onTestFinished(() => {
 		split.remove();
@@ -115,7 +115,7 @@ test('MIG profiles, instances and own instances are offered', async () => {
 	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
-test("the user's own queue entries are offered", async () => {
+test("--complete queue --leave offers the user's own queue entries", async () => {
 	const waiting = start(box, 'reserve --gpu-ids 1,2');
 	await waiting.says(/Waiting/v);
 	const {stdout} = await box.run('queue --json');
@@ -136,7 +136,7 @@ test.each([
 	[['--complete'], /^words\ntop\t/v],
 	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
 	[['--complete', 'bash', 'status', '--config='], 'files\n'],
-])('%j is answered with %j and no error', async (words, expected) => {
+])('%j prints %j and no error', async (words, expected) => {
 	const {stdout, stderr, exitCode} = await box.run(words);
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	expect(stdout).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
@@ -165,7 +165,7 @@ async function completionOf(typed: string, shell: string | undefined, isTerminal
 	return {script: printed.join('\n'), remarks};
 }
 
-test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', async (shell) => {
+test.each(['bash', 'zsh', 'fish'])('completion prints the script for %s, named by argument or SHELL', async (shell) => {
 	const byName = await completionOf(shell, '/bin/other');
 	expect(byName.script).toContain(` --complete ${shell} `);
 	expect(byName.remarks).toEqual([]);
@@ -184,12 +184,12 @@ test.each([
 	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
 	['', undefined, 'Which shell? SHELL names none'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
-])('completion %s with SHELL=%s is wrong usage', async (typed, shell, message) => {
+])('completion %s with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
 	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
 	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
 });
 
-test('completion needs no pool', async () => {
+test('completion prints its script without a pool', async () => {
 	const {stdout, ...ran} = await box.run('completion', {SHELL: '/bin/zsh', CANHAZGPU_REDIS_PORT: '1'});
 	expect(ran).toEqual({exitCode: 0, stderr: ''});
 	expect(stdout).toMatch(/^#compdef canhazgpu chg\n/v);
@@ -208,7 +208,7 @@ const offered = async (before: readonly string[], word: string): Promise<readonl
 	return completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [completed.kind];
 };
 
-test('every command and every flag is offered once', async () => {
+test('completeWords offers every command and every flag once', async () => {
 	expect(await offered([], '')).toEqual([...commandNames, 'help']);
 	for (const command of commandNames) {
 		const {flags, takesRest} = await findCommand(command);
@@ -217,7 +217,7 @@ test('every command and every flag is offered once', async () => {
 	}
 });
 
-test('only continuations of the typed text are offered', async () => {
+test('completeWords offers only distinct continuations of the typed text', async () => {
 	const vocabulary = [
 		...commandNames,
 		'help',
@@ -276,7 +276,7 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['run', '--gpu-memory'], '4', ['40G', '48G']],
 	[['run'], '--strategy=p', ['--strategy=pack']],
 	[['status', '--__proto__'], '--js', ['--json']],
-])('after %j, %j can be %j', async (before, word, words) => {
+])('completeWords after %j completes %j to %j', async (before, word, words) => {
 	expect(await offered(before, word)).toEqual(words);
 });
 
@@ -294,7 +294,7 @@ test.each([
 	'`id`',
 	'!!',
 	'#',
-])('a name such as %j is never offered', (name) => {
+])('candidatesOf never offers the label or host name %j', (name) => {
 	const requester = {account: 'alice', uid: 1, label: 'alice'};
 	const audit = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
 	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), alerts: [], lastUsed: new Map()};

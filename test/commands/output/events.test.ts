@@ -53,7 +53,7 @@ describe.each(
 		box.remove();
 	});
 
-	test('each command leaves its record', async () => {
+	test('events lists an event for each reserve, extend, release and run', async () => {
 		await box.run('reserve --gpus 2 --duration 1h30m --note train');
 		await box.run('reserve --nonblock');
 		await box.run('reserve --wait 1s --gpu-ids 1');
@@ -92,7 +92,7 @@ describe.each(
 		});
 	});
 
-	test('a change of the configuration records the former value', async () => {
+	test('events shows the former value of a changed drain or pool', async () => {
 		const own = await create();
 		onTestFinished(own.remove);
 		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
@@ -120,7 +120,7 @@ describe.each(
 		expect('before' in events.at(-changes)!).toBe(false);
 	});
 
-	test('--follow prints each event at once, including reservations that expire', async () => {
+	test('events --follow prints each event at once, including the expiry of a reservation', async () => {
 		const {output} = follow(box, '--since', '1s', '--json');
 		await eventually(async () => {
 			await box.run('reserve --duration 1s --gpu-ids 0 --note again');
@@ -133,7 +133,7 @@ describe.each(
 	});
 });
 
-test('--follow --since starts with new events if there are none since then', async () => {
+test('events --follow --since 1s starts with the next event if none happened in the last second', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const made = (JSON.parse((await box.run('events --json')).stdout) as ReadonlyArray<{time: string}>).at(-1)!;
@@ -146,7 +146,7 @@ test('--follow --since starts with new events if there are none since then', asy
 	expect(still(output())[0]).toMatch(/^got GPU \d/v);
 });
 
-describe('a process that follows events', () => {
+describe('events --follow', () => {
 	test('survives a restart of Redis without missing an event', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box, '--json');
@@ -165,7 +165,7 @@ describe('a process that follows events', () => {
 		box.remove();
 	});
 
-	test('ends silently when its reader has gone', async () => {
+	test('exits with 0 and without a message when its reader has gone', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box);
 		await eventually(() => output().includes('the pool'));
@@ -178,7 +178,7 @@ describe('a process that follows events', () => {
 	});
 });
 
-test('wrong input and an unreachable Redis are reported at once', async () => {
+test('events exits with 2 for invalid arguments and with 4 if Redis is unreachable', async () => {
 	const server = await startRedis();
 	const box = await createRedisBox(server.port, 1);
 	expect(await box.run('events --since yesterday')).toMatchObject({
@@ -200,7 +200,7 @@ test('wrong input and an unreachable Redis are reported at once', async () => {
 	box.remove();
 });
 
-test('a pool that is made in another store records where it was', async () => {
+test('admin --force in another store records the former location of the pool', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const elsewhere = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '3'};
@@ -209,7 +209,7 @@ test('a pool that is made in another store records where it was', async () => {
 	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
 
-slowTest('-n COUNT shows the newest events, also of one user and since a time', async () => {
+slowTest('events -n shows only the newest events, also with --user and --since', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	for (const note of ['a', 'b', 'c']) {

@@ -1,4 +1,4 @@
-/** Long arguments are refused by name and length, and long texts of others are shown cut. */
+/** Long arguments are refused with their name and length. Long texts of other programs are shown truncated. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
@@ -31,14 +31,14 @@ const long = 'x'.repeat(120_000);
 
 const gpuKeys = async () => client.keys('canhazgpu:gpu:*');
 
-describe('a note of more than 500 characters', () => {
+describe('the length of a note', () => {
 	test.each([
 		['reserve', '--note', long],
 		['reserve', '--nonblock', '--note', long],
 		['reserve', '--pid', '1', '--note', long],
 		['run', '--note', long, '--', 'true'],
 		['run', '--note', '😀'.repeat(501), '--', 'true'],
-	])('%s %s', async (...words) => {
+	])('%s %s refuses a note of more than 500 characters', async (...words) => {
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 		expect(ran.stderr).toMatch(/^Error: --note must be a text of at most 500 characters, not "(?:x+|😀+)…?/v);
@@ -47,7 +47,7 @@ describe('a note of more than 500 characters', () => {
 		expect(await gpuKeys()).toEqual([]);
 	});
 
-	test('is refused in a config file and in the environment, and named', async () => {
+	test('a note of more than 500 characters is refused in a config file and in the environment', async () => {
 		const file = path.join(box.home, 'long.yaml');
 		writeFileSync(file, JSON.stringify({run: {note: long}}));
 		const fromFile = await box.run(['run', '--config', file, '--', 'true']);
@@ -60,7 +60,7 @@ describe('a note of more than 500 characters', () => {
 		expect(fromEnvironment.stderr.length).toBeLessThan(400);
 	});
 
-	test('is accepted unchanged up to 500 characters', async () => {
+	test('reserve stores a note of 500 characters unchanged', async () => {
 		onTestFinished(async () => {
 			await box.run('release');
 			await client.flushall();
@@ -72,7 +72,7 @@ describe('a note of more than 500 characters', () => {
 	});
 });
 
-test('a name of more than 64 characters is refused with its length by every command', async () => {
+test('reserve, extend, release and run refuse a --user of more than 64 characters and state its length', async () => {
 	for (const command of ['reserve', 'extend --duration 1h', 'release', 'run']) {
 		const ran = await box.run([...command.split(' '), '--user', long, ...(command === 'run' ? ['--', 'true'] : [])]);
 		expect([command, ran.exitCode]).toEqual([command, 2]);
@@ -82,7 +82,7 @@ test('a name of more than 64 characters is refused with its length by every comm
 	}
 });
 
-test('a reason of more than 200 characters is refused with its length', async () => {
+test('admin --drain refuses a --reason of more than 200 characters and states its length', async () => {
 	const ran = await box.run(['admin', '--drain', '0', '--reason', 'x'.repeat(201)]);
 	expect(ran).toEqual({
 		exitCode: 2,
@@ -91,7 +91,7 @@ test('a reason of more than 200 characters is refused with its length', async ()
 	});
 });
 
-/** Returns the error of parsing or of the command before anything is opened. */
+/** Returns the error of parsing these words, if there is one. */
 async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError | undefined> {
 	try {
 		await understand(words);
@@ -105,7 +105,7 @@ async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError 
 	}
 }
 
-test.each(commandNames)('%s repeats at most a hundred characters of its input', async (command) => {
+test.each(commandNames)('%s quotes only the start of a very long argument in its error message', async (command) => {
 	const rest = command === 'run' ? ['--', 'true'] : [];
 	const flags = Object.entries({...globalFlags, ...(await findCommand(command)).flags});
 	const typed = [
@@ -140,7 +140,7 @@ test.each(commandNames)('%s repeats at most a hundred characters of its input', 
 	expect(refused).toBeGreaterThan(10);
 });
 
-slowTest("another program's long note is shown cut and stored unchanged", async () => {
+slowTest('status truncates a long note of another program and leaves the stored note unchanged', async () => {
 	onTestFinished(async () => {
 		await client.flushall();
 	});

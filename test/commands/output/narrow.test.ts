@@ -1,4 +1,4 @@
-/** Tables on a terminal that is narrower than they are. */
+/** Tables on a terminal that is narrower than the table. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
@@ -26,7 +26,7 @@ test('status wraps no line on a narrow terminal, and drops no column in a pipe o
 });
 
 test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
-	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
+	'%s in a pipe fits the width in COLUMNS and ignores an invalid COLUMNS',
 	async (command) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
@@ -48,7 +48,7 @@ test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 );
 
 test.each(firstCase(['status', 'help slurm', 'run --help']))(
-	'%s is as wide as COLUMNS, or as the terminal if COLUMNS is invalid',
+	'%s on a terminal uses the width in COLUMNS, or that of the terminal if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);

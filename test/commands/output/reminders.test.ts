@@ -16,7 +16,7 @@ import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-/** Makes a box whose notifications go to a file, a line each. */
+/** Makes a box whose notifications go to a file, one per line. */
 async function boxWithReminders(gpuCount: number) {
 	const box = await freshRedisBox(redis.port, gpuCount);
 	const file = path.join(box.home, 'notices');
@@ -40,7 +40,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('one of three running jobs reminds of a reservation that ends soon', async () => {
+test('three running jobs send only one reminder of a reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
@@ -69,10 +69,10 @@ test('one of three running jobs reminds of a reservation that ends soon', async 
 
 test.each(
 	firstCase([
-		['who reserves', 'reserve --duration 1m'],
-		['whose command ends at once', 'run -- true'],
+		['reserve', 'reserve --duration 1m'],
+		['run with a command that ends at once', 'run -- true'],
 	]),
-)('a user %s is notified when served after a wait, but not without one', async (_, words) => {
+)('%s notifies its user when it is served after a wait, but not when it is served at once', async (_, words) => {
 	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, words);
@@ -83,7 +83,7 @@ test.each(
 	expect(reminders()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
 });
 
-slowTest('a program named relative to the current directory is not run', async () => {
+slowTest('notify.command in the config file of the current directory is not run', async () => {
 	const {box, reminders} = await boxWithReminders(1);
 	const foreign = path.join(box.home, 'foreign');
 	mkdirSync(foreign);
@@ -101,7 +101,7 @@ slowTest('a program named relative to the current directory is not run', async (
 	expect(existsSync(trap)).toBe(false);
 });
 
-slowTest('an address that never answers delays neither the GPUs nor the shell', async () => {
+slowTest('a webhook that never answers delays neither the release of the GPUs nor the exit of run', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const asked = Promise.withResolvers<void>();
 	const silent = createServer(() => {

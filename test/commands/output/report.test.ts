@@ -72,7 +72,7 @@ test('report prints a table, the JSON keys of the Go program, and CSV without fo
 	);
 });
 
-test('report --by gpu --user counts live reservations', async () => {
+test('report --by gpu and report --user count current reservations', async () => {
 	await box.run('reserve -G 3 --user team');
 	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {gpus: ReadonlyArray<{name: string}>};
 	expect(byGpu.gpus.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);
@@ -103,13 +103,13 @@ test.each([
 	['report --since 2999-01-01', '--since: "2999-01-01" is in the future'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
 	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
-])('%s', async (typed, error) => {
+])('%s is refused: %s', async (typed, error) => {
 	const ran = await box.run(typed);
 	expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	expect(ran.stderr).toContain(`Error: ${error}`);
 });
 
-slowTest('report covers up to a year, and --since a duration or a date', async () => {
+slowTest('report accepts --days 365 and --since with a duration or a date', async () => {
 	const report = async (words: string) =>
 		JSON.parse((await box.run(`report --json ${words}`)).stdout) as Readonly<Record<string, unknown>>;
 	expect(await report('--days 365')).toMatchObject({days: 365, start_date: day(365 * 24)});
@@ -127,7 +127,7 @@ slowTest('report covers up to a year, and --since a duration or a date', async (
 	);
 });
 
-test('JSON hours are not rounded', async () => {
+test('report --json does not round GPU hours', async () => {
 	await box.run(['run', '--', 'sleep', '1.2']);
 	const {users} = JSON.parse((await box.run(`report --days 1 --json --user ${account}`)).stdout) as {
 		users: ReadonlyArray<{gpu_hours: number}>;
@@ -137,7 +137,7 @@ test('JSON hours are not rounded', async () => {
 	expect(users[0]!.gpu_hours).toBeLessThan(0.005);
 });
 
-test('report --by day lists days under their own key', async () => {
+test('report --by day --json lists the days under "daily"', async () => {
 	const {daily, days} = JSON.parse((await box.run('report --by day --json --days 2')).stdout) as {
 		daily: ReadonlyArray<{name: string}>;
 		days: number;
@@ -146,7 +146,7 @@ test('report --by day lists days under their own key', async () => {
 	expect(daily.map(({name}) => name)).toContain(day(3));
 });
 
-test('an empty report says so', async () => {
+test('report prints that nothing was used if no record matches', async () => {
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
 

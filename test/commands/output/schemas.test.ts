@@ -77,7 +77,7 @@ health: [{gpu: 2, kind: xid, words: Xid 79}]
 mig: [{gpu: 4, profiles: [1g.10gb, 3g.40gb]}]
 `;
 
-test('each file is a schema that help shows', async () => {
+test('help json prints every schema file and suggests a name for a typo', async () => {
 	const files = readdirSync(new URL('../../../source/help/schema/', import.meta.url), {recursive: true}).map((file) =>
 		String(file).replace('/', '-'),
 	);
@@ -98,7 +98,7 @@ test('each file is a schema that help shows', async () => {
 	});
 });
 
-test('every command with --json has a schema, and run uses that of reserve', async () => {
+test('every command with --json has a schema, and run --json uses the schema of reserve', async () => {
 	const commands = await Promise.all(commandNames.map(async (command) => findCommand(command)));
 	const printing = commands.filter(({flags}) => Object.hasOwn(flags, 'json')).map(({name}) => name);
 	expect(printing.filter((name) => name !== 'run' && !Object.hasOwn(schemas, name))).toEqual([]);
@@ -108,8 +108,8 @@ test('the schema of admin names every provider', () => {
 	expect(admin.anyOf[0]?.properties.provider?.enum).toEqual([...providerNames]);
 });
 
-describe('the output matches the schema', () => {
-	test('reserve, status, queue, extend, release', async () => {
+describe('the JSON output matches the schema', () => {
+	test('for reserve, status, queue, extend and release', async () => {
 		const file = `${box.home}/scenario.yaml`;
 		writeFileSync(file, scenario, {mode: 0o600});
 		const environment = {CANHAZGPU_SIMULATED_SCENARIO: file};
@@ -169,7 +169,7 @@ describe('the output matches the schema', () => {
 		await Promise.all([job.ended, behind.ended]);
 	});
 
-	test('admin, report, events, doctor', async () => {
+	test('for admin, report, events and doctor', async () => {
 		const ok = async (words: string) => (await box.run(words)).stdout;
 		await check('admin', await ok('admin --drain 1 --reason fan --json'));
 		await check('admin', await ok('admin --undrain 1,2 --json'));
@@ -186,7 +186,7 @@ describe('the output matches the schema', () => {
 		await check('doctor', await ok('doctor --json'));
 	});
 
-	test('the tests above have seen every important key', () => {
+	test('and every important key of status, queue and report has appeared', () => {
 		expect([...seen.get('status')!]).toEqual(
 			expect.arrayContaining([
 				'ends_by',

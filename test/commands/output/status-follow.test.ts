@@ -1,4 +1,4 @@
-/** `status --json --follow` prints a line for each change while somebody reads. */
+/** `status --json --follow` prints one line per change until its reader has gone. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -17,7 +17,7 @@ afterAll(() => {
 
 type Line = {readonly gpus: ReadonlyArray<{readonly status: string}>; readonly waiting_count: number};
 
-slowTest('status --follow prints each change at once and ends when its reader has gone', async () => {
+slowTest('status --json --follow prints each change at once and ends when its reader has gone', async () => {
 	const following = start(box, 'status --json --follow');
 	const lines = (): readonly Line[] =>
 		following

@@ -17,7 +17,8 @@ afterEach(() => {
 const minuteMs = 60_000;
 
 /**
-With and without summer time, with half and quarter hours, one with a change of half an hour, one across the date line.
+Zones with and without summer time, with offsets of half and quarter hours, with a change of half an hour, and beyond
+the date line.
 */
 const zones = [
 	'UTC',
@@ -58,7 +59,7 @@ function shownMinutes(zone: string, instantMs: number): number {
 	return Date.UTC(parts['year']!, parts['month']! - 1, parts['day'], parts['hour'], parts['minute']) / minuteMs;
 }
 
-/** Advances until the clock shows the time or has jumped over it. */
+/** Returns the next instant at which the clock shows or skips the time of day, found minute by minute. */
 function nextByScanning(zone: string, nowMs: number, minuteOfDay: number): number {
 	const first = Math.floor(nowMs / minuteMs);
 	let before = shownMinutes(zone, first * minuteMs);
@@ -104,7 +105,7 @@ const anyNow = fc.oneof(
 	fc.integer({min: Date.UTC(2025, 0), max: Date.UTC(2035, 0)}),
 );
 
-test('a time of day means the next time that the local clock shows it', () => {
+test('parseTimeOfDay returns the next instant at which the local clock shows the time', () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...zones), anyNow, fc.integer({min: -120, max: 1440}), (zone, nowMs, ahead) => {
 			process.env['TZ'] = zone;
@@ -125,7 +126,7 @@ const leapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0)
 const daysOf = (year: number, month: number): number =>
 	[31, leapYear(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 
-test('a date is accepted if it exists, and means the moment when the local clock shows it', () => {
+test('parseTimeOfDay accepts only existing dates and returns the instant at which the local clock shows the date', () => {
 	fc.assert(
 		fc.property(
 			fc.constantFrom(...zones),
@@ -161,7 +162,7 @@ test('a date is accepted if it exists, and means the moment when the local clock
 	);
 });
 
-describe('clock changes in Berlin', () => {
+describe('parseTimeOfDay around clock changes in Berlin', () => {
 	// Clocks go back from 03:00 to 02:00 at 01:00 UTC, and forward from 02:00 to 03:00 on March 29.
 	test.each([
 		['2026-10-25T00:15Z', '02:30', '2026-10-25T00:30Z'],
@@ -192,7 +193,7 @@ test.each([
 	'2026-05-01T10:60',
 	'2026-05-01T10:00:60',
 	'2026-05-01T10:00+25:00',
-])('%s is refused with a reason', (typed) => {
+])('parseTimeOfDay refuses %s because there is no such date or time', (typed) => {
 	expect(() => parseTimeOfDay(typed)).toThrow(
 		expect.objectContaining({
 			code: 'usage',
@@ -202,6 +203,6 @@ test.each([
 	);
 });
 
-test.each(['24:00', '18:60', 'tomorrow', '', '2026-5-1', '18', '2026-05-01T18'])('%j is refused', (typed) => {
+test.each(['24:00', '18:60', 'tomorrow', '', '2026-5-1', '18', '2026-05-01T18'])('%j is refused as a time', (typed) => {
 	expect(() => parseTimeOfDay(typed)).toThrow('is not a time');
 });

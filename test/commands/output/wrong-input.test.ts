@@ -69,7 +69,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-describe('on the command line', () => {
+describe('wrong input on the command line', () => {
 	test.each<[typed: string, exitCode: number, error: string]>([
 		['stauts', 2, 'Unknown command "stauts"\nDid you mean: canhazgpu status'],
 		[
@@ -234,7 +234,7 @@ describe('on the command line', () => {
 		['status --memory-threshold lots', 2, '--memory-threshold must be a whole number from 0 to 10000000, not "lots"'],
 		['top --interval 0.1s', 2, '--interval must be 0.5s or more'],
 		['top --interval fast', 2, '--interval must be a duration such as 2s or 1m, not "fast"'],
-	])('%s', async (typed, exitCode, error) => {
+	])('"%s" exits with %d and an error that names the mistake', async (typed, exitCode, error) => {
 		const ran = await runWrong(typed.split(' '));
 		expect(ran.stderr).toContain(`Error: ${error}`);
 		expect(ran.stderr).not.toMatch(/\n *at /v);
@@ -243,12 +243,12 @@ describe('on the command line', () => {
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 	});
 
-	test('switches accept true and false, like those of the Go program', async () => {
+	test('does not include --json=true and --json=false, as in the Go program', async () => {
 		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
 		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});
 
-	test('invalid labels are refused', async () => {
+	test('reserve --user refuses an invalid label', async () => {
 		for (const label of [' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
 			const ran = await box.run(['reserve', '--user', label]);
 			expect(ran).toMatchObject({exitCode: 2, stdout: ''});
@@ -257,7 +257,7 @@ describe('on the command line', () => {
 	});
 });
 
-describe('in a config file', () => {
+describe('wrong input in a config file or the environment', () => {
 	test.each<[name: string, content: string, error: string]>([
 		['a.yaml', 'redis: {port: "many"}', 'redis.port must be a whole number from 1 to 65535, not "many"'],
 		['b.yaml', 'redis:\n  port: -1', 'redis.port must be a whole number from 1 to 65535, not -1'],
@@ -278,7 +278,7 @@ describe('in a config file', () => {
 		['m.yaml', 'redis: {port: 1', 'Cannot read the config file'],
 		['n.yaml', 'redis:\n  password: [secret, words]', 'redis.password must be a text that is not empty\n'],
 		['o.yaml', 'remote_hosts: ["-oProxyCommand=x"]', 'remote_hosts must be a host name, or user@host'],
-	])('%s', async (name, content, error) => {
+	])('%s with %j exits with 2 and an error that names the file', async (name, content, error) => {
 		const file = path.join(box.home, name);
 		writeFileSync(file, content);
 		const ran = await runWrong(['status', '--config', file]);
@@ -288,7 +288,7 @@ describe('in a config file', () => {
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	});
 
-	test('a missing, unknown or unreadable file is named', async () => {
+	test('a missing file, a directory and an unknown setting are named', async () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
@@ -302,7 +302,7 @@ describe('in a config file', () => {
 		expect(ran.exitCode).toBe(0);
 	});
 
-	test('an environment variable is named', async () => {
+	test('an invalid environment variable is named', async () => {
 		expect((await box.run('status', {CANHAZGPU_MEMORY_THRESHOLD: 'x'})).stderr).toBe(
 			'Error: CANHAZGPU_MEMORY_THRESHOLD must be a whole number from 0 to 10000000, not "x"\n',
 		);
@@ -310,7 +310,7 @@ describe('in a config file', () => {
 });
 
 describe('without a pool', () => {
-	test('commands say how to make a pool, and an unreachable Redis is no reason to make another', async () => {
+	test('commands say how to make a pool, and admin makes no pool while Redis is unreachable', async () => {
 		const empty = createBox();
 		const ran = await empty.run('status', withoutRedis);
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
@@ -329,7 +329,7 @@ describe('without a pool', () => {
 	});
 
 	test.skipIf(isRedisHere)(
-		'the first use says that the pool may be in a Redis that is down, and how to make one',
+		'commands without settings report the unreachable Redis and say how to make a pool',
 		async () => {
 			const empty = createBox();
 			for (const command of ['status', 'reserve', 'run -- true']) {
@@ -348,7 +348,7 @@ describe('without a pool', () => {
 		},
 	);
 
-	test('an unreadable password is reported instead of a missing pool', async () => {
+	test('status reports a password file that others can read instead of a missing pool', async () => {
 		const empty = createBox();
 		const file = path.join(empty.home, 'password');
 		writeFileSync(file, 'secret');
@@ -359,7 +359,7 @@ describe('without a pool', () => {
 		empty.remove();
 	});
 
-	test('an invalid record of the pool stops every command', async () => {
+	test('an invalid pool.json stops status, and admin repairs pool.json without losing a reservation', async () => {
 		const empty = createBox();
 		mkdirSync(empty.poolDirectory);
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
@@ -372,7 +372,7 @@ describe('without a pool', () => {
 		expect(ran.stderr).toBe(
 			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
 		);
-		// The hint works when a reservation exists already.
+		// The hint also works if there is a reservation.
 		rmSync(file);
 		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
 		expect(again).toMatchObject({exitCode: 0, stderr: ''});

@@ -49,10 +49,10 @@ type Count = {
 const counts: Count[] = [];
 
 describe.each(groups)('$name', ({name, origin, row, cases, differences = {}, understoodHere = []}) => {
-	test('differs exactly where the group says so', async () => {
+	test('differs from the Go program in the listed inputs and in no others', async () => {
 		const all = await cases();
 		const inputs = all.map(([input]) => input);
-		expect(new Set(inputs).size, `an input of ${name} stands there twice`).toBe(inputs.length);
+		expect(new Set(inputs).size, `${name} lists an input twice`).toBe(inputs.length);
 		const different = all.filter(([, theirs, ours]) => !isDeepStrictEqual(theirs, ours));
 		const said = [...Object.keys(differences), ...understoodHere];
 		expect([
@@ -98,7 +98,7 @@ const reported: Partial<Readonly<Record<Row, readonly string[]>>> = {
 	'parse forms of flags': ['`--gpus 0`, words that mean nothing, ids that are not there'],
 };
 
-test('the help topic documents each row that differs', () => {
+test('the help topic go documents each row of the comparison with differences', () => {
 	const topic = readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8');
 	const different = [...new Set(counts.filter((count) => count.different > 0).map(({row}) => row))];
 	expect(different.filter((row) => row !== undefined).toSorted()).toEqual(Object.keys(reported).toSorted());
@@ -114,7 +114,7 @@ test.each(Object.entries(rows) as ReadonlyArray<readonly [Row, number]>)(
 	},
 );
 
-test('the number of cases is as stated', () => {
+test('the comparison has the recorded number of inputs and differences', () => {
 	const table = sumOf(counts.filter(({row}) => row !== undefined));
 	const words = `of the rows of the table ${table.tried} tried, ${table.different} different`;
 	process.stdout.write(`The Go program's cases: ${words}, ${table.understoodHere} refused there and understood here\n`);

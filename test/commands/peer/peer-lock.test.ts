@@ -6,7 +6,7 @@ import {reserve} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('a lock left behind by a crash is named, with how to remove it', async () => {
+test('reserve names the allocation lock that a crash has left behind and the command that removes the lock', async () => {
 	const world = await createTestWorld({
 		gpuCount: 1,
 		wrap: (store) => ({...store, shell: 'redis-cli -p 7000', commit: async () => 'locked'}),
@@ -18,7 +18,7 @@ test('a lock left behind by a crash is named, with how to remove it', async () =
 	});
 });
 
-test('a held lock delays only grants', async () => {
+test('the allocation lock of the Go program delays grants, but not extend, release and joining the queue', async () => {
 	const redis = await startRedis();
 	const client = new Redis(redis.port);
 	onTestFinished(async () => {

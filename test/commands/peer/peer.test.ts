@@ -86,14 +86,14 @@ async function rewriteAsPeer(index: number): Promise<void> {
 	await client.set(`canhazgpu:gpu:${index}`, JSON.stringify(rewritten));
 }
 
-/** Makes the store look long up, because silence counts only then. */
+/** Returns a store that reports a long uptime, because a missing heartbeat counts only then. */
 async function longUp(): Promise<Store> {
 	const store = await openStoreOf(box);
 	return {...store, read: async (options) => ({...(await store.read(options)), storeUptimeSeconds: Infinity})};
 }
 
-describe('a shared queue', () => {
-	test('serves a Go waiter before later waiters of ours, and reserves what it may claim', async () => {
+describe('a queue shared with the Go program', () => {
+	test('keeps a free GPU for an earlier request of the Go program', async () => {
 		const id = await joinAsPeer();
 		expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3, stdout: ''});
 		const waiter = start(box, 'reserve --short');
@@ -107,7 +107,7 @@ describe('a shared queue', () => {
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
 	});
 
-	test('does not let a newcomer overtake a Go waiter, which does not block ours', async () => {
+	test('keeps GPU 0 for a request of the Go program without delaying an earlier request for GPU 1', async () => {
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpu-ids 1 --short');
 		await waiter.says(/position 1 of 1/v);
@@ -118,7 +118,7 @@ describe('a shared queue', () => {
 		expect((await box.run('queue')).stdout).toMatch(/│ peer +│ GPU 0 +│ 0\/1 +│ RUN/v);
 	});
 
-	test('skips impossible entries, crashed entries and ids without an entry', async () => {
+	test('skips impossible entries, entries of crashed programs and ids without an entry', async () => {
 		await joinAsPeer({requested_count: 99});
 		await joinAsPeer({requested_count: 0});
 		await joinAsPeer({requested_ids: [7], requested_count: 1});
@@ -148,7 +148,7 @@ describe('a shared queue', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);
 	});
 
-	test('writes entries that the Go program can read', async () => {
+	test('stores entries in the format of the Go program', async () => {
 		await box.run('reserve --gpus 2');
 		const ours = [
 			start(box, ['reserve', '--duration', '90m', '--wait', '2h', '--note', 'why']),
@@ -185,8 +185,8 @@ describe('a shared queue', () => {
 	});
 });
 
-describe('a record of ours that the Go program rewrote', () => {
-	test('is recognized by run and stamped again', async () => {
+describe('a reservation record that the Go program has rewritten', () => {
+	test('is recognized by run, which adds its lease id and pid again', async () => {
 		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');
 		expect(leaseId).toEqual(expect.any(String));
@@ -201,7 +201,7 @@ describe('a record of ours that the Go program rewrote', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('is released even if it was rewritten just before the end', async () => {
+	test('is released when run ends, even just after the rewrite', async () => {
 		const {wrapper, pid} = await startSleeper(box);
 		const {lease_id: leaseId} = await read('gpu:0');
 		await rewriteAsPeer(0);
@@ -211,7 +211,7 @@ describe('a record of ours that the Go program rewrote', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('still counts as held by its waiter', async () => {
+	test('still belongs to the waiting request that holds the GPU', async () => {
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2 --short');
 		await waiter.says(/got 1\/2 \[1\]/v);
@@ -222,7 +222,7 @@ describe('a record of ours that the Go program rewrote', () => {
 		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 	});
 
-	test('can still be released as a reservation', async () => {
+	test('can still be extended and released', async () => {
 		await box.run('reserve --gpus 2');
 		await rewriteAsPeer(0);
 		expect((await box.run('extend --duration 1h')).stdout).toContain('Extended 2 GPU(s): [0 1]');

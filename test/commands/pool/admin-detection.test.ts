@@ -13,7 +13,7 @@ function emptyBox(): Box {
 	return box;
 }
 
-test('admin without a GPU tool creates no simulated pool by size alone', async () => {
+test('admin --gpus 8 without a GPU tool fails instead of simulating GPUs', async () => {
 	const box = emptyBox();
 	expect(await box.run('admin --gpus 8')).toEqual({
 		exitCode: 1,
@@ -29,7 +29,7 @@ test('admin without a GPU tool creates no simulated pool by size alone', async (
 	}
 });
 
-test('admin with GPUs of both vendors asks which to use', async () => {
+test('admin on a machine with NVIDIA and AMD GPUs requires --provider', async () => {
 	const box = emptyBox();
 	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);

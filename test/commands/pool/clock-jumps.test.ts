@@ -13,7 +13,7 @@ import {slowTest} from '../../_helpers/slow.js';
 
 const hour = 3600;
 
-describe.skipIf(!hasCompiler)('after a jump', () => {
+describe.skipIf(!hasCompiler)('clock jumps', () => {
 	const atShiftedRedis = async (gpuCount: number) => {
 		const clock = createShiftedClock();
 		const server = await startRedis({environment: clock.environment});
@@ -21,7 +21,7 @@ describe.skipIf(!hasCompiler)('after a jump', () => {
 		return {clock, box: await freshRedisBox(server.port, gpuCount)};
 	};
 
-	slowTest("ahead of Redis's clock, reservations expire but no job ends", async () => {
+	slowTest('a forward jump of the Redis clock expires reservations but ends no job', async () => {
 		const {clock, box} = await atShiftedRedis(3);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
 		await box.run('reserve --gpu-ids 2 --duration 3h');
@@ -43,7 +43,7 @@ describe.skipIf(!hasCompiler)('after a jump', () => {
 		expect(await recordsOf(box)).toContainEqual(expect.objectContaining({gpuId: 0, endReason: 'signalled'}));
 	});
 
-	test("back of Redis's clock, the queue keeps its order and no age is negative", async () => {
+	test('a backward jump of the Redis clock keeps the queue order and shows no negative age', async () => {
 		const {clock, box} = await atShiftedRedis(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
@@ -67,7 +67,7 @@ describe.skipIf(!hasCompiler)('after a jump', () => {
 		expect(records.filter(({startTime, endTime}) => endTime < startTime)).toEqual([]);
 	});
 
-	slowTest("ahead of the box's clock, no reservation and no job ends, and doctor reports it", async () => {
+	slowTest('a forward jump of the local clock ends no reservation and no job and is reported by doctor', async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
 		const box = await freshRedisBox(server.port, 2);

@@ -24,7 +24,7 @@ const inputOf = (flags: readonly string[]) =>
 test.each<[Command, readonly string[]]>([
 	[status, ['json', 'follow']],
 	[web, []],
-])('$name closes the pool', async (command, flags) => {
+])('$name closes the pool if watching the GPUs fails', async (command, flags) => {
 	const world = await createLiveWorld(1);
 	const calls: string[] = [];
 	const app = {

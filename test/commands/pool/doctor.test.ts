@@ -34,7 +34,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
 
-test('doctor on a Redis without a pool says how to make one and which GPUs there are', async () => {
+test('doctor on a Redis without a pool says how to make a pool and that no GPUs were found', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
 	onTestFinished(box.remove);
 	const {stdout, exitCode} = await box.run('doctor');
@@ -50,7 +50,7 @@ test.each([
 	['canhazgpu:policy', 'The record of the policy cannot be read', 1],
 	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
 	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
-])('doctor reports %s of another type', async (key, words, exitCode) => {
+])('doctor reports the Redis key %s if its type is wrong and suggests a rename', async (key, words, exitCode) => {
 	const box = await freshRedisBox(redis.port, 2);
 	const client = new Redis(redis.port);
 	await client.del(key);
@@ -60,7 +60,7 @@ test.each([
 	expect(ran).toEqual({stderr: '', exitCode});
 	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
 	expect(stdout).toContain(`redis-cli -p ${redis.port} RENAME ${key} ${key}.damaged`);
-	// The record is renamed and not overwritten.
+	// doctor itself has not renamed the key.
 	expect((await box.run('doctor')).stdout).toContain('.damaged');
 });
 
@@ -83,7 +83,7 @@ test('doctor exits with 1 for a broken GPU', async () => {
 	expect(stdout).toContain('✗ gpus        GPU 1: GPU is lost\n');
 });
 
-test('doctor without a store says what is wrong and still checks the machine', async () => {
+test('doctor reports an unreachable Redis and still looks for GPUs', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: '1', PATH: '/nowhere'});
 	onTestFinished(box.remove);
 	const {stdout, exitCode} = await box.run('doctor');
@@ -94,7 +94,7 @@ test('doctor without a store says what is wrong and still checks the machine', a
 	);
 });
 
-slowTest('the fixes for damaged records work as typed, without Redis', async () => {
+slowTest('the commands that doctor suggests repair damaged records of an embedded pool', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('admin --drain 1');
 	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
@@ -127,7 +127,7 @@ test('doctor reports a damaged database', async () => {
 });
 
 test.skipIf(!isRoot || isBinary)(
-	'doctor tells root about a program that others cannot run, and how to open it',
+	'doctor warns root if other accounts cannot run the program and suggests a command that fixes the permissions',
 	async () => {
 		const box = await freshEmbeddedBox(2);
 		const copy = path.join(box.home, 'installed');

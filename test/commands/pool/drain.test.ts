@@ -1,6 +1,4 @@
-/**
-`admin --drain` and `--undrain`, as they are typed.
-*/
+/** `admin --drain` and `admin --undrain` on the command line. */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
@@ -18,7 +16,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('a drained GPU is shown everywhere and granted to nobody', async () => {
+test('a drained GPU is marked in status and events and is granted only after admin --undrain', async () => {
 	await box.run('reserve --gpu-ids 2 --duration 1h');
 	expect(await box.run(['admin', '--drain', '2-3', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
 		exitCode: 0,
@@ -68,13 +66,13 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --reason fan', 2, '--reason needs --drain'],
 	['admin --undrain 1 --reason fan', 2, '--reason needs --drain'],
 	[`admin --drain 1 --reason ${'x'.repeat(201)}`, 2, '--reason must be 1 to 200 characters long'],
-])('%s is refused, and nothing changes', async (typed, exitCode, error) => {
+])('%s is refused with exit code %d: %s', async (typed, exitCode, error) => {
 	const answer = await box.run(typed);
 	expect(answer).toMatchObject({exitCode, stdout: ''});
 	expect(answer.stderr).toContain(`Error: ${error}`);
 });
 
-slowTest('a drain record of another type is reported and left alone, without a long wait', async () => {
+slowTest('admin --undrain and status report a drain record of the wrong type in Redis', async () => {
 	const client = new Redis(redis.port);
 	await client.del('canhazgpu:drain');
 	await client.lpush('canhazgpu:drain', 'x');

@@ -13,20 +13,20 @@ test.each([
 	['an address', () => ({CANHAZGPU_REDIS_URL: `redis://127.0.0.1:${redis.port}/3`})],
 	['a socket', () => ({CANHAZGPU_REDIS_SOCKET: redis.socket, CANHAZGPU_REDIS_DB: '4'})],
 	['host and port', () => ({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '5'})],
-])('in a Redis given by %s', async (_, setting) => {
+])('status without settings finds the pool that admin has created in a Redis given by %s', async (_, setting) => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	expect(await box.run('admin --gpus 3 --provider fake', setting())).toMatchObject({exitCode: 0, stderr: ''});
 	// Another user without configuration.
 	const {stdout} = await box.run('status --json');
 	expect(JSON.parse(stdout)).toHaveLength(3);
-	// A location that is printed in words.
+	// The error names the location.
 	const elsewhere = await box.run('admin --gpus 3 --provider fake --store embedded');
 	expect(elsewhere.exitCode).toBe(1);
 	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool already exists elsewhere: in redis \S+\/[345]\n/v);
 });
 
-test('admin --force elsewhere ends the former reservations, and the former pool grants nothing', async () => {
+test('admin --force in another store ends the former reservations and redirects users of the former pool', async () => {
 	const box = await createEmbeddedBox(3);
 	onTestFinished(box.remove);
 	const inRedis = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '6'};
@@ -55,7 +55,7 @@ test('admin --force elsewhere ends the former reservations, and the former pool 
 	);
 });
 
-test('admin --force elsewhere warns if the former pool cannot be closed', async () => {
+test('admin --force in another store warns if the former reservations could not be ended', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7'});
 	onTestFinished(box.remove);
 	await box.run('admin --gpus 3 --provider fake');
@@ -68,7 +68,7 @@ test('admin --force elsewhere warns if the former pool cannot be closed', async 
 	]);
 });
 
-slowTest('admin --force into a read-only Redis ends nothing and leaves the pool where it is', async () => {
+slowTest('admin --force in a read-only Redis fails, ends no reservation and keeps the former pool', async () => {
 	const box = await createEmbeddedBox(3);
 	const replica = await startRedis({settings: ['--replicaof', '127.0.0.1', '1']});
 	onTestFinished(async () => {
@@ -89,7 +89,7 @@ slowTest('admin --force into a read-only Redis ends nothing and leaves the pool 
 	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
 });
 
-slowTest('an unannounced pool in Redis, such as one of the Go program, counts for admin --store embedded', async () => {
+slowTest('admin --store embedded replaces a pool that the Go program made in Redis only with --force', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
 	onTestFinished(box.remove);
 	const client = new Redis(redis.port, {db: 8});

@@ -86,7 +86,7 @@ async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType
 	expect(records.filter(({endReason}) => endReason === 'signalled')).toMatchObject([{gpuId: 0}]);
 }
 
-describe('Redis', {timeout: 120_000}, () => {
+describe('data lost by Redis', {timeout: 120_000}, () => {
 	const atServer = async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
@@ -99,14 +99,14 @@ describe('Redis', {timeout: 120_000}, () => {
 		client.disconnect();
 	};
 
-	slowTest('that restarts empty gets everything back', async () => {
+	slowTest('is fully restored after a restart without data', async () => {
 		const {server, box} = await atServer();
 		const scene = await fill(box);
 		await server.restart();
 		await expectRestored(box, scene);
 	});
 
-	slowTest('that restarts with an older snapshot gets everything back', async () => {
+	slowTest('is fully restored after a restart with an older snapshot', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await box.run('reserve --gpu-ids 1 --duration 2h');
@@ -123,7 +123,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('that restarts with a snapshot in which the GPU was free keeps the lease of the job', async () => {
+	slowTest('includes no lease of a running job, even if the snapshot shows its GPU as free', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await save(server);
@@ -139,7 +139,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest('that lost the size of the pool gets it back in few commits', async () => {
+	slowTest('is restored in at most two commits if only the size of the pool is missing', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const client = new Redis(server.port);
@@ -163,7 +163,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest('that declared a silent job dead gives the GPU back to its run, which reports it once', async () => {
+	slowTest('is restored by run if a record says that its running job has ended, with one message', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const [record] = (await peek(box)).gpus;
@@ -187,7 +187,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(stderr).not.toContain('WARNING');
 	});
 
-	slowTest('in which a person released the GPU leaves the job without a reservation, and run reports it', async () => {
+	slowTest('is not restored if the user released the GPU of the job, and run prints a warning', async () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');
@@ -201,7 +201,7 @@ describe('Redis', {timeout: 120_000}, () => {
 describe('the embedded store', {timeout: 120_000}, () => {
 	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
 
-	slowTest('gets everything back when its file was moved and recreated', async () => {
+	slowTest('is fully restored after its file was moved away and recreated', async () => {
 		const box = await freshEmbeddedBox(3);
 		const scene = await fill(box);
 		for (const suffix of ['', '-wal', '-shm']) {
@@ -214,7 +214,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('tells the job if its GPU was granted to somebody else after the file was recreated', async () => {
+	slowTest('makes run warn if its GPU was granted to another user after the file was recreated', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
@@ -233,7 +233,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await wrapper.ended;
 	});
 
-	slowTest('loses nothing and grants no GPU twice when its journal disappears', async () => {
+	slowTest('loses nothing and grants no GPU twice when its journal files are deleted', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {job, seen} = await fill(box);
 		for (const suffix of ['-wal', '-shm']) {
@@ -247,7 +247,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 	});
 });
 
-slowTest('a monitor restores what it saw, even without jobs and waiters', {timeout: 60_000}, async () => {
+slowTest('web restores the reservations and drains it has read when Redis loses data', {timeout: 60_000}, async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const box = await freshRedisBox(server.port, 3);

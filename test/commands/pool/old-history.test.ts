@@ -1,4 +1,4 @@
-/** Imports the history that the Go program kept in a key per record, and leaves the keys in place. */
+/** `report` imports the history that the Go program kept in one key per record, and leaves those keys in place. */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -59,7 +59,7 @@ const reported = async () => {
 	return JSON.parse(stdout) as {total_reservations: number; total_gpu_hours: number};
 };
 
-test('records in the old form are reported and added to the history', async () => {
+test('report counts records in the old format and adds them to the history', async () => {
 	await keep(250);
 	await client.zadd(history, now - hour, record(0));
 	expect(await reported()).toMatchObject({total_reservations: 250, total_gpu_hours: 250});
@@ -70,7 +70,7 @@ test('records in the old form are reported and added to the history', async () =
 	expect(await reported()).toMatchObject({total_reservations: 250});
 });
 
-test('invalid records stay in place, and other keys are not touched', async () => {
+test('report ignores invalid records in the old format and changes no other keys', async () => {
 	await client.set(keyOf(1), 'garbage');
 	await client.set(keyOf(2), record(2, 'yesterday'));
 	await client.hset(keyOf(3), 'user', 'alice');
@@ -83,7 +83,7 @@ test('invalid records stay in place, and other keys are not touched', async () =
 	await client.del('canhazgpu:usage_history');
 });
 
-slowTest('a kill at any point neither loses nor duplicates a record', async () => {
+slowTest('killing report during the import neither loses nor duplicates a record', async () => {
 	const count = 30_000;
 	await keep(count);
 	const copied = async () => client.zcard(history);

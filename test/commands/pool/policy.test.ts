@@ -1,6 +1,4 @@
-/**
-`admin --policy`, `--set` and `--unset`, as they are typed.
-*/
+/** `admin --policy`, `admin --set` and `admin --unset` on the command line. */
 import {Redis} from 'ioredis';
 import {expect, test} from 'vitest';
 import type {App} from '../../../source/app/contract.js';
@@ -13,7 +11,7 @@ const redis = redisOfFile();
 
 type Shown = {readonly policy: ReadonlyArray<Record<string, unknown>>; readonly problem?: string};
 
-test('policy keys can be set, take effect, are recorded and can be unset', async () => {
+test('admin --set and --unset change the strategy of the pool, and doctor and events show the change', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	expect(await box.run('admin --set strategy=lru')).toEqual({
 		exitCode: 0,
@@ -33,7 +31,7 @@ test('policy keys can be set, take effect, are recorded and can be unset', async
 	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
 });
 
-test('the policy of an embedded pool is printed as JSON', async () => {
+test('admin --policy --json prints the policy of an embedded pool', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(JSON.parse((await box.run('admin --set strategy=lru --json')).stdout)).toEqual({
 		changed: [{key: 'strategy', value: 'lru'}],
@@ -67,7 +65,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--policy --force', '--force creates a pool'],
 	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],
 	['--unset strategy --reason x', '--drain and --undrain cannot be combined'],
-])('admin %s is refused before the store is asked', async (typed, error, hint = '') => {
+])('admin %s is refused before the store is opened: %s', async (typed, error, hint = '') => {
 	const understood = await understand(['admin', ...typed.split(' ')]);
 	const app: Partial<App> = {foreignEngine: async () => undefined};
 	const run = async () => 'command' in understood && understood.command.run(app as App, understood.input);
@@ -78,7 +76,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	});
 });
 
-test('an invalid value and an unset key are refused without a change', async () => {
+test('admin refuses an invalid policy value and an unknown policy key and changes nothing', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(await box.run('admin --set strategy=fast')).toEqual({
 		exitCode: 2,
@@ -93,7 +91,7 @@ test('an invalid value and an unset key are refused without a change', async () 
 	expect((await box.run('admin --policy --json')).stdout).not.toContain('set_by');
 });
 
-slowTest('an unreadable policy is reported by every command and replaced by --unset all', async () => {
+slowTest('status, run and doctor report an unreadable policy, and admin --unset all replaces the policy', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const client = new Redis(redis.port);
 	const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];

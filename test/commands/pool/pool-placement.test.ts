@@ -65,7 +65,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			'sudo chown root',
 		],
 		[
-			'behind a link of another account in a directory for all',
+			'behind a link of another account in a world-writable directory',
 			() => path.join(above(), 'link', 'pool'),
 			() => {
 				give(above(), root, root, 0o1777);
@@ -80,7 +80,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 	];
 
 	slowTest.each(placements)(
-		'%s is refused for root and for others, with what to do',
+		'%s is refused for root and other accounts, with a remedy',
 		async (what, place, spoil, problem, remedy) => {
 			const environment = {CANHAZGPU_POOL_DIRECTORY: place()};
 			const make = async (): Promise<void> => {
@@ -118,7 +118,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 				}
 			}
 
-			// The database is checked like the record beside it.
+			// The database is checked like pool.json.
 			rmSync(path.join(place(), 'pool.json'));
 			const {exitCode, stderr} = await accounts.run(root, `${admin} --force`, {environment});
 			expect([exitCode, stderr]).toEqual([
@@ -128,7 +128,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 		},
 	);
 
-	slowTest('is neither made nor announced in directories of other accounts', async () => {
+	slowTest('is neither created nor recorded in a directory of another account', async () => {
 		give(above(), mallory, mallory, 0o755);
 		const precious = path.join(accounts.directory, 'precious');
 		mkdirSync(precious, {recursive: true});
@@ -149,7 +149,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 		}
 	});
 
-	slowTest('is refused for root after it was replaced, whatever its record says', async () => {
+	slowTest('is refused for root after another account has replaced its directory', async () => {
 		const place = path.join(above(), 'pool');
 		const environment = {CANHAZGPU_STORE: '', CANHAZGPU_POOL_DIRECTORY: place};
 		expect(await accounts.run(root, admin, {environment})).toMatchObject({exitCode: 0});
@@ -189,15 +189,15 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	};
 
 	slowTest.each([
-		['for its account alone', alice, 0o700],
-		['for all to enter', alice, 0o755],
-		['that the group of its account alone can write', alice, 0o775],
-	])('works in a home %s', async (_, gid, mode) => {
+		['with mode 700', alice, 0o700],
+		['with mode 755', alice, 0o755],
+		['with mode 775 and the group of its account', alice, 0o775],
+	])('works in a home directory %s', async (_, gid, mode) => {
 		give(accounts.homeOf(alice), alice, gid, mode);
 		await serves();
 	});
 
-	slowTest("works in a home that the account's own group can write, even from another group", async () => {
+	slowTest("works in a home directory that the account's group can write, even from another group", async () => {
 		give(accounts.homeOf(alice), alice, alice, 0o775);
 		await serves();
 		const ran = await accounts.shell(
@@ -207,7 +207,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('works in a home that root has linked, with links of the account inside', async () => {
+	slowTest('works in a home behind a link of root, with a state directory behind a link of the account', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
@@ -230,7 +230,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	});
 
 	test.runIf(isLong && canEnter({flags: ['--user', '--map-root-user']}))(
-		'works in a user namespace, where directories of root have no owner',
+		'works in a user namespace, where directories of root show no valid owner',
 		async () => {
 			await serves({}, 'unshare --user');
 			await accounts.shell(alice, 'rm -r .local');
@@ -238,7 +238,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		},
 	);
 
-	slowTest('is refused in a home that another group can write', async () => {
+	slowTest('is refused in a home directory that another group can write', async () => {
 		give(accounts.homeOf(alice), alice, mallory, 0o775);
 		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
 		expect([exitCode, stderr]).toEqual([

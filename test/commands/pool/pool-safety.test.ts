@@ -45,7 +45,7 @@ async function makePool(more = ''): Promise<void> {
 	expect(made).toMatchObject({exitCode: 0, stderr: ''});
 }
 
-test.runIf(canBeOthers)('an ordinary account cannot make a private pool beside a shared one', async () => {
+test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a shared pool exists', async () => {
 	await makePool();
 	for (const force of ['', ' --force']) {
 		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
@@ -74,7 +74,7 @@ beforeEach(() => {
 });
 
 describe.runIf(canBeOthers)('a shared pool', () => {
-	slowTest('is in a directory that only its owner can write, with all files prepared', async () => {
+	slowTest('has a directory that only its owner can write and files that every account can write', async () => {
 		await makePool();
 		expect(modeOf(accounts.poolDirectory)).toBe('755');
 		for (const name of shared) {
@@ -82,7 +82,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('serves ordinary accounts and root, and nobody deletes a file that others cannot recreate', async () => {
+	slowTest('serves root and other accounts in turn, and no command deletes its journal', async () => {
 		await makePool();
 		for (const uid of [alice, root, mallory, root, alice]) {
 			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
@@ -117,7 +117,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 	});
 
 	slowTest.each(shared)(
-		'%s that is truncated or overwritten repeatedly ends no job and causes at most a clear error',
+		'ends no job and causes at most an error message if %s is repeatedly truncated and overwritten',
 		async (name) => {
 			await makePool();
 			const [node, cli] = accounts.words;
@@ -164,7 +164,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		],
 		['table', 'CREATE TABLE more (x)'],
 		['index', 'CREATE INDEX i ON gpus (raw)'],
-	])('is refused by every command at once if a %s is put into the database', async (kind, sql) => {
+	])('is refused by every command if another account adds a %s to its database', async (kind, sql) => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
 		for (const command of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
@@ -179,7 +179,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('reports a lock that another account holds within bounded time', async () => {
+	slowTest('names within 20 s the process of another account that locks the database', async () => {
 		await makePool();
 		const holding = accounts.script(
 			mallory,
@@ -195,13 +195,13 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 
 	slowTest.each([
 		[
-			'gone',
+			'deleted',
 			(file: string) => {
 				rmSync(file);
 			},
 		],
 		[
-			'of other tables',
+			'a database with other tables',
 			(file: string) => {
 				rmSync(file);
 				const database = new DatabaseSync(file);
@@ -225,12 +225,12 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 			},
 		],
 		[
-			'garbage',
+			'not a database',
 			(file: string) => {
 				writeFileSync(file, 'x'.repeat(9000));
 			},
 		],
-	])('works without a scan board that is %s', async (_, spoil) => {
+	])('works if scans.sqlite is %s', async (_, spoil) => {
 		await makePool();
 		spoil(inPool('scans.sqlite'));
 		for (const uid of [alice, root]) {
@@ -246,7 +246,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('gets its journal back from any command of root', async () => {
+	slowTest('gets its deleted journal back from the next command of root', async () => {
 		await makePool();
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
@@ -258,7 +258,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('for a group is closed to everybody else', async () => {
+	slowTest('made with --group is closed to accounts outside the group', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([
 			'2750',
@@ -273,7 +273,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 });
 
 describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
-	slowTest('is not used until `admin` has repaired it, and doctor says so', async () => {
+	slowTest('is refused by every command until admin has closed the directory, and keeps its reservations', async () => {
 		await makeOldPool();
 		for (const command of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, command);
@@ -294,7 +294,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 
 	slowTest.each([
 		[
-			'a link',
+			'a symbolic link',
 			(victim: string, file: string) => {
 				symlinkSync(victim, file);
 			},
@@ -305,7 +305,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 				linkSync(victim, file);
 			},
 		],
-	])('gives no account a file of root through %s', async (_, plant) => {
+	])('does not let %s make root change a file elsewhere', async (_, plant) => {
 		await makeOldPool();
 		const victim = path.join(accounts.directory, 'environment');
 		for (const name of [
@@ -328,7 +328,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 		}
 	});
 
-	slowTest('is repaired without following planted directories, and admin reports what was done', async () => {
+	slowTest('is repaired by admin, which renames planted directories and reports their new names', async () => {
 		await makeOldPool();
 		const kept = path.join(accounts.directory, 'kept');
 		rmSync(kept, {recursive: true, force: true});
@@ -364,7 +364,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
 	});
 
-	slowTest('is left alone if its database is a link or belongs to another account', async () => {
+	slowTest('is not changed by admin --force if its database is a symbolic link', async () => {
 		await makeOldPool();
 		const away = path.join(accounts.directory, 'away.sqlite');
 		renameSync(inPool('pool.sqlite'), away);
@@ -379,7 +379,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 });
 
 test.runIf(isLong && canBeOthers)(
-	'no account that can write the pool can create a journal in its directory through an empty database',
+	'status creates no journal file if another account replaces pool.sqlite or scans.sqlite with an empty database',
 	async () => {
 		await makePool();
 		for (const name of ['pool.sqlite', 'scans.sqlite']) {
@@ -412,7 +412,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"a guest of another account's pool cannot change its own database through the lock there",
+	"status in another account's pool does not change a database of the user that the lock file links to",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};

@@ -1,4 +1,4 @@
-/** Credentials are sent only to the server that the configuration names, never to another recorded one. */
+/** The program sends credentials only to the Redis that the configuration names, not to another recorded Redis. */
 import {chmodSync, mkdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -24,7 +24,7 @@ function record(box: Box, place: Record<string, unknown>): string {
 	return file;
 }
 
-test('a recorded server that the configuration does not name gets no password, even from completion', async () => {
+test('status and completion send no password to a recorded Redis that the configuration does not name', async () => {
 	const box = newBox();
 	const thief = await startFakeRedis(() => '-NOAUTH Authentication required.\r\n');
 	record(box, {port: thief.port});
@@ -41,7 +41,7 @@ test('a recorded server that the configuration does not name gets no password, e
 });
 
 slowTest(
-	'a recorded server that the configuration names under any name gets the password, and the hint works',
+	'status sends the password to the recorded Redis after its settings were copied from the hint to the config file',
 	async () => {
 		const box = newBox();
 		const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
@@ -57,7 +57,7 @@ slowTest(
 	},
 );
 
-test('admin for Redis leaves the directory of an earlier embedded pool to its owner', async () => {
+test('admin for Redis makes the pool directory writable only by its owner', async () => {
 	const box = newBox();
 	record(box, {port: 1});
 	chmodSync(box.poolDirectory, 0o777);
@@ -67,7 +67,7 @@ test('admin for Redis leaves the directory of an earlier embedded pool to its ow
 	expect(statSync(box.poolDirectory).mode & 0o7777).toBe(0o755);
 });
 
-slowTest('the former server gets the password of an address that names it', async () => {
+slowTest('admin --force sends the password of the URL also to the former pool on the same server', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const at = (db: number) => ({CANHAZGPU_REDIS_URL: `redis://:${password}@127.0.0.1:${redis.port}/${db}`});

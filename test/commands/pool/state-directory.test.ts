@@ -1,4 +1,4 @@
-/** Files in a home directory that `sudo -E` or `su` have left to root but that belongs to another account. */
+/** Commands of root in the home directory of another account, as with `sudo -E` or `su`. */
 import {chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
@@ -31,13 +31,13 @@ const makeRedisPool = async (uid: number, environment: Readonly<Record<string, s
 	});
 
 describe.runIf(canBeOthers)('root in the home of another account', () => {
-	test.each([['HOME'], ['XDG_STATE_HOME']])('leaves no record there with the %s of that account', async (variable) => {
+	test.each([['HOME'], ['XDG_STATE_HOME']])('writes no file if %s points there', async (variable) => {
 		const environment = {[variable]: accounts.homeOf(mallory)};
 		expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
 		expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);
 	});
 
-	test('creates no pool there and says how to use another home', async () => {
+	test('creates no pool and suggests sudo -H', async () => {
 		const {exitCode, stderr} = await accounts.run(root, 'admin --store embedded --gpus 2 --provider fake', {
 			environment: {CANHAZGPU_POOL_DIRECTORY: stateOf(mallory)},
 		});
@@ -71,7 +71,7 @@ test.runIf(canBeOthers)('every account remembers the location of the pool in its
 });
 
 test.runIf(canBeOthers).each(firstCase([['.local'], ['.local/state/canhazgpu']]))(
-	'an account whose %s root has closed by mistake can still use the pool',
+	'an account whose %s belongs to root can still use the shared pool',
 	async (name) => {
 		const closed = path.join(accounts.homeOf(alice), name);
 		mkdirSync(path.dirname(closed), {recursive: true});

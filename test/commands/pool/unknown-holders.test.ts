@@ -1,6 +1,6 @@
 /**
 Processes that cannot be checked: in another pid or time namespace, with an unreadable boot id, or on a cloned machine.
-Silence ends a lease only after it was watched.
+Missing heartbeats end a lease only after another process has watched for new heartbeats.
 */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ const leaseIn = async (box: Box) => {
 	return record?.kind === 'leased' ? record.lease : undefined;
 };
 
-/** Ends the job with the test, because it outlives its killed wrapper. */
+/** Ends the job with the test, because the job outlives its killed wrapper. */
 const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 	await eventually(async () => {
 		const record = (await peek(box)).gpus[index];
@@ -39,8 +39,8 @@ const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 
 const becomesHeld = async (box: Box): Promise<void> => eventually(async () => (await leaseIn(box))?.job !== undefined);
 
-describe.skipIf(!canEnter(processesOnly))('with an unreadable boot id', () => {
-	test('a job outside keeps its lease', async () => {
+describe.skipIf(!canEnter(processesOnly))('commands in a namespace with an unreadable boot id', () => {
+	test('do not end the lease of a job outside', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '1']);
 		expect(await runIn(processesOnly, box, 'status')).toMatchObject({exitCode: 0});
@@ -48,11 +48,11 @@ describe.skipIf(!canEnter(processesOnly))('with an unreadable boot id', () => {
 		expect(await holders(box)).toBe('0:- 1:RUN');
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
-		// A process without a boot id leaves dead leases to others.
+		// A process without a boot id never ends the leases of dead processes.
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('a job inside keeps its lease, and does not mention a boot', async () => {
+	test('store leases without a boot id, which commands outside do not end', async () => {
 		const box = await freshEmbeddedBox(2);
 		startIn(processesOnly, box, 'run --gpu-ids 1 -- sleep 600');
 		await endJobWithTest(box, 1);
@@ -64,8 +64,8 @@ describe.skipIf(!canEnter(processesOnly))('with an unreadable boot id', () => {
 	});
 });
 
-describe.skipIf(!canEnter(ownTime))('in another time namespace', () => {
-	test('reads inside and outside end no job of the other side', async () => {
+describe.skipIf(!canEnter(ownTime))('commands in another time namespace', () => {
+	test('do not end jobs outside, and commands outside do not end their jobs', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
@@ -77,7 +77,7 @@ describe.skipIf(!canEnter(ownTime))('in another time namespace', () => {
 	});
 });
 
-describe.skipIf(!hasCompiler || !canEnter(ownPids))('in another pid namespace, when the clock of Redis steps', () => {
+describe.skipIf(!hasCompiler || !canEnter(ownPids))('a process in another pid namespace, after clock jumps,', () => {
 	const hour = 3600;
 
 	const atShiftedRedis = async () => {
@@ -92,7 +92,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))('in another pid namespace, w
 	};
 
 	slowTest(
-		'a job keeps its lease and a waiter its position by answering a process that watches their silence',
+		'keeps its lease or its queue position by answering a process that watches for heartbeats',
 		async () => {
 			const {clock, box} = await atShiftedRedis();
 			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
@@ -121,7 +121,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))('in another pid namespace, w
 
 			expect(await recordsOf(box)).toEqual([]);
 			expect(job.stderr()).toBe('');
-			// Like a killed container, which leaves no process to beat.
+			// Like a killed container, which leaves no process that sends heartbeats.
 			job.kill();
 			await job.ended;
 			waiter.kill();
@@ -129,7 +129,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))('in another pid namespace, w
 		120_000,
 	);
 
-	slowTest('a killed job loses its lease after its silence was watched, and the queue gets the GPU', async () => {
+	slowTest('loses its lease if it is killed and sends no heartbeats, and the next request gets the GPU', async () => {
 		const {clock, client, box} = await atShiftedRedis();
 		const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
 		await becomesHeld(box);

@@ -69,9 +69,9 @@ const because = /user namespace .* the account cannot be verified: run the comma
 
 /** Attempts as root of a namespace, and under the owner's uid. */
 const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [
-	['uid 0 of its own', ['unshare', '-r']],
-	['the uid of another account', ['unshare', '-U', `--map-user=${victim}`]],
-	['a chosen uid in a namespace within another', ['unshare', '-r', 'unshare', '-U', `--map-user=${victim}`]],
+	['uid 0 in a user namespace', ['unshare', '-r']],
+	['the uid of the owner in a user namespace', ['unshare', '-U', `--map-user=${victim}`]],
+	['the uid of the owner in a nested user namespace', ['unshare', '-r', 'unshare', '-U', `--map-user=${victim}`]],
 ];
 
 describe.skipIf(reason !== undefined).each([
@@ -87,7 +87,7 @@ describe.skipIf(reason !== undefined).each([
 	};
 
 	slowTest.each(forgeries)(
-		'an account with %s in a user namespace changes nothing of others',
+		'an account with %s cannot release or extend a reservation of the owner',
 		async (_what, through) => {
 			const box = await createOpen();
 			for (const words of [
@@ -107,7 +107,7 @@ describe.skipIf(reason !== undefined).each([
 		},
 	);
 
-	slowTest('a user namespace cannot remove entries of others from the queue', async () => {
+	slowTest('an account in a user namespace cannot remove queue entries of another account', async () => {
 		const box = await createOpen();
 		const waiting = spawn(starter, [...starterText, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
 			...accountOf(victim),
@@ -157,15 +157,15 @@ describe.skipIf(reason !== undefined).each([
 		expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
 
 		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
-		// The next namespace can get the same number. It still differs from those of other accounts, and from the
-		// account outside.
+		// The next namespace can get the same number, but its account name still differs from that of another account
+		// and from that of the account outside.
 		expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
 		expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
 		expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	slowTest('a planted getent cannot forge a name', async () => {
+	slowTest('a fake getent or id in PATH does not change the account of a command', async () => {
 		const box = await createOpen();
 		const tools = mkdtempSync('/tmp/canhazgpu-tools-');
 		onTestFinished(() => {
@@ -196,7 +196,7 @@ describe.skipIf(reason !== undefined).each([
 });
 
 test.runIf(isLong && reason === undefined)(
-	'the owner of a job is recognized in a user namespace, and cannot pose as somebody else',
+	'an account with a running job is recognized in a user namespace and cannot act as another account',
 	async () => {
 		const box = await freshRedisBox(redis.port, 4);
 		chmodSync(box.home, 0o755);
@@ -237,7 +237,7 @@ test.runIf(isLong && reason === undefined)(
 	},
 );
 
-test.runIf(isLong && reason === undefined)('doctor explains an account in a user namespace', async () => {
+test.runIf(isLong && reason === undefined)('doctor names the account of commands in a user namespace', async () => {
 	const box = await freshEmbeddedBox(1);
 	chmodSync(box.home, 0o755);
 	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});

@@ -22,7 +22,7 @@ async function crowdAt(open: () => Promise<Store>, random: (() => number) | unde
 	return crowd;
 }
 
-/** A crowd on this Redis, which is emptied. */
+/** Empties this Redis and returns a crowd that uses it. */
 export async function crowdOnRedis({host, port}: RedisServer, random?: () => number): Promise<Crowd> {
 	const client = new Redis(port);
 	await client.flushall();
@@ -30,7 +30,7 @@ export async function crowdOnRedis({host, port}: RedisServer, random?: () => num
 	return crowdAt(async () => openRedisStore({host, port, db: 0, keepReconnecting: true}), random);
 }
 
-/** A crowd on its own embedded pool. */
+/** Returns a crowd with its own embedded pool. */
 export async function crowdOnFile(random?: () => number): Promise<Crowd> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-crowd-'));
 	onTestFinished(() => {
@@ -41,21 +41,21 @@ export async function crowdOnFile(random?: () => number): Promise<Crowd> {
 
 export const requesterOf = ({world}: Person) => personNamed(world.host.account.name, undefined, world.host.account.uid);
 
-/** A request for a job. */
+/** Returns a request for a job. */
 export const request = (person: Person, wanted: Wanted) => ({
 	requester: requesterOf(person),
 	...wanted,
 	tenure: {type: 'run'} as const,
 });
 
-/** Options to wait until served or cancelled. */
+/** Returns options to wait until served or cancelled. */
 export const forEver = (onProgress: () => void = () => undefined, signal = new AbortController().signal) => ({
 	waitSeconds: undefined,
 	signal,
 	onProgress,
 });
 
-/** Holds all GPUs until the returned function is called. */
+/** Reserves all GPUs. The returned function releases some of them. */
 export async function holdAll(crowd: Crowd): Promise<(ids: readonly number[]) => Promise<void>> {
 	const boss = await crowd.enter();
 	await acquire(boss.world, request(boss, {count: gpuCount, need: {sameModel: false}}), forEver());

@@ -1,4 +1,4 @@
-/** A waiter that leaves the queue in any way leaves nothing behind. */
+/** A waiting command that ends for any reason leaves no queue entry and no GPU behind. */
 import {describe, expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -25,7 +25,7 @@ describe.each(
 			['SIGTERM', 143],
 			['SIGHUP', 129],
 		]),
-	)('%s while waiting leaves the line and frees what was held', async (signal, exitCode) => {
+	)('%s makes a waiting run leave the queue and free the GPU it already holds', async (signal, exitCode) => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'run --gpus 2 -- true');
@@ -41,7 +41,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 
-	test('a closed terminal removes its request from the queue', async () => {
+	test('closing the terminal of a waiting reserve removes its request from the queue', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const shell = await openShell(box);
@@ -53,7 +53,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 
-	test('reserve exits with 3 after --wait and leaves nothing behind', async () => {
+	test('reserve exits with 3 after --wait and leaves no queue entry and no GPU behind', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const ran = await start(box, 'reserve --gpus 2 --wait 0.3s').ended;
@@ -64,7 +64,7 @@ describe.each(
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
 	});
 
-	test('a killed waiter is removed at the next read, with the GPUs it held', async () => {
+	test('the next command removes the queue entry of a killed reserve and frees its GPUs', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2');

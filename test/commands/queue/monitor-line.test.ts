@@ -1,4 +1,4 @@
-/** Commands typed into the monitor: the program's grammar on an open pool. */
+/** Commands typed into the command line of the monitor. */
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {createApp} from '../../../source/app/app.js';
 import {createHostOutputs} from '../../../source/commands/top/hosts.js';
@@ -70,7 +70,7 @@ const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease.note : undefined));
 };
 
-test('commands print the same as in a shell', async () => {
+test('the command line of the monitor prints the same output as a shell', async () => {
 	const line = await open();
 	expect(await line.run('reserve -g 2 -d 4h --note "big run"', still)).toEqual([
 		'Reserved 2 GPU(s): [0 1] for 4h 0m 0s',
@@ -87,7 +87,7 @@ test('commands print the same as in a shell', async () => {
 	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
 });
 
-test('the policy and drains can be changed, and only shown in a read-only monitor', async () => {
+test('admin in the monitor changes the policy and drains, but a read-only monitor only shows the policy', async () => {
 	const line = await open();
 	expect(await line.run('admin --set strategy=lru', still)).toEqual(['Set strategy=lru, which was mru by default']);
 	expect(await line.run('admin --drain 3 --reason fan', still)).toEqual(['Took 1 GPU(s) out of service: [3]: fan']);
@@ -101,7 +101,7 @@ test('the policy and drains can be changed, and only shown in a read-only monito
 	}
 });
 
-test('a release is reported to the monitor, which can undo it', async () => {
+test('release in the monitor reports the released leases, so that the monitor can undo the release', async () => {
 	const line = await open();
 	await line.run('reserve -g 2 --note mine', still);
 	const pages: unknown[] = [];
@@ -147,7 +147,7 @@ test.each([
 		'The monitor already shows changes. Leave out --follow.',
 	],
 	['status --redis-port 1', '--redis-port cannot be changed inside the monitor', 'Leave it out.'],
-])('%s is refused as on the command line', async (typed, message, hint) => {
+])('%s is refused in the monitor: %s', async (typed, message, hint) => {
 	const line = await open();
 	await expect(line.run(typed, still)).rejects.toMatchObject({message, hint});
 	expect(await owners()).toEqual([undefined, undefined, undefined, undefined]);
@@ -160,7 +160,7 @@ test.each([
 	['host box', 'canhazgpu status'],
 	['canhazgpu queue', 'canhazgpu queue'],
 	['reserve --note "big run"', "canhazgpu reserve --note 'big run'"],
-])('%s becomes %s in a shell', async (typed, shell) => {
+])('inShell translates "%s" to "%s"', async (typed, shell) => {
 	const line = await open();
 	expect(line.inShell(typed)).toBe(shell);
 });
@@ -173,7 +173,7 @@ test.each([
 		'There is no host gpu-box-4 in the setting remote_hosts',
 		'Type host alone for all of them, or: status --remote gpu-box-4',
 	],
-])('%s is refused before any host is asked', async (typed, message, hint) => {
+])('%s is refused before any host is contacted: %s', async (typed, message, hint) => {
 	const line = await open();
 	expect(() => line.liveOutputOf!(typed)).toThrow(expect.objectContaining({message, hint}));
 });
@@ -189,7 +189,7 @@ function openOutput(line: Awaited<ReturnType<typeof open>>, typed: string): () =
 	return () => page;
 }
 
-test('host lists all hosts as they answer, and each line opens a host', async () => {
+test('host in the monitor lists all hosts as they answer, and each line opens a host', async () => {
 	const line = await open();
 	expect(line.liveOutputOf!('status')).toBeUndefined();
 	const list = openOutput(line, 'host');
@@ -223,7 +223,7 @@ test('host lists all hosts as they answer, and each line opens a host', async ()
 	expect(openOutput(line, 'host box')().lines).toHaveLength(6);
 });
 
-test('a read-only monitor shows but changes nothing', async () => {
+test('a read-only monitor runs queue but refuses reserve, release, extend and queue --leave', async () => {
 	const line = await open({isReadonly: true});
 	for (const typed of ['reserve', 'release', 'extend -d 1h', 'queue --leave 1']) {
 		await expect(line.run(typed, still)).rejects.toThrow('read-only');
@@ -232,7 +232,7 @@ test('a read-only monitor shows but changes nothing', async () => {
 	expect(await line.run('queue', still)).toEqual(['Nobody waits']);
 });
 
-test('a reservation waits in the queue, shows its progress, and leaves when cancelled', async () => {
+test('reserve in the monitor shows its queue position while waiting and leaves the queue when cancelled', async () => {
 	const line = await open();
 	await line.run('reserve -g 4', still);
 	const controller = new AbortController();
@@ -269,12 +269,12 @@ test.each([
 	['theme high', 6, ['high-contrast', 'high-contrast-light']],
 	['interval ', 9, ['0.5s', '2s', '1m']],
 	['run -', 4, []],
-])('completion after %j', async (typed, start, candidates) => {
+])('completion of %j starts at column %d and offers %j', async (typed, start, candidates) => {
 	const line = await open();
 	await line.run('reserve -G 1,3', still);
 	const completion = await line.complete(typed, {snapshot: await readCurrent(world), audit: []});
 	expect(completion.start).toBe(start);
-	// New commands and flags are allowed.
+	// More candidates are allowed, so that new commands and flags need no change here.
 	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));
 	expect(completion.candidates.every((candidate) => candidate.startsWith(typed.slice(start)))).toBe(true);
 	expect(candidates.length > 0 || completion.candidates.length === 0).toBe(true);

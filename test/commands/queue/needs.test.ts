@@ -1,4 +1,4 @@
-/** Needs on a mixed box: four A100-80G and four L40S-48G. */
+/** Requests for GPU properties on a box with four A100-80G and four L40S-48G. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -30,7 +30,7 @@ afterAll(() => {
 	box.remove();
 });
 
-describe('an impossible need is refused at once', () => {
+describe('reserve and run refuse impossible GPU properties at once', () => {
 	test.each<[typed: string | readonly string[], error: string]>([
 		['reserve --model h100', `No GPU of model h100 in this pool\n${there}`],
 		['reserve --min-memory 100G', `No GPU with 100G or more in this pool\n${there}`],
@@ -59,7 +59,7 @@ describe('an impossible need is refused at once', () => {
 	});
 });
 
-test('a need waits only for matching GPUs and is shown in the queue', async () => {
+test('a request for a model waits only for matching GPUs, and queue shows the model', async () => {
 	expect(await box.run('reserve --gpu-memory 60G --short', environment)).toMatchObject({stdout: '0\n'});
 	expect(await box.run('reserve --gpus 4 --model l40s --short', environment)).toMatchObject({stdout: '4,5,6,7\n'});
 	expect(await box.run('reserve --min-compute 8.5 --nonblock', environment)).toMatchObject({
@@ -82,7 +82,7 @@ test('a need waits only for matching GPUs and is shown in the queue', async () =
 	await box.run('release', environment);
 });
 
-test('GPUs of unknown quality do not hide how many qualify', async () => {
+test('reserve --nonblock counts suitable GPUs separately from GPUs that may not qualify', async () => {
 	const scenario = path.join(box.home, 'doubtful.yaml');
 	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
 	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);
@@ -92,7 +92,7 @@ test('GPUs of unknown quality do not hide how many qualify', async () => {
 	expect((await refused('--gpu-ids 1,2')).stderr).toContain('Requested: 2, Available: 1 (1 GPU that may not qualify');
 });
 
-test('NVLink and a strategy choose among the free GPUs', async () => {
+test('--nvlink, --strategy and --workload choose among the free GPUs', async () => {
 	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
 	// GPU 0 is taken, so its pair is incomplete.
 	expect(await take('--gpu-ids 0')).toBe('0\n');

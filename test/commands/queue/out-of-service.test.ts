@@ -1,4 +1,4 @@
-/** A broken GPU does not block a box on which somebody waits for all GPUs. */
+/** A request for all GPUs does not block the other requests while one GPU is broken. */
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
@@ -15,7 +15,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 ];
 
 test.each(firstCase(stores))(
-	'%s: a waiter for a broken GPU blocks nobody, says so, and is served when the GPU is back',
+	'on %s, a request that waits for a broken GPU blocks no other request and is served after the repair',
 	async (_, fresh) => {
 		const box = await fresh();
 		const scenario = `${box.home}/scenario.yaml`;

@@ -5,14 +5,14 @@ import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {slowTest} from '../../_helpers/slow.js';
 
-describe('while Redis is away', () => {
+describe('while Redis is unreachable', () => {
 	const atServer = async (isDurable: boolean) => {
 		const server = await startRedis({isDurable});
 		onTestFinished(async () => server.stop());
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	test('the position in the queue is kept if Redis comes back with its data', async () => {
+	test('a waiting request keeps its queue position if Redis returns with its data', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --short');
@@ -34,7 +34,7 @@ describe('while Redis is away', () => {
 		expect(await second.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('a waiter restores the pool, its holders and its position if Redis comes back empty', async () => {
+	test('a waiting request restores the pool, the reservations and its queue position if Redis returns empty', async () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');
@@ -62,7 +62,7 @@ describe('while Redis is away', () => {
 		expect(await waiter.ended).toMatchObject({exitCode: 130});
 		expect(performance.now() - asked).toBeLessThan(10_000);
 		await server.restart();
-		// The entry remains without its process.
+		// The queue entry of the ended process is removed at the next read.
 		expect(await box.run('queue')).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});
 	});
 });

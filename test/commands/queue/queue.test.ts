@@ -38,7 +38,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'released'}, {endReason: 'released'}]);
 	});
 
-	test('run waits and then runs its command', async () => {
+	test('run waits for its GPU and then runs its command', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, ['run', '--gpu-ids', '1', '--', 'sh', '-c', 'echo "on $CUDA_VISIBLE_DEVICES"; exit 7']);
@@ -48,7 +48,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a live line is shown on a terminal during the wait and removed afterwards', async () => {
+	test('reserve on a terminal shows a progress line while waiting and removes the line afterwards', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const shell = await openShell(box);
@@ -59,7 +59,7 @@ describe.each(
 		expect(shell.screen().join('\n')).not.toContain('Waiting');
 	});
 
-	test('queue lists the entries, and --leave removes one', async () => {
+	test('queue lists the waiting requests and what blocks them, and queue --leave removes a request', async () => {
 		const box = await create();
 		expect(await box.run('queue')).toEqual({exitCode: 0, stdout: 'Nobody waits\n', stderr: ''});
 		await box.run('reserve --gpu-ids 0 --duration 1h');
@@ -202,7 +202,7 @@ describe.each(
 		await second.says(/position 1 of 1/v);
 	});
 
-	test('a newcomer for one GPU does not overtake a head that wants two', async () => {
+	test('a later request for one GPU does not overtake the first request, which is for two GPUs', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --gpus 2 --short');
@@ -219,7 +219,7 @@ describe.each(
 		expect(await newcomer.ended).toMatchObject({exitCode: 0});
 	});
 
-	test('a head that wants one GPU does not block others that can use another', async () => {
+	test('the first request, which is for GPU 1, does not block a later request that can use GPU 0', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 1');
 		const picky = start(box, 'reserve --gpu-ids 1');
@@ -230,7 +230,7 @@ describe.each(
 		await picky.ended;
 	});
 
-	test('a stopped waiter blocks nobody, keeps its position, and continues when resumed', async () => {
+	test('a stopped reserve blocks no later request, keeps its queue position and continues when resumed', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');

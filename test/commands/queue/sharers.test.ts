@@ -1,4 +1,4 @@
-/** Many users each want a part of a GPU: the parts always fit, nobody is overtaken, and all are served. */
+/** Many users each request a share of a GPU. The shares always fit, and all requests are served in order. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {slowTest} from '../../_helpers/slow.js';
@@ -30,10 +30,10 @@ async function expectShared(enter: (typeof stores)[number][1], people: number, l
 	expect((await reader.world.store.read()).gpus.every(({kind}) => kind === 'free')).toBe(true);
 }
 
-test.each(stores)('30 people share 8 GPUs on %s', {timeout: 60_000}, async (_, enter) => {
+test.each(stores)('30 shares of 8 GPUs on %s are all granted in order', {timeout: 60_000}, async (_, enter) => {
 	await expectShared(enter, 30, 2);
 });
 
-slowTest.each(stores)('200 people share 8 GPUs on %s', {timeout: 600_000}, async (_, enter) => {
+slowTest.each(stores)('200 shares of 8 GPUs on %s are all granted in order', {timeout: 600_000}, async (_, enter) => {
 	await expectShared(enter, 200, 3);
 });

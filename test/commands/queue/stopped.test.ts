@@ -70,7 +70,7 @@ describe.each(
 		['a signal', bySignal],
 		['a debugger', byDebugger],
 	] as const)(
-		'a waiting reserve that is stopped by %s holds up nobody, and goes on with its position',
+		'a waiting reserve that %s has stopped blocks no later request and continues at its queue position',
 		async (__, stop) => {
 			const box = await create();
 			await box.run('reserve --gpu-ids 0');

@@ -1,4 +1,4 @@
-/** Details that a scan of NVIDIA GPUs reads: the kernel log, MIG parts, and actions that the driver recommends. */
+/** Details that a scan of NVIDIA GPUs reads: the kernel log, MIG instances, and actions that the driver recommends. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -42,7 +42,7 @@ async function createMachine({mode = 'Disabled', log = ''} = {}): Promise<{
 	return {box, environment, smi};
 }
 
-test('a GPU with kernel errors is not granted without --force', async () => {
+test('reserve grants a GPU with an Xid error in the kernel log only with --force', async () => {
 	const {box, environment} = await createMachine({
 		log: "[    1.000000] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
 	});
@@ -56,7 +56,7 @@ test('a GPU with kernel errors is not granted without --force', async () => {
 	expect(await box.run('reserve --gpus 1 --nonblock', environment)).toMatchObject({exitCode: 0});
 });
 
-test('MIG parts are read only in MIG mode, and only for commands that show them', async () => {
+test('a scan reads MIG instances only in MIG mode and only for commands that need the instances', async () => {
 	const {box, environment, smi} = await createMachine({mode: 'Enabled'});
 	const {stdout} = await box.run('status', environment);
 	expect(stdout).toMatch(/0 +│ ● AVAILABLE .*, MIG 3g\.40gb/v);
@@ -77,7 +77,7 @@ test('MIG parts are read only in MIG mode, and only for commands that show them'
 	expect(smi.calls().slice(before)).toHaveLength(6);
 });
 
-slowTest('doctor reads all details, and status makes only two calls', async () => {
+slowTest('doctor reports the recovery action of a GPU, and status calls nvidia-smi only twice', async () => {
 	const {box, environment, smi} = await createMachine();
 	const {stdout, exitCode} = await box.run('doctor', environment);
 	expect(stdout).toContain('✗ gpus        GPU 1: The driver asks for: Drain and Reset\n');

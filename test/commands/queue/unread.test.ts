@@ -1,4 +1,4 @@
-/** A waiter whose output is not read, or whose process is stopped, does not block others. */
+/** A waiting process whose output is not read, or whose event loop hangs, does not block other requests. */
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, test} from 'vitest';
@@ -47,7 +47,7 @@ describe.each(
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: 'on 1\n'});
 	});
 
-	slowTest('a waiter with a hanging event loop blocks nobody after two heartbeats, and queue says so', async () => {
+	slowTest('a hanging reserve blocks no other request after two heartbeats, and queue --why names it', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const hanging = start(box, 'reserve --gpus 2 --short', {NODE_OPTIONS: `--import=${hangingLoop}`});

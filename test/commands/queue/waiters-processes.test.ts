@@ -1,4 +1,4 @@
-/** Waiting processes of which some are killed: the others are served, and nothing is left behind. */
+/** Waiting processes of which some are killed. The other processes are served, and nothing is left behind. */
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
@@ -9,7 +9,7 @@ const redis = redisOfFile();
 test.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
-])('ten processes share two GPUs on %s while some are killed', async (__, create) => {
+])('seven of ten waiting runs for two GPUs on %s are served after the other three were killed', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

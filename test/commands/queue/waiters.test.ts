@@ -1,4 +1,4 @@
-/** Many concurrent waiters: all are served in order, and nothing is left behind. */
+/** Many concurrent requests are served in order, and nothing is left behind. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
@@ -16,7 +16,7 @@ import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requeste
 
 const redis = redisOfFile();
 
-/** Needs on the mixed box: four A100 with 80 GB, four L40S with 48 GB. */
+/** Required GPU properties on a box with four A100 of 80 GB and four L40S of 48 GB. */
 const needs: ReadonlyArray<Need | undefined> = [
 	undefined,
 	{sameModel: false},
@@ -31,7 +31,7 @@ describe.each([
 	['embedded', async () => crowdOnFile()],
 ] as const)('on %s', (kind, create) => {
 	slowTest(
-		'50 waiters are served in order despite random needs, releases, kills and withdrawals',
+		'50 random requests are served in order although some are killed or cancelled',
 		{timeout: 120_000},
 		async () => {
 			const warnings: Error[] = [];
@@ -100,7 +100,7 @@ describe.each([
 			expect(crowd.overtakings).toEqual([]);
 			expect(ends.get('served')! + (ends.get('killed') ?? 0) + (ends.get('aborted') ?? 0)).toBe(50);
 			expect(ends.get('served')).toBeGreaterThanOrEqual(40);
-			// The next read releases what the killed waiters held.
+			// The next read releases the GPUs that the killed waiters held.
 			const {world} = await crowd.enter();
 			const {gpus, queue} = await readCurrent(world);
 			expect(queue).toEqual([]);
@@ -117,7 +117,7 @@ describe.each([
 				const client = new Redis(redis.port);
 				expect(await client.keys('canhazgpu:queue*')).toEqual([]);
 				const [, listening] = (await client.pubsub('NUMSUB', 'canhazgpu:events')) as [string, number];
-				// Only killed waiters could not stop listening.
+				// Only killed waiters can still be subscribed.
 				expect(listening).toBeLessThanOrEqual(ends.get('killed') ?? 0);
 				client.disconnect();
 			}
@@ -129,7 +129,7 @@ describe.each([
 });
 
 // Wake-ups are distinguished from ticks by their time, which needs an idle machine.
-slowTest('a release wakes three of 200 waiters, and one of them scans the GPUs', {timeout: 60_000}, async () => {
+slowTest('a release wakes at most three of 200 waiters, one of which scans the GPUs', {timeout: 60_000}, async () => {
 	// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
 	const crowd = await crowdOnRedis(redis, () => 0.999);
 	const free = await holdAll(crowd);
@@ -156,7 +156,7 @@ slowTest('a release wakes three of 200 waiters, and one of them scans the GPUs',
 	await free([3]);
 	await Promise.race(answers);
 	await sleep(250);
-	/** Counts reads of the release, not of a tick. */
+	/** Reads that the release caused, without reads of a tick. */
 	const wokenReads = people.flatMap(({reads}) => {
 		const before = reads.findLast((at) => at < releasedAt)!;
 		const after = reads.filter((at) => at > releasedAt);

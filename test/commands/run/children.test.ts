@@ -42,7 +42,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
 )('on %s', (_, create) => {
-	test('run names the processes left on its GPU, and status shows whose job left them', async () => {
+	test('run warns about child processes that still use its GPU, and status names the user of the job that left them', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--gpu-ids', '0', '--', ...server(true)], tool);
@@ -66,7 +66,7 @@ describe.each(
 		expect(JSON.stringify(JSON.parse((await box.run('status --json', tool)).stdout))).not.toContain('left_by_job');
 	});
 
-	test('status shows whose job left a process when run was killed and the command has ended', async () => {
+	test('status names the user of the job that left a process, even if run was killed', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const script =
@@ -87,7 +87,7 @@ describe.each(
 		);
 	});
 
-	test('run ignores left processes that do not use its GPUs', async () => {
+	test('run prints no warning about child processes that do not use its GPUs', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--', ...server(false)], tool);
@@ -148,7 +148,7 @@ describe.each(
 	});
 });
 
-test.runIf(isRoot)('another account also sees whose job left the process', async () => {
+test.runIf(isRoot)('status --json shows other accounts whose job left a process on a GPU', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	chmodSync(box.home, 0o755);
 	const tool = await withUsedGpus(box);

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
 
-test('run keeps its command line in /proc as typed', async () => {
+test('run keeps its original command line in /proc', async () => {
 	const box = await createEmbeddedBox(1);
 	const {stdout} = await box.run([
 		'run',

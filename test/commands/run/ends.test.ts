@@ -16,7 +16,7 @@ describe.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
 )('on %s', (_, create) => {
-	test('the GPU is free at the next read after job and wrapper are killed', async () => {
+	test('the GPU is free at the next read after run and its job are killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		expect(await holders(box)).toBe('0:RUN 1:-');
@@ -28,7 +28,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('the lease stays with the job until its end if only the wrapper is killed', async () => {
+	test('the job keeps its lease until its end if only run is killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		wrapper.kill('SIGKILL');
@@ -41,7 +41,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('run releases the GPUs and exits with 137 if only the job is killed', async () => {
+	test('run releases the GPUs and exits with 137 if only its job is killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		process.kill(pid, 'SIGKILL');
@@ -54,7 +54,7 @@ describe.each(
 		['SIGTERM', 143],
 		['SIGHUP', 129],
 		['SIGINT', 130],
-	])('%s to the wrapper reaches the job', async (signal, exitCode) => {
+	])('run forwards %s to its job and releases the GPU', async (signal, exitCode) => {
 		const box = await create();
 		const {wrapper} = await startSleeper(box);
 		wrapper.kill(signal);
@@ -62,7 +62,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('run reports the release of one of its GPUs at once and keeps the rest', async () => {
+	test('run warns at once if one of its GPUs is released and keeps the other GPU', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box, ['--gpus', '2']);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
@@ -82,7 +82,7 @@ describe.each(
 });
 
 describe('a lost lease', () => {
-	test('is noticed within seconds even if Redis was written without an event', async () => {
+	test('is reported by run within seconds even if no event announces the change in Redis', async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const {wrapper, pid} = await startSleeper(box);
 		const client = new Redis(redis.port);

@@ -1,4 +1,4 @@
-/** A job under `run` inherits the same words, environment, ignored signals and limits as from the shell. */
+/** A job under `run` inherits the same arguments, environment, ignored signals and limits as from the shell. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -47,7 +47,7 @@ function inBash(box: Box, script: string) {
 const quoted = (bytes: Uint8Array): string =>
 	`$'${Array.from(bytes, (byte) => String.raw`\x` + byte.toString(16).padStart(2, '0')).join('')}'`;
 
-test('file names and variables that are not UTF-8 arrive unchanged', async () => {
+test('run passes file names and variables that are not UTF-8 to its job unchanged', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -56,7 +56,7 @@ test('file names and variables that are not UTF-8 arrive unchanged', async () =>
 	expect(ran).toEqual({exitCode: 0, stdout: 'hi\nRen\u{E9}\n', stderr: ''});
 });
 
-test('words that are not UTF-8 arrive unchanged after flags of run', async () => {
+test('run with flags passes arguments that are not UTF-8 to its job unchanged', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -65,7 +65,7 @@ test('words that are not UTF-8 arrive unchanged after flags of run', async () =>
 	expect(ran).toEqual({exitCode: 0, stdout: 'caf\u{E9}\n\u{FF}\nplain\n', stderr: ''});
 });
 
-test('a command with a path or a PATH that is not UTF-8 is found', async () => {
+test('run finds a command if its path or PATH is not UTF-8', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = String.raw`d=$'bin\xe9'; mkdir "$d"; printf '#!/bin/sh\necho "$0 ran $1"\n' > "$d/tool"; chmod +x "$d/tool"`;
 	const ran = await inBash(
@@ -77,7 +77,7 @@ test('a command with a path or a PATH that is not UTF-8 is found', async () => {
 	expect(ran.stderr).toContain('Command not found');
 });
 
-test('all words and values arrive byte for byte', async () => {
+test('run passes random arguments and variables to its job byte for byte', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bytes = fc.uint8Array({min: 1, maxLength: 25});
 	await fc.assert(
@@ -97,7 +97,7 @@ test('all words and values arrive byte for byte', async () => {
 	);
 });
 
-test('with such an environment, GPUs are set, secrets are removed and bash functions are kept', async () => {
+test('run in an environment that is not UTF-8 sets the GPUs, removes the Redis password and keeps bash functions', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -114,7 +114,7 @@ const lowLimits = [
 	['a limit too low for the program itself', 100],
 ] as const;
 
-test.each(lowLimits)('the limits of open files are those of the shell: %s', async (_, limit) => {
+test.each(lowLimits)('a job gets the limits of open files of the calling shell: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
 	const ran = await inBash(
@@ -127,7 +127,7 @@ test.each(lowLimits)('the limits of open files are those of the shell: %s', asyn
 	expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
 });
 
-test('a job keeps the limit of open files after its starter has ended, and no shell adds output', async () => {
+test('a job keeps the limit of open files after the calling shell has ended, and run adds no output', async () => {
 	const box = await freshEmbeddedBox(1);
 	const command = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
 	const script = `ulimit -n 500; (setsid ${command} run -- sh -c 'ulimit -S -n; echo > end' > said 2>&1 &)`;
@@ -136,7 +136,7 @@ test('a job keeps the limit of open files after its starter has ended, and no sh
 	expect(readFileSync(path.join(box.home, 'said'), 'utf8')).toBe('500\n');
 });
 
-test.each(lowLimits)('the lease names the pid of the job, and run passes on its exit code: %s', async (_, limit) => {
+test.each(lowLimits)('run stores the pid of its job in the lease and exits with its code: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(
 		box,
@@ -151,7 +151,7 @@ test.each(lowLimits)('the lease names the pid of the job, and run passes on its 
 	expect(await script.ended).toEqual({exitCode: 9, stdout: '', stderr: ''});
 });
 
-test('a command that cannot be started causes the same message under another limit', async () => {
+test('run reports a command that cannot be started as usual if the shell has changed the limit of open files', async () => {
 	const box = await freshEmbeddedBox(1);
 	writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
 	const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
@@ -194,7 +194,7 @@ test('a waiting run in the background of a script keeps its position after SIGIN
 	expect(await script.ended).toMatchObject({exitCode: 0, stdout: 'job ran\n'});
 });
 
-test('SIGTERM ends a run in the background of a script, and a time limit sends it to the job', async () => {
+test('run in the background of a script ends on SIGTERM and sends SIGTERM to its job at the time limit', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(
 		box,
@@ -207,7 +207,7 @@ test('SIGTERM ends a run in the background of a script, and a time limit sends i
 	expect(await second.ended).toMatchObject({exitCode: 143});
 });
 
-test('a job ignores the signals that its caller ignored, including SIGHUP without nohup', async () => {
+test('a job ignores the signals that the calling shell ignores, including SIGHUP', async () => {
 	const box = await freshEmbeddedBox(1);
 	const printInherited = 'run -- grep SigIgn /proc/self/status';
 	const ran = await inBash(
@@ -217,14 +217,14 @@ test('a job ignores the signals that its caller ignored, including SIGHUP withou
 	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
 });
 
-// Node does not report such a signal.
-test.runIf(isBinary)('a job that ends by a signal without a name is reported by its number', async () => {
+// Node does not report signals without a name.
+test.runIf(isBinary)('run exits with 165 if its job ends by signal 37, which has no name', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(box, '"$CHG" run -- bash -c \'kill -37 $$\'').ended;
 	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
 });
 
-test('open descriptors of the caller are passed on, and no others', async () => {
+test('a job inherits the open file descriptors of the calling shell and no others', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
 	const ran = await inBash(
@@ -237,7 +237,7 @@ test('open descriptors of the caller are passed on, and no others', async () => 
 	expect(readFileSync(path.join(box.home, 'seven'), 'utf8')).toBe('ten\nten\n');
 });
 
-test('variables meant for another process are ignored', async () => {
+test('run ignores and removes CANHAZGPU_STARTED if the variable was meant for another process', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {
 		CANHAZGPU_STARTED: '1 0000000000000002 64',

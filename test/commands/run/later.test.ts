@@ -13,7 +13,7 @@ test.each([
 	['--after 17', 'canhazgpu run -- sh -c'],
 	['--begin 2h', 'sleep 2h'],
 	['--array 0-3', 'for i in'],
-])('run %s says that it needs Slurm and what to do instead', async (flag, way) => {
+])('run %s without Slurm is refused and suggests "%s" instead', async (flag, way) => {
 	expect((await box.run('admin -g 2 --provider fake --store embedded --force')).exitCode).toBe(0);
 	const {exitCode, stdout, stderr} = await box.run(`run ${flag} -- echo ran`);
 	expect([exitCode, stdout]).toEqual([2, '']);

@@ -1,4 +1,4 @@
-/** Output that cannot be written: reported on a full disk, silent when the reader has gone. */
+/** Output that cannot be written. A full disk is reported, but not a reader that has gone. */
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('a full disk is reported', () => {
+test('status and --help report a full disk and exit with 1', () => {
 	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
 	expect(shell('chg status --json > /dev/full')).toEqual(failure);
 	expect(shell('chg --help > /dev/full')).toEqual(failure);
@@ -48,11 +48,11 @@ test('a full disk is reported', () => {
 
 test.each(
 	firstCase([
-		['a disk that is full', 'chg reserve --short > /dev/full', 'the disk is full'],
-		['a disk that is full', 'chg reserve > /dev/full', 'the disk is full'],
-		['a pipe that nobody reads any more', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
+		['a full disk', 'chg reserve --short > /dev/full', 'the disk is full'],
+		['a full disk', 'chg reserve > /dev/full', 'the disk is full'],
+		['a pipe without a reader', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
 	]),
-)('the reserved GPUs are named on stderr if the output is lost to %s: %s', (_, line, why) => {
+)('reserve names the reserved GPU on stderr if its output is lost to %s: %s', (_, line, why) => {
 	const {status, stderr} = shell(line);
 	expect(status).toBe(1);
 	const [problem, done] = stderr.split('\n', 2);
@@ -64,11 +64,11 @@ test.each(
 	expect(shell(`chg ${release} | grep --quiet 'Released 1 GPU'`).status).toBe(0);
 });
 
-test('a reader that stops reading ends a reservation silently', () => {
+test('reserve exits with 0 and without a message if its reader stops after the first line', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
 });
 
-slowTest('an unwritable remark or error does not change the exit code', () => {
+slowTest('commands keep their exit code if stderr cannot be written', () => {
 	expect(withoutErrors('chg status')).toEqual({status: 0, stdout: expect.stringContaining('AVAILABLE') as unknown});
 	expect(withoutErrors('chg status --nope')).toEqual({status: 2, stdout: ''});
 	expect(withoutErrors('echo "nope: 1" > nope.yaml; chg queue --config nope.yaml')).toEqual({
@@ -77,7 +77,7 @@ slowTest('an unwritable remark or error does not change the exit code', () => {
 	});
 });
 
-slowTest('the documented redirection leaves the job its output and exit code', () => {
+slowTest('the documented redirection of run --json keeps the output and exit code of the job', () => {
 	const topic = readFileSync(new URL('../../../source/help/json.md', import.meta.url), 'utf8');
 	const line = /^canhazgpu (?<words>run --json -- )python train\.py(?<redirection>.*)$/mv.exec(topic)!.groups!;
 	const job = 'sh -c "sleep 0.3; echo later >&2; exit 3"';
@@ -88,7 +88,7 @@ slowTest('the documented redirection leaves the job its output and exit code', (
 	expect(JSON.parse(readFileSync(path.join(box.home, 'granted.json'), 'utf8'))).toMatchObject({type: 'RUN'});
 });
 
-test('a pipe without a reader is silent', () => {
+test('events and --help exit with 0 and without a message if the pipe has no reader', () => {
 	const fine = {status: 0, stderr: ''};
 	expect(shell('set -o pipefail; chg events --json | true')).toEqual(fine);
 	expect(shell('set -o pipefail; chg --help | head -1 > /dev/null')).toEqual(fine);

@@ -7,14 +7,14 @@ import {freshRedisBox, holders, isAlive, peek} from '../../_helpers/program/proc
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {startSleeper} from './_sleeper.js';
 
-describe('while the store is unreachable', () => {
+describe('run during an outage of Redis', () => {
 	const atServer = async (options: Parameters<typeof startRedis>[0] = {}) => {
 		const server = await startRedis(options);
 		onTestFinished(async () => server.stop());
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	slowTest('the job continues, and run exits with its code in bounded time', async () => {
+	slowTest('keeps its job alive and exits with the exit code of the job within 20 s', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(
 			box,
@@ -33,7 +33,7 @@ describe('while the store is unreachable', () => {
 		expect(performance.now() - asked).toBeLessThan(20_000);
 	});
 
-	test('the lease is still there if the data is kept, and is released at the end', async () => {
+	test('keeps its lease if Redis keeps its data, and releases the lease at the end', async () => {
 		const {server, box} = await atServer({isDurable: true});
 		const {wrapper, pid} = await startSleeper(box);
 		await server.restart();
@@ -43,7 +43,7 @@ describe('while the store is unreachable', () => {
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('every run restores its lease, and the pool, if the data is lost', async () => {
+	test('restores the pool and the leases of all jobs if Redis loses its data', async () => {
 		const {server, box} = await atServer();
 		const first = await startSleeper(box, ['--gpu-ids', '1']);
 		const second = await startSleeper(box);

@@ -127,7 +127,7 @@ timer.unref();`,
 const bugsSaid = (stderr: string) => stderr.match(/TypeError: \w+ of its kind/gv);
 
 test.skipIf(isBinary)(
-	'a background bug of run is reported once, and the job continues with its exit code',
+	'run reports each kind of background bug once and exits with the exit code of its job',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);
@@ -150,7 +150,7 @@ test.skipIf(isBinary)(
 	},
 );
 
-test.runIf(isLong && !isBinary)('a background bug of a waiting reserve is reported once, and the GPU is granted', async () => {
+test.runIf(isLong && !isBinary)('a waiting reserve reports each background bug once and gets its GPU', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {environment, strike} = withBugs(box);
 	await box.run('reserve');

@@ -17,12 +17,12 @@ describe.each(
 	test.each<[name: string, words: readonly string[], exitCode: number, reason: string]>([
 		['a command that succeeds', ['run', '--', 'true'], 0, 'exited'],
 		['a command that fails', ['run', '--', 'sh', '-c', 'exit 3'], 3, 'exited'],
-		['a command that says 137 by itself', ['run', '--', 'sh', '-c', 'exit 137'], 137, 'exited'],
-		['one that SIGINT ends', ['run', '--', 'sh', '-c', 'kill -INT $$'], 130, 'signalled'],
-		['one that SIGKILL ends', ['run', '--', 'sh', '-c', 'kill -KILL $$'], 137, 'signalled'],
-		['one that SIGTERM ends', ['run', '--', 'sh', '-c', 'kill -TERM $$'], 143, 'signalled'],
-		['one whose time is over', ['run', '--timeout', '0.3s', '--', 'sleep', '600'], 124, 'timeout'],
-	])('run exits like %s and records the end', async (__, words, exitCode, reason) => {
+		['a command that itself exits with 137', ['run', '--', 'sh', '-c', 'exit 137'], 137, 'exited'],
+		['a command that SIGINT ends', ['run', '--', 'sh', '-c', 'kill -INT $$'], 130, 'signalled'],
+		['a command that SIGKILL ends', ['run', '--', 'sh', '-c', 'kill -KILL $$'], 137, 'signalled'],
+		['a command that SIGTERM ends', ['run', '--', 'sh', '-c', 'kill -TERM $$'], 143, 'signalled'],
+		['a command that exceeds its time limit', ['run', '--timeout', '0.3s', '--', 'sleep', '600'], 124, 'timeout'],
+	])('run exits with the usual code for %s and records how the job ended', async (__, words, exitCode, reason) => {
 		const box = await create();
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
@@ -33,7 +33,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, reservationType: 'run', endReason: reason}]);
 	});
 
-	test('the job gets the variables of its GPUs instead of inherited ones', async () => {
+	test('run replaces inherited GPU variables with the variables of the granted GPUs', async () => {
 		const box = await create();
 		const job = 'echo "$CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER $NVIDIA_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES$KEPT"';
 		const ran = await box.run(['run', '--gpu-ids', '1,0', '--', 'sh', '-c', job], {
@@ -46,7 +46,7 @@ describe.each(
 	});
 });
 
-test('a directory of PATH that cannot be searched is skipped', async () => {
+test('run skips a directory in PATH that cannot be searched', async () => {
 	const box = await freshEmbeddedBox(2);
 	const closed = path.join(box.home, 'closed');
 	mkdirSync(closed, {mode: 0o000});
@@ -56,7 +56,7 @@ test('a directory of PATH that cannot be searched is skipped', async () => {
 	rmdirSync(closed);
 });
 
-slowTest('wrong input fails at once, without a reservation or a queue entry', async () => {
+slowTest('run fails at once for invalid input, without a reservation or a queue entry', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve --gpus 2');
 	const script = path.join(box.home, 'script');

@@ -85,7 +85,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 	return {exitCode: run.run(app as App, input), owner: async () => (await readStatus(world)).rows[0]!.owner, remarks};
 }
 
-test('a signal after the grant starts nothing and releases everything', async () => {
+test('a signal between the grant and the start makes run release the GPU and start no command', async () => {
 	let starts = 0;
 	const {exitCode, owner} = await createRun(
 		async () => {
@@ -101,7 +101,7 @@ test('a signal after the grant starts nothing and releases everything', async ()
 	expect(await owner()).toBeUndefined();
 });
 
-test('no signal can arrive between the last check and the start', async () => {
+test('run starts the command in the same turn of the event loop as its last check for a signal', async () => {
 	let hasTurned = false;
 	const {exitCode, owner} = await createRun(
 		async () => {
@@ -117,7 +117,7 @@ test('no signal can arrive between the last check and the start', async () => {
 	expect(await owner()).toBeUndefined();
 });
 
-test('run says why the command cannot be started even if the store is unreachable', async () => {
+test('run reports why the command cannot be started even if the store is unreachable', async () => {
 	let isAway = false;
 	const {exitCode} = await createRun(
 		async () => {
@@ -136,7 +136,7 @@ test('run says why the command cannot be started even if the store is unreachabl
 /** The error of an unreachable store. */
 const away = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-test('run waits for a store that becomes unreachable at the grant, says so once, and starts the command', async () => {
+test('run waits with one message if the store is unreachable after the grant, and then starts the command', async () => {
 	let messages = 0;
 	const {exitCode, remarks} = await createRun(
 		async () => ({
@@ -158,7 +158,7 @@ test('run waits for a store that becomes unreachable at the grant, says so once,
 	]);
 });
 
-test('a signal during that wait ends it and starts nothing', async () => {
+test('a signal makes run stop waiting for an unreachable store and start no command', async () => {
 	let starts = 0;
 	const {exitCode} = await createRun(
 		async () => {

@@ -1,4 +1,4 @@
-/** A wrapper that misses its heartbeats while stopped, and a machine that was restarted. */
+/** A stopped `run` that sends no heartbeats, and a machine that was restarted. */
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -29,7 +29,7 @@ const silent = (fields: Fields): Fields => {
 /** Makes the processes invisible, like those in a container. */
 const unseen = (fields: Fields): Fields => ({...fields, pid_ns: '1', job_pid_ns: '1'});
 
-/** Makes the watch over the silence start earlier. */
+/** Moves the start of the watch for heartbeats into the past. */
 const watchedFor = (seconds: number, fields: Fields): Fields => {
 	const silence = fields['silence'] as Fields;
 	return {...fields, silence: {...silence, seconds: Number(silence['seconds']) - seconds}};
@@ -85,7 +85,7 @@ test('a run that was stopped for two hours loses its lease if its process is hid
 	expect(await recordsOf(box)).toHaveLength(1);
 });
 
-test('the first read after a reboot ends the job at its last heartbeat, even if its pids exist again', async () => {
+test('the first read after a reboot ends the lease of a job at its last heartbeat, even if its pids exist again', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper} = await startSleeper(box);
 	await stopBetween(box, wrapper);

@@ -109,7 +109,7 @@ describe.each(
 		}
 	});
 
-	test('a closed terminal ends the job and releases its GPU', async () => {
+	test('closing the terminal ends the job of run and releases its GPU', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; exec sleep 600'\r");
@@ -121,7 +121,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('nohup in the background survives the terminal', async () => {
+	test('run with nohup in the background continues after the terminal is closed', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write(

@@ -1,4 +1,4 @@
-/** Kills a wrapper after its job has started and before the lease names the job. */
+/** Kills `run` after its job has started and before the lease names the job. */
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {expect, onTestFinished} from 'vitest';
@@ -26,7 +26,7 @@ const statusOf = async (run: (words: string) => Promise<{readonly stdout: string
 	return row!.status;
 };
 
-slowTest('a job keeps its GPU until its end whenever its wrapper is killed', {timeout: 120_000}, async () => {
+slowTest('a job keeps its GPU until its end, no matter when run is killed', {timeout: 120_000}, async () => {
 	const ground = await redisGround();
 	let orphans = 0;
 	// The time from joining the queue until the lease names the job.

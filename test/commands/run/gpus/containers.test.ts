@@ -14,7 +14,7 @@ const given: Readonly<Record<string, readonly string[]>> = {
 	apptainer: ['exec', '--nv', 'IMAGE.sif', 'python', 'train.py'],
 };
 
-test('each container program gets the GPUs in its own form', async () => {
+test('the documented docker, podman, enroot and apptainer commands pass the granted GPUs to the container', async () => {
 	const box = await freshEmbeddedBox(4);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);

@@ -1,4 +1,4 @@
-/** `run --cuda`: the job gets the wanted version, or nothing is reserved. */
+/** `run --cuda` starts the job with the requested CUDA version, or reserves nothing. */
 import {execFileSync} from 'node:child_process';
 import {Buffer} from 'node:buffer';
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
@@ -32,7 +32,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('the command uses the wanted CUDA version, with a warning for an old driver', async () => {
+test('run --cuda starts the command with the requested CUDA version and warns about an old driver', async () => {
 	expect(await box.run('run --cuda 987.4 --quiet -- nvcc', environment)).toEqual({
 		exitCode: 0,
 		stdout: `nvcc of ${root}, ${root}/lib64\n`,
@@ -40,7 +40,7 @@ test('the command uses the wanted CUDA version, with a warning for an old driver
 	});
 });
 
-test('a missing version is refused with the installed ones before any wait', async () => {
+test('run --cuda refuses a missing version before queueing and lists the installed versions', async () => {
 	await box.run('reserve --gpus 1 --duration 1h');
 	const before = await peek(box);
 	const {exitCode, stdout, stderr} = await box.run('run --cuda 99 -- nvcc', environment);
@@ -53,14 +53,14 @@ test('a missing version is refused with the installed ones before any wait', asy
 	await box.run('release');
 });
 
-test('an invalid version is refused', async () => {
+test('run --cuda refuses an invalid version', async () => {
 	expect(await box.run('run --cuda latest -- nvcc', environment)).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining('--cuda must be a version of CUDA as text, such as "12.4", not "latest"') as string,
 	});
 });
 
-test('invalid UTF-8 in PATH reaches the job unchanged', () => {
+test('run --cuda passes invalid UTF-8 in PATH to the job unchanged', () => {
 	const script = String.raw`export PATH="$PATH:/x$(printf '\377')"; exec "$@"`;
 	const words = [...starterText, 'run', '--cuda', '987', '--nonblock', '--quiet', '--', 'printenv', 'PATH'];
 	const printed = execFileSync('/bin/sh', ['-c', script, 'sh', starter, ...words], {

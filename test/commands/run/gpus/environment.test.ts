@@ -1,8 +1,8 @@
-/** Variables that tell a job its GPUs. */
+/** The variables that name the GPUs of a job. */
 import {expect, test} from 'vitest';
 import {gpuEnvironment} from '../../../../source/commands/shared/job/job-environment.js';
 
-test('a job without isolation gets the ids of the machine', () => {
+test('gpuEnvironment gives a job without isolation the GPU ids of the machine', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia'})).toEqual({
 		CUDA_VISIBLE_DEVICES: '1,3',
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
@@ -12,7 +12,7 @@ test('a job without isolation gets the ids of the machine', () => {
 	});
 });
 
-test('an isolated job gets UUIDs, and containers get ids', () => {
+test('gpuEnvironment gives an isolated job UUIDs and its containers GPU ids', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', 'GPU-b']})).toMatchObject({
 		CUDA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
 		NVIDIA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
@@ -20,14 +20,14 @@ test('an isolated job gets UUIDs, and containers get ids', () => {
 	});
 });
 
-test('an isolated job without known UUIDs counts the GPUs that it sees', () => {
+test('gpuEnvironment numbers the GPUs of an isolated job from 0 if a UUID is unknown', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', undefined]})).toMatchObject({
 		CUDA_VISIBLE_DEVICES: '0,1',
 		NVIDIA_VISIBLE_DEVICES: '1,3',
 	});
 });
 
-test('HIP counts the GPUs of an isolated job, and containers those of the machine', () => {
+test('gpuEnvironment numbers the AMD GPUs of an isolated job from 0, but not for containers', () => {
 	const environment = gpuEnvironment({gpus: [2], provider: 'amd', isolatedUuids: ['GPU-c']});
 	expect(environment).toMatchObject({
 		HIP_VISIBLE_DEVICES: '0',
@@ -37,7 +37,7 @@ test('HIP counts the GPUs of an isolated job, and containers those of the machin
 	expect(environment).not.toHaveProperty('CANHAZGPU_DOCKER_GPUS');
 });
 
-test("a share has variables for its memory, and MPS counts the job's GPUs from 0", () => {
+test('gpuEnvironment sets the memory size of a share, and the MPS memory limits by GPU numbers from 0', () => {
 	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 8192} as const;
 	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '8192'});
 	expect(gpuEnvironment(share)).not.toHaveProperty('CUDA_MPS_PIPE_DIRECTORY');

@@ -63,7 +63,7 @@ const freeGpus = async (): Promise<number> => {
 };
 
 describe.runIf(ownGroup !== undefined)('a control group', () => {
-	test('opens only the GPUs of a job of root, and is removed afterwards', async () => {
+	test('lets a job of root open only its own GPUs and is removed afterwards', async () => {
 		const {stdout, stderr, exitCode} = await run(
 			0,
 			['--isolate=cgroup', '--json', '-G0,2', '--', 'sh', '-c', `echo $PPID; ${minors()}; exit 7`],
@@ -83,7 +83,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 		);
 	});
 
-	test('stays with the job of a killed run, and doctor removes it later', async () => {
+	test('still isolates the job after run is killed, and doctor removes the group after the job has ended', async () => {
 		const files = path.join(accounts.directory, 'killed');
 		mkdirSync(files);
 		const [node, cli] = accounts.words;
@@ -116,7 +116,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 	});
 });
 
-describe.runIf(isRoot)('a fence that is not available', () => {
+describe.runIf(isRoot)('an isolation method that is not available', () => {
 	const asRootAlone = (words: string) =>
 		`${words} can isolate only jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
@@ -133,7 +133,7 @@ describe.runIf(isRoot)('a fence that is not available', () => {
 		});
 	});
 
-	test('starts no job and releases the GPU if isolation is required', async () => {
+	test('makes run start no job and release the GPU if isolation is required', async () => {
 		expect(
 			await run(alice, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'], {CANHAZGPU_RUN_ISOLATE: 'require'}),
 		).toEqual({
@@ -145,7 +145,7 @@ describe.runIf(isRoot)('a fence that is not available', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('is named if it is not installed', async () => {
+	test('is reported with the program to install, and the job still starts', async () => {
 		expect(await run(0, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',

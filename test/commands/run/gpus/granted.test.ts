@@ -7,7 +7,7 @@ import {freshEmbeddedBox, peek, start} from '../../../_helpers/program/processes
 const loud = {CANHAZGPU_RUN_QUIET: 'false'};
 
 describe('run prints the granted GPUs on stderr', () => {
-	test('once, in the words of the Go program, before the command prints anything', async () => {
+	test('once, like the Go program, before the output of the command', async () => {
 		const box = await freshEmbeddedBox(4);
 		const words = ['run', '-g', '2', '-t2h', '--', 'sh', '-c', 'echo job >&2; echo out'];
 		expect(await box.run(words, loud)).toEqual({
@@ -22,7 +22,7 @@ describe('run prints the granted GPUs on stderr', () => {
 		});
 	});
 
-	test.each(['run --quiet -- true', 'run -qg1 -- true'])('%s says nothing', async (typed) => {
+	test.each(['run --quiet -- true', 'run -qg1 -- true'])('but not for "%s"', async (typed) => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run(typed, loud)).toEqual({exitCode: 0, stdout: '', stderr: ''});
 	});

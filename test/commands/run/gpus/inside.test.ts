@@ -1,4 +1,4 @@
-/** `canhazgpu` inside an isolated job of root acts like outside. */
+/** `canhazgpu` inside an isolated job of root works as it does outside. */
 import {spawn} from 'node:child_process';
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -79,7 +79,7 @@ const minors = (): string =>
 
 describe.each(fences)('in a job that is isolated by %s', (fence) => {
 	test.runIf(isLong && there.has(fence))(
-		'canhazgpu shows, reserves, extends, finds holders and releases as it does outside',
+		'reserve, extend, who, release and status work as they do outside the job',
 		async () => {
 			const sh = boxOf(fence);
 			await sh('canhazgpu admin --gpus 3 --provider fake');

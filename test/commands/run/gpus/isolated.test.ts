@@ -59,7 +59,7 @@ const freeGpus = async (): Promise<number> => {
 const minors = () => `for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.runIf(canMakeDevices())('run --isolate', () => {
-	test("opens only the command's GPUs, which it knows by UUID, and says so in JSON", async () => {
+	test('lets the command open only its own GPUs, names them by UUID and reports the isolation with --json', async () => {
 		const {stdout, stderr} = await run([
 			'--isolate',
 			'--json',
@@ -74,13 +74,13 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [0, 2], isolated: true});
 	});
 
-	test('without isolation, opens every GPU by id', async () => {
+	test('if absent, lets the command open every GPU and names its own GPUs by id', async () => {
 		const {stdout, stderr} = await run(['--json', '-G2', '--', 'sh', '-c', `${minors()}; echo $CUDA_VISIBLE_DEVICES`]);
 		expect(stdout).toBe('0\n1\n2\n2\n');
 		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
 	});
 
-	test('lets canhazgpu inside act as the account that started the job', async () => {
+	test('lets canhazgpu inside the job act as the account that started the job', async () => {
 		const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
 		const inside =
 			'canhazgpu reserve -G1 --short && canhazgpu extend -G1 -d 1h && canhazgpu release && canhazgpu status --json';
@@ -99,7 +99,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		]);
 	});
 
-	test('opens only the GPU of a MIG instance and the nodes of that instance', async () => {
+	test('opens only the device nodes of the granted MIG instance and of its GPU', async () => {
 		const split = makeNvidiaDevices([1, 0], {0: [1], 1: [1, 2, 3]});
 		onTestFinished(() => {
 			rmSync(split.root, {recursive: true, force: true});
@@ -122,7 +122,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout.trim().split('\n')).toEqual([...own.slice(0, 3), ...own.slice(5, 7), ...split.common, 'MIG-SIM-1-1']);
 	});
 
-	test('passes words that are not UTF-8 unchanged', async () => {
+	test('passes arguments that are not UTF-8 unchanged', async () => {
 		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
 		const {stdout} = await accounts.shell(
 			alice,
@@ -131,7 +131,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout.replaceAll(/\s+/gv, ' ').trim()).toBe('ff fe 7c 61 3d 62 7c 7c 64 6f 6e 27 74 7c 0a 7c');
 	});
 
-	test('warns if isolation is impossible, unless it is required', async () => {
+	test('warns if isolation is impossible, and starts no job if isolation is required', async () => {
 		const none = {CANHAZGPU_SIMULATED_SCENARIO: ''};
 		expect(await run(['--isolate', '-q', '--', 'echo', 'ran'], none)).toEqual({
 			exitCode: 0,
@@ -163,7 +163,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('doctor checks isolation, which is a fault only if it is wanted', async () => {
+	test('is checked by doctor, which warns about missing isolation only if the configuration asks for isolation', async () => {
 		const doctor = async (more: Readonly<Record<string, string>> = {}) =>
 			accounts.run(alice, 'doctor', {environment: {...environment, ...more}});
 		expect((await doctor()).stdout).toContain('✓ isolation   jobs can be isolated by bubblewrap: run --isolate\n');
@@ -176,7 +176,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout).toContain(`✗ isolation   ${words}\n              Install it: sudo apt install bubblewrap`);
 	});
 
-	test('isolates every job if the pool requires it', async () => {
+	test('is applied to every job if the policy of the pool requires isolation', async () => {
 		await accounts.run(0, 'admin --set isolate=require');
 		onTestFinished(async () => {
 			await accounts.run(0, 'admin --unset isolate');
@@ -194,7 +194,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('refuses an unknown value and lists the possible ones', async () => {
+	test('refuses an unknown value and lists the valid values', async () => {
 		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
 			exitCode: 2,
 			stderr: expect.stringContaining(
@@ -233,7 +233,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		return shell;
 	}
 
-	test('behaves the same on a terminal: Ctrl-C, Ctrl-Z, exit codes and a REPL', async () => {
+	test('supports Ctrl-C, Ctrl-Z, exit codes and a REPL on a terminal', async () => {
 		const shell = await openShell();
 		shell.write('canhazgpu run -G 0 -- node -i\r');
 		await shell.waitFor(/^>$/mv);
@@ -266,7 +266,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('leaves the job of a killed run isolated, with its lease', async () => {
+	test('keeps the job isolated and its GPU reserved after run is killed', async () => {
 		const shell = await openShell();
 		const file = path.join(accounts.homeOf(alice), 'job');
 		shell.write(

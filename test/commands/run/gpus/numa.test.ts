@@ -4,7 +4,7 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {freshEmbeddedBox} from '../../../_helpers/program/processes.js';
 
-test('run --numa bind runs the job near its GPUs or says why not', async () => {
+test('run --numa bind binds the job to the CPUs near its GPUs or prints why this is impossible', async () => {
 	const box = await freshEmbeddedBox(3);
 	const [processor] = /^Cpus_allowed_list:\s*(?<first>\d+)/mv.exec(readFileSync('/proc/self/status', 'utf8'))!.slice(1);
 	const node = path.join(box.home, 'sys/devices/system/node/node4');
