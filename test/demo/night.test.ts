@@ -7,7 +7,7 @@ import {createMemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from '../_helpers/machine/host.js';
 import {createVirtualClock} from '../_helpers/virtual-clock.js';
 
-test('the simulated history ends in the minute in which the demo starts', async () => {
+test('the simulated load history of the demo ends in the minute in which the demo starts', async () => {
 	const clock = createVirtualClock();
 	const begin = clock.now() - (clock.now() % 3600) + 55;
 	const store = createMemoryStore({now: () => begin});
@@ -21,7 +21,7 @@ test('the simulated history ends in the minute in which the demo starts', async 
 	expect(new Set(minutes).size).toBe(minutes.length);
 });
 
-test('the utilization of a MIG GPU is unknown in the simulated history, as it is now', async () => {
+test('the simulated load history of the demo has no utilization for a GPU in MIG mode', async () => {
 	const begin = 1_800_000_000;
 	const store = createMemoryStore({now: () => begin});
 	const host = testHost({});

@@ -8,7 +8,7 @@ import {anyAudit} from '../store/records/arbitraries.js';
 const words = (part: Partial<AuditRecord>): string =>
 	eventText({time: 1000, kind: 'granted', account: 'alice', gpus: [2], ...part});
 
-describe('an event as text', () => {
+describe('an event', () => {
 	test.each<[Partial<AuditRecord>, string]>([
 		[{}, 'alice got GPU 2'],
 		[{gpus: [0, 5], label: 'team', until: 6400.4, note: 'train'}, 'alice (team) got GPUs 0,5 for 1h30m · train'],
@@ -108,11 +108,11 @@ describe('an event as text', () => {
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unhealthy (Xid 79) and will not be handed out'],
 		[{kind: 'health'}, 'GPU 2 is healthy again'],
 		[{kind: 'notice', reason: 'hello'}, 'hello'],
-	])('%j is "%s"', (part, expected) => {
+	])('%j is described as "%s"', (part, expected) => {
 		expect(words(part)).toBe(expected);
 	});
 
-	test('is a single harmless line, whatever the record holds', () => {
+	test('is described on one line without control characters, whatever the record contains', () => {
 		fc.assert(
 			fc.property(
 				anyAudit,
@@ -128,13 +128,13 @@ describe('an event as text', () => {
 		);
 	});
 
-	test('has a date if the event is not of today', () => {
+	test('shows its date unless it happened today', () => {
 		const time = new Date(2026, 4, 1, 23, 59, 58).getTime() / 1000;
 		expect(eventTime(time, time + 1)).toBe('23:59:58');
 		expect(eventTime(time, time + 2)).toBe('2026-05-01 23:59:58');
 	});
 
-	test('contains the known values and the text as JSON', () => {
+	test('is encoded as JSON with the known values and the text', () => {
 		expect(eventJson({id: '7-0', time: 1000.5, kind: 'released', gpus: [1]})).toEqual({
 			id: '7-0',
 			time: '1970-01-01T00:16:40.500Z',

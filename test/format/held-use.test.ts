@@ -25,11 +25,11 @@ test.each([
 	['2026-11-23T06:00:00', '2026-11-23T09:00:00', '3.0 of 168.0 hours: 06:00 to 09:00'],
 	['2026-11-20T06:00:00', '2026-11-20T09:00:00', '3.0 of 168.0 hours: 2026-11-20 06:00 to 09:00'],
 	['2026-11-22T22:00:00', '2026-11-23T09:00:00', '11.0 of 168.0 hours: 2026-11-22 22:00 to 2026-11-23 09:00'],
-])('a gap from %s to %s names the days that it needs: %s', (from, to, words) => {
+])('the report describes a monitoring gap from %s to %s as "not monitored for %s"', (from, to, words) => {
 	expect(lastLine({from: at(from), to: at(to)})).toBe(`The GPUs were not monitored for ${words}`);
 });
 
-test('a report without any records says nothing about use', () => {
+test('a report without any recorded utilization calls the use unknown', () => {
 	const window = {from: at('2026-11-16T09:00:00'), to: at('2026-11-23T09:00:00')};
 	const rows = [{user: 'ann', held: 3, known: 0, used: 0, idle: 0}];
 	const text = heldUseTable(

@@ -41,7 +41,7 @@ keep   this    # as it is, however long the line may be for that screen
 | \`a \\| b\` | either of them, in a cell that has to be wrapped |
 `;
 
-test('text is wrapped, and code is kept as it is', () => {
+test('markdownText wraps text and keeps code blocks unchanged', () => {
 	expect(shown(sample)).toBe(`Title of it
 
 A paragraph that is long enough to be
@@ -63,7 +63,7 @@ words, see the queue
          has to be wrapped`);
 });
 
-test('a table that does not fit its columns is written row by row', () => {
+test('markdownText writes a table that is too wide row by row', () => {
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
@@ -72,12 +72,12 @@ test('a table that does not fit its columns is written row by row', () => {
 	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });
 
-test('with colors, headings are bold and code is colored instead of marked', () => {
+test('markdownText with colors shows bold headings and colored code instead of Markdown marks', () => {
 	const text = markdownText('# Title\n\nSee `code` and **bold**.', {columns: 80, paint: colored, hasColor: true});
 	expect(text).toBe(`${chalk.bold('Title')}\n\nSee ${chalk.cyan('code')} and ${chalk.bold('bold')}.`);
 });
 
-test('colors do not change line breaks', () => {
+test('markdownText breaks lines at the same places with and without colors', () => {
 	const text = 'Some words and **some that are bold**, so many that they are wrapped.';
 	for (const columns of [20, 33, 80]) {
 		expect(stripVTControlCharacters(markdownText(text, {columns, paint: colored, hasColor: true}))).toBe(
@@ -93,7 +93,7 @@ test.each([
 	['#here', undefined],
 	['../../media/top.svg', undefined],
 	['../../readme.md', undefined],
-])('a link to %s shows %s', (target, words) => {
+])('targetText of a link to %s returns %s', (target, words) => {
 	expect(targetText(target)).toBe(words);
 });
 
@@ -123,7 +123,7 @@ const hostile = fc.array(
 	{maxLength: 40},
 );
 
-test.each(topicNames)('the help topic %s contains nothing that acts on a terminal', async (name) => {
+test.each(topicNames)('the help topic %s contains no control or format characters', async (name) => {
 	const {default: markdown} = await findTopic(name)!.load();
 	expect(shown(markdown, 80)).not.toMatch(/[[\p{Control}\p{Format}]--\n]/v);
 });
@@ -140,7 +140,7 @@ const prose = fc
 	)
 	.map((words) => words.join(' '));
 
-test('no paragraph, item or table of ordinary words is wider than the screen', () => {
+test('markdownText keeps every paragraph, item and table within the screen width', () => {
 	fc.assert(
 		fc.property(prose, fc.integer({min: 30, max: 100}), (words, columns) => {
 			const text = `${words}\n\n- ${words}\n\n| a | b |\n|---|---|\n| ${words} | ${words} |\n`;
@@ -153,7 +153,7 @@ test('no paragraph, item or table of ordinary words is wider than the screen', (
 	);
 });
 
-test('no text becomes a roff request', () => {
+test('manPage never turns text into a roff request', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const page = manPage({name: 'x', section: 7, summary: 'y', version: '1', markdown: parts.join('')});
@@ -164,7 +164,7 @@ test('no text becomes a roff request', () => {
 	);
 });
 
-test('a man page has a title, a name and the sections of the text', () => {
+test('manPage writes a title, a name and the sections of the text', () => {
 	const page = manPage({
 		name: 'canhazgpu-queue',
 		section: 7,
@@ -198,7 +198,7 @@ test('a man page has a title, a name and the sections of the text', () => {
 	]);
 });
 
-test('blocks have their types', () => {
+test('parseMarkdown returns the type of each block', () => {
 	expect(parseMarkdown(sample).map(({kind}) => kind)).toEqual([
 		'heading',
 		'paragraph',

@@ -6,7 +6,7 @@ const snapshot = (settings: Readonly<Record<string, string>>) => ({
 	policy: new Map(Object.entries(settings).map(([key, value]): [string, PolicySetting] => [key, {value, since: 5}])),
 });
 
-test('keys in effect share a line, and others are listed separately', () => {
+test('policySetText lists valid settings, and policyProblemText describes invalid ones', () => {
 	expect(policySetText(snapshot({}))).toBeUndefined();
 	expect(policySetText(snapshot({clean: 'on', strategy: 'lru', 'of a later version': 'x'}))).toBe(
 		'strategy=lru, clean=on',

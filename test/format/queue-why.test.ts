@@ -13,7 +13,7 @@ async function whyIn(box: Box): Promise<readonly string[]> {
 
 const at = (time: number): string => clockTime(time, sceneTime);
 
-test("each entry names all its blockers and when they end, and other people's text is harmless", async () => {
+test('queue --why lists every blocker of an entry with its end, and sanitizes texts of other users', async () => {
 	const box = await createBox(4, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),
@@ -42,7 +42,7 @@ test("each entry names all its blockers and when they end, and other people's te
 	]);
 });
 
-test('one GPU is singular, several are plural', async () => {
+test('queue --why writes one GPU in the singular and several in the plural', async () => {
 	const box = await createBox(3, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600}),
@@ -60,7 +60,7 @@ test('one GPU is singular, several are plural', async () => {
 	]);
 });
 
-test('entries for drained, impossible or free GPUs say so', async () => {
+test('queue --why explains waiting for a drained GPU, for too many GPUs and for a free GPU', async () => {
 	const unavailable = [{gpu: 1, kind: 'broken', detail: 'GPU has fallen off the bus', since: sceneTime - 60}] as const;
 	const box = await createBox(2, {
 		waiting: [
@@ -78,7 +78,7 @@ test('entries for drained, impossible or free GPUs say so', async () => {
 	]);
 });
 
-test('an entry of another engine expects the end of a job only if that ends the wait', async () => {
+test('queue --why expects "when a job ends" only for Slurm reasons that the end of a job resolves', async () => {
 	const snapshot = await readCurrent((await createBox(1)).world);
 	const expected = (reason: string): string => {
 		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};

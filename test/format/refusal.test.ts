@@ -26,7 +26,7 @@ const erin: QueueEntry = {
 };
 const queued: Block = {kind: 'queued', entry: erin};
 
-test('uses the words of the Go program', () => {
+test('a refusal of too many GPUs has the same message as in the Go program', () => {
 	expect(refusalMessage(refusal([unreserved, unreserved]))).toEqual({
 		message:
 			"Not enough GPUs available. Requested: 3, Available: 1 (2 GPUs in use without reservation - run 'canhazgpu status' for details)",
@@ -35,7 +35,7 @@ test('uses the words of the Go program', () => {
 	expect(refusalMessage(refusal([held])).message).toBe('Not enough GPUs available. Requested: 3, Available: 1');
 });
 
-test('counts every reason', () => {
+test('a refusal counts the GPUs for each reason', () => {
 	expect(
 		refusalMessage(
 			refusal([
@@ -51,7 +51,7 @@ test('counts every reason', () => {
 	);
 });
 
-test('names each requested GPU', () => {
+test('a refusal names the reason for each requested GPU id', () => {
 	expect(
 		refusalMessage(
 			refusal([held, unreserved, queued, {kind: 'failed', why: 'GPU is lost'}, held, held], {
@@ -63,7 +63,7 @@ test('names each requested GPU', () => {
 	);
 });
 
-test('shows a time limit like an expiry, and names GPUs held for a waiter', () => {
+test('a refusal shows a time limit like an expiry, and names the waiter that a GPU is held for', () => {
 	const run = {user: 'bob', type: 'run', startTime: 0} as const;
 	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
@@ -72,7 +72,7 @@ test('shows a time limit like an expiry, and names GPUs held for a waiter', () =
 	);
 });
 
-test('counts reserved GPUs only for a request with GPU ids', () => {
+test('a refusal counts reserved GPUs only if GPU ids were requested', () => {
 	expect(refusalMessage(refusal([held], {wanted: {count: 1, ids: [0]}})).message).toBe(
 		"Not enough GPUs available. Requested: 1, Available: 1 (1 GPU already reserved - run 'canhazgpu status' for details)",
 	);
@@ -81,7 +81,7 @@ test('counts reserved GPUs only for a request with GPU ids', () => {
 	);
 });
 
-test('does not suggest --force if it is not available', () => {
+test('a refusal does not suggest --force where it is not available', () => {
 	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',
 	);
@@ -90,7 +90,7 @@ test('does not suggest --force if it is not available', () => {
 	);
 });
 
-test('tells a user who is already using the GPU how to reserve it', () => {
+test('a refusal tells a user who already uses the GPU how to reserve it', () => {
 	const asked = refusal([unreserved], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked, {account: 'dave'}).hint).toBe(
 		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. To reserve a GPU that you are using already: canhazgpu reserve --pid PID.',
@@ -98,20 +98,20 @@ test('tells a user who is already using the GPU how to reserve it', () => {
 	expect(refusalMessage(asked, {account: 'erin'}).hint).not.toContain('--pid');
 });
 
-test('does not call a broken GPU used', () => {
+test('a refusal does not describe a broken GPU as used', () => {
 	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked).hint).toBe(
 		'GPU 0 cannot be judged: GPU is lost. --force ignores what is wrong with a GPU.',
 	);
 });
 
-test('names a failed scan first', () => {
+test('a refusal names a failed GPU scan first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
 		'The GPUs cannot be read, so none is granted: nvidia-smi timed out. --force reserves them anyway.',
 	);
 });
 
-test('names a failed scan once for a waiter, not for each GPU', () => {
+test('unusableText mentions a failed scan once, not once for each GPU', () => {
 	const unusable = [0, 1, 2].map((index) => ({
 		index,
 		block: {kind: 'not-scanned', why: 'The NVIDIA driver is not loaded.'} as const,

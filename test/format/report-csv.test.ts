@@ -48,7 +48,7 @@ test.each(
 		`;${sign}1`,
 		`a;${sign}1`,
 	]),
-)('%j is no formula', (name) => {
+)('report --csv writes the name %j so that no spreadsheet reads it as a formula', (name) => {
 	const line = csvOf([name]).split('\n', 2)[1]!;
 	for (const separator of [',', ';', '\t']) {
 		for (const field of fieldsOf(line, separator)) {
@@ -57,7 +57,7 @@ test.each(
 	}
 });
 
-test('ordinary names are unchanged', () => {
+test('report --csv writes ordinary names unchanged', () => {
 	expect(csvOf(['bob', 'GPU 0', 'Ren\u{E9}', "d'Arc", '日本'])).toBe(
 		[
 			'user,gpu_hours,percentage,run_count,manual_count',
@@ -66,7 +66,7 @@ test('ordinary names are unchanged', () => {
 	);
 });
 
-test('any name is one field of one line with any separator', () => {
+test('report --csv writes any name as one field of one line, for every separator', () => {
 	const name = fc
 		.array(
 			fc.oneof(

@@ -26,7 +26,7 @@ const jsonOf = (reading: Partial<GpuReading>) => {
 
 const processesOf = (processes: readonly GpuProcess[] | undefined) => jsonOf({processes}).processes;
 
-test('a process has all known values', () => {
+test('status --json shows all known values of a process', () => {
 	const known: GpuProcess = {
 		pid: 4711,
 		startTicks: 1,
@@ -58,16 +58,16 @@ test('a process has all known values', () => {
 	]);
 });
 
-test('unknown values of a process are absent', () => {
+test('status --json omits unknown values of a process', () => {
 	expect(processesOf([{pid: 4711}])).toEqual([{pid: 4711}]);
 });
 
-test('an empty list means no processes, and a missing list means unknown', () => {
+test('status --json shows an empty process list for no processes, and no list if they are unknown', () => {
 	expect(processesOf([])).toEqual([]);
 	expect(processesOf(undefined)).toBeUndefined();
 });
 
-test('a GPU in MIG mode without instances has an empty list, and a whole GPU has none', () => {
+test('status --json lists no MIG instances for an empty GPU in MIG mode, and omits the list for a whole GPU', () => {
 	expect(jsonOf({isMigEnabled: true, migInstances: []}).mig_instances).toEqual([]);
 	expect(jsonOf({isMigEnabled: true, migInstances: [{number: 0}]}).mig_instances).toEqual([{instance: 0}]);
 	expect(jsonOf({isMigEnabled: true})).not.toHaveProperty('mig_instances');

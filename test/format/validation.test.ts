@@ -42,9 +42,9 @@ type Case = readonly [
 ];
 
 test.each<Case>([
-	['free and quiet', free, {memoryUsedMiB: 45}, {user: '-', details: 'never used', validation: '45MB used'}],
+	['free and almost unused', free, {memoryUsedMiB: 45}, {user: '-', details: 'never used', validation: '45MB used'}],
 	[
-		'free, with a small process on it',
+		'free with a small process',
 		free,
 		{memoryUsedMiB: 300, processes: [python(7, 'bob')]},
 		{user: '-', details: 'never used', validation: '300MB, 1 processes'},
@@ -55,15 +55,15 @@ test.each<Case>([
 		{memoryUsedMiB: 8452, processes: [python(7, 'alice')]},
 		{user: 'alice', validation: '8452MB, 1 processes'},
 	],
-	['reserved and not used', alices(), {}, {user: 'alice', validation: 'no usage detected'}],
+	['reserved and unused', alices(), {}, {user: 'alice', validation: 'no usage detected'}],
 	[
-		'reserved, used a little',
+		'reserved and slightly used',
 		alices(),
 		{memoryUsedMiB: 300, processes: [python(7, 'alice')]},
 		{user: 'alice', validation: '300MB, 1 processes'},
 	],
 	[
-		'reserved by one, used by others',
+		'reserved by one account and used by others',
 		alices(),
 		{memoryUsedMiB: 9000, processes: [python(7, 'alice'), python(8, 'bob'), python(9, 'carol'), python(10, 'bob')]},
 		{
@@ -73,31 +73,31 @@ test.each<Case>([
 		},
 	],
 	[
-		'a squatter with little memory',
+		'reserved and used by another account with little memory',
 		alices(),
 		{memoryUsedMiB: 200, processes: [python(8, 'bob')]},
 		{user: 'alice', validation: '200MB, 1 processes, ALSO bob without a reservation: PID 8 (python3)'},
 	],
 	[
-		'a label does not make its holder a squatter',
+		'reserved with a label and used by its holder',
 		alices({user: 'team'}),
 		{memoryUsedMiB: 9000, processes: [python(7, 'alice')]},
 		{user: 'alice (team)', validation: '9000MB, 1 processes'},
 	],
 	[
-		'a process of nobody knows whom accuses nobody',
+		'reserved and used by a process of an unknown account',
 		alices(),
 		{memoryUsedMiB: 9000, processes: [python(7, 'alice'), python(8, undefined)]},
 		{user: 'alice', validation: '9000MB, 2 processes, 1 of an unknown user'},
 	],
 	[
-		'nor does a desktop',
+		'reserved and used by a desktop',
 		alices(),
 		{memoryUsedMiB: 90, processes: [python(7, 'gdm', {name: 'Xorg', kind: 'graphics'})]},
 		{user: 'alice', validation: '90MB, 1 processes'},
 	],
 	[
-		'memory that cannot be read, with processes that can',
+		'reserved, with unreadable memory and known processes',
 		alices(),
 		{memoryUsedMiB: undefined, processes: [python(8, 'bob')]},
 		{
@@ -112,7 +112,7 @@ test.each<Case>([
 		{user: 'bob', details: '1025MB used by PID 12345 (python3)', validation: '-'},
 	],
 	[
-		'by several',
+		'used by several accounts without a reservation',
 		free,
 		{memoryUsedMiB: 9000, processes: [python(1, 'carol'), python(2, 'bob'), python(3, 'alice'), python(4, 'bob')]},
 		{
@@ -122,13 +122,13 @@ test.each<Case>([
 		},
 	],
 	[
-		'by one, and by an unknown user',
+		'used by a known and an unknown account without a reservation',
 		free,
 		{memoryUsedMiB: 9000, processes: [python(1, 'bob'), python(2, undefined, {name: undefined})]},
 		{user: 'bob,unknown', details: '9000MB used by PID 1 (python3), PID 2 (unknown process)', validation: '-'},
 	],
 	[
-		'by a process of unknown size, where memory is not told by nature',
+		'used by a process of unknown size and unable to report memory',
 		free,
 		{
 			memoryUsedMiB: undefined,
@@ -138,12 +138,12 @@ test.each<Case>([
 		{user: 'bob', details: 'used by PID 1 (python3)', validation: '-'},
 	],
 	[
-		'by what cannot be seen',
+		'used without a reservation by hidden processes',
 		free,
 		{memoryUsedMiB: 9000, processes: undefined},
 		{user: 'unknown', details: '9000MB used by a process that cannot be seen', validation: '-'},
 	],
-])('%s', (_, record, reading, {user, details, validation}) => {
+])('status describes the users of a GPU that is %s', (_, record, reading, {user, details, validation}) => {
 	const {row, json} = rowOf(record, reading);
 	expect({user: userText(row), validation: validationText(row)}).toEqual({user, validation});
 	expect(detailText(row)).toBe(details ?? 'expires in 2h 46m 40s');
@@ -153,13 +153,13 @@ test.each<Case>([
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });
 
-test('the threshold decides what is in use', () => {
+test('a GPU is in use only above the memory threshold', () => {
 	expect(rowOf(free, {memoryUsedMiB: 500}, 500).row.state).toBe('available');
 	expect(rowOf(free, {memoryUsedMiB: 501}, 500).row.state).toBe('unreserved');
 	expect(rowOf(free, {memoryUsedMiB: 1}, 0).row.state).toBe('unreserved');
 });
 
-describe('for any processes', () => {
+describe('status of a GPU with any processes', () => {
 	const anyProcess = fc
 		.tuple(fc.nat(), fc.option(fc.constantFrom('alice', 'bob', 'carol'), {nil: undefined}))
 		.map(([pid, user]) => python(pid, user));
@@ -168,7 +168,7 @@ describe('for any processes', () => {
 		processes: fc.option(fc.array(anyProcess, {maxLength: 6}), {nil: undefined}),
 	});
 
-	test('every user is named once, the holder is not accused, and unknown use is not called free', () => {
+	test('names each user once, reports only other users than the holder, and never calls unknown use free', () => {
 		fc.assert(
 			fc.property(anyReading, fc.boolean(), (reading, isHeld) => {
 				const {row} = rowOf(isHeld ? alices() : free, reading);

@@ -17,7 +17,7 @@ const runIn =
 	async (_name, args, options) =>
 		runTool(command, args, options);
 
-test('without the tool nothing is found and no program is started', async () => {
+test('detectProvider finds nothing and starts no program if no GPU tool is in PATH', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await mkdir(path.join(directory, 'nvidia-smi'));
@@ -29,7 +29,7 @@ test('without the tool nothing is found and no program is started', async () => 
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('a tool that may not be executed counts as missing', async () => {
+test('detectProvider treats a tool without execute permission as missing', async () => {
 	const run = vi.fn<RunTool>();
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'path-'));
 	await writeFile(path.join(directory, 'nvidia-smi'), '');
@@ -40,7 +40,7 @@ test('a tool that may not be executed counts as missing', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('GPUs listed by the driver are found without running the tool', async () => {
+test('detectProvider finds GPUs that the driver lists without running the tool', async () => {
 	const run = vi.fn<RunTool>();
 	const stub = await createStub({});
 	const gpusDirectory = path.join(stub.directory, 'gpus');
@@ -52,26 +52,26 @@ test('GPUs listed by the driver are found without running the tool', async () =>
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('the tool is asked if the driver has no list', async () => {
+test('detectProvider runs the tool if the driver has no list', async () => {
 	const stub = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('an unreachable GPU still counts', async () => {
+test('detectProvider finds a GPU that cannot be reached', async () => {
 	const stdout = 'Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.  Reboot the system\n';
 	const stub = await createStub({gpus: {stdout, exitCode: 15}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: 'nvidia', others: []});
 });
 
-test('a tool without GPUs is rejected with the reason', async () => {
+test('detectProvider rejects a tool without GPUs and reports the reason', async () => {
 	const stub = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const found = await detectProvider({run: runIn(stub), searchPath: stub.directory, gpusDirectory: nowhere});
 	expect(found).toEqual({provider: undefined, reason: 'The NVIDIA driver finds no GPU.'});
 });
 
-test('AMD GPUs are found by amd-smi if there is no NVIDIA tool', async () => {
+test('detectProvider finds AMD GPUs with amd-smi if there is no NVIDIA tool', async () => {
 	const {directory, command} = await createAmdStub('amd-smi', goodAnswers);
 	const run: RunTool = async (_name, args, options) => runTool(command, args, options);
 	expect(await detectProvider({run, searchPath: directory, gpusDirectory: nowhere})).toEqual({
@@ -80,7 +80,7 @@ test('AMD GPUs are found by amd-smi if there is no NVIDIA tool', async () => {
 	});
 });
 
-test('GPUs of both vendors are both reported', async () => {
+test('detectProvider reports GPUs of both vendors', async () => {
 	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const run: RunTool = async (name, args, options) =>
@@ -92,7 +92,7 @@ test('GPUs of both vendors are both reported', async () => {
 	});
 });
 
-test('an NVIDIA tool without GPUs does not hide AMD GPUs, and two tools without GPUs both give their reason', async () => {
+test('detectProvider finds AMD GPUs next to an NVIDIA tool without GPUs, and reports both reasons if neither has GPUs', async () => {
 	const nvidia = await createStub({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);
 	const none = await createAmdStub('amd-smi', {metric: {stderr: 'amdgpu not found\n', exitCode: 1}});

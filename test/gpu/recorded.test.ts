@@ -22,8 +22,8 @@ const withHeader = (file: string) => `${headers[file]}\n${read(file)}`;
 */
 const readCell = (cell: string) => (cell.startsWith('[') ? undefined : Number(cell.split(' ', 1)[0]));
 
-describe.skipIf(!isHere)('recorded outputs', () => {
-	test.each(files)('%s is read without a remark', (file) => {
+describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
+	test.each(files)('%s is parsed without a remark', (file) => {
 		const text = read(file);
 		parseGpuTable(text, text);
 		parseProcessTable(text);
@@ -80,7 +80,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		},
 	);
 
-	test('one failing GPU is between two good ones', () => {
+	test('a failing GPU between two good GPUs is the only failed GPU', () => {
 		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.one-gpu-failing.csv'), '') ?? {};
 		expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 			[0, undefined],
@@ -100,7 +100,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		]);
 	});
 
-	test('a GPU that needs a reset is broken', () => {
+	test('a GPU that requires a reset is broken', () => {
 		const {gpus} = parseGpuTable(read('errors/query-gpu.requires-reset.csv'), '') ?? {};
 		expect(gpus).toMatchObject([{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset (temperature.gpu)'}]);
 	});

@@ -10,7 +10,7 @@ const setUp = (leases: () => Promise<readonly SimulatedLease[]>, gpuCount = asyn
 
 const job: SimulatedLease = {index: 2, user: 'ada', type: 'run', pid: 4242};
 
-test('an idle box is cool, quiet and empty', async () => {
+test('a simulated idle box has cool GPUs without load or processes', async () => {
 	const {gpus, ...rest} = await setUp(async () => []).observe();
 	expect(rest).toEqual({provider: 'fake', simulated: true, takenAtMs: 5, warnings: []});
 	expect(gpus.map(({index, uuid}) => [index, uuid])).toEqual(
@@ -26,7 +26,7 @@ test('an idle box is cool, quiet and empty', async () => {
 	}
 });
 
-test('leased GPUs have load and processes', async () => {
+test('leased GPUs of the simulation have load and processes', async () => {
 	const {gpus} = await setUp(async () => [job]).observe();
 	const loaded = gpus[2];
 	const others = gpus.filter((gpu) => gpu !== loaded);
@@ -38,7 +38,7 @@ test('leased GPUs have load and processes', async () => {
 	);
 });
 
-test('unreadable leases give an idle box', async () => {
+test('the simulation shows an idle box if the leases cannot be read', async () => {
 	const {gpus, failure, warnings} = await setUp(async () => {
 		throw new Error('no store');
 	}).observe();
@@ -47,7 +47,7 @@ test('unreadable leases give an idle box', async () => {
 	expect(warnings).toEqual(['Simulated without load: no store']);
 });
 
-test('a box that cannot be counted is a failed scan', async () => {
+test('the simulated scan fails if the pool size cannot be read', async () => {
 	const provider = setUp(
 		async () => [],
 		async () => {
@@ -61,7 +61,7 @@ test('a box that cannot be counted is a failed scan', async () => {
 	await expect(provider.count()).rejects.toThrow('no pool');
 });
 
-test('a job warms up in seconds, and a manual reservation becomes idle', () => {
+test('a simulated job reaches full load in seconds, and a manual reservation becomes idle', () => {
 	const at = (type: 'run' | 'manual', age: number) =>
 		simulateGpu({seed: 1, index: 0, seconds: noon + age, lease: {index: 0, user: 'ada', type, startTime: noon}});
 	expect(at('run', 0)).toMatchObject({utilizationPercent: 0, processes: []});
@@ -87,7 +87,7 @@ const input = fc.record({
 	),
 });
 
-test('readings depend only on the time, and stay in their ranges', () => {
+test('simulateGpu depends only on the time, and stays within the range of each reading', () => {
 	fc.assert(
 		fc.property(input, (time) => {
 			const gpu = simulateGpu(time);
@@ -113,7 +113,7 @@ test('readings depend only on the time, and stay in their ranges', () => {
 	);
 });
 
-test('readings change little in a second', () => {
+test('simulated readings change little within a second', () => {
 	fc.assert(
 		fc.property(input, (time) => {
 			const now = simulateGpu(time);

@@ -3,7 +3,7 @@ import {createServer, type AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
 import {refusesConnections} from '../../source/host/connections.js';
 
-test('a port refuses connections while nothing listens on it', async () => {
+test('refusesConnections is true for a port only while nothing listens on it', async () => {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const {port} = server.address() as AddressInfo;
@@ -14,6 +14,6 @@ test('a port refuses connections while nothing listens on it', async () => {
 	expect(await refusesConnections('localhost', port)).toBe(true);
 });
 
-test('a host without an address gives unknown', async () => {
+test('refusesConnections is false for a host name without an address', async () => {
 	expect(await refusesConnections('no-such-host.invalid', 6379)).toBe(false);
 });

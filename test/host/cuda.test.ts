@@ -31,8 +31,8 @@ function install(name: string, version: string, {file = 'version.json'} = {}): s
 
 const find = (environment: Readonly<Record<string, string>> = {}) => findCuda({parents: [base], environment});
 
-describe('an installation', () => {
-	test('is found under any name, with the version in its file', () => {
+describe('a CUDA installation', () => {
+	test('is found in a directory of any name, with the version from its version file', () => {
 		const lying = install('cuda-11.8', '12.4.1');
 		const old = install('cuda-9', '10.2.89', {file: 'version.txt'});
 		install('cudnn', '12.4');
@@ -45,7 +45,7 @@ describe('an installation', () => {
 		});
 	});
 
-	test('counts once, whatever number of links lead to it', () => {
+	test('is listed once, however many links lead to it', () => {
 		const root = install('cuda-12.4', '12.4.1');
 		symlinkSync('cuda-12.4', path.join(base, 'cuda'));
 		symlinkSync(root, path.join(base, 'cuda-12'));
@@ -54,7 +54,7 @@ describe('an installation', () => {
 		]);
 	});
 
-	test('in CUDA_HOME comes first, wherever it is', () => {
+	test('in CUDA_HOME is listed first, wherever it is', () => {
 		install('cuda-12.4', '12.4.1');
 		const own = install('own/toolkit', '12.4.1');
 		expect(find({CUDA_HOME: own}).installations[0]!.root).toBe(own);
@@ -62,12 +62,12 @@ describe('an installation', () => {
 		expect(find({CUDA_HOME: '/nowhere', CUDA_PATH: ''}).installations).toHaveLength(1);
 	});
 
-	test('without a version file does not count', () => {
+	test('without a version file is ignored', () => {
 		mkdirSync(path.join(base, 'cuda-12.4', 'bin'), {recursive: true});
 		expect(find()).toEqual({installations: [], refused: []});
 	});
 
-	test('can be named by an environment module, with or without variables', () => {
+	test('is found through an environment module, with or without variables in the path', () => {
 		const root = install('apps/cuda/12.4', '12.4.1');
 		const other = install('apps/cuda/11.8', '11.8.0');
 		mkdirSync(path.join(base, 'modules', 'cuda'), {recursive: true});
@@ -89,7 +89,7 @@ describe('an installation', () => {
 	});
 });
 
-test('the paths in a modulefile are found', () => {
+test('pathsInModule returns the paths in a modulefile', () => {
 	expect(pathsInModule('prepend-path LD_LIBRARY_PATH "/opt/nvidia/cuda-12/lib64"')).toEqual([
 		'/opt/nvidia/cuda-12/lib64',
 		'/opt/nvidia/cuda-12',
@@ -98,7 +98,7 @@ test('the paths in a modulefile are found', () => {
 	expect(pathsInModule('setenv("CUDA_HOME", "/apps/../etc")')).toEqual(['/etc']);
 });
 
-describe('an installation is refused if', () => {
+describe('a CUDA installation is refused if', () => {
 	const refusals = (environment: Readonly<Record<string, string>> = {}) => {
 		const {installations, refused} = find(environment);
 		expect(installations).toEqual([]);

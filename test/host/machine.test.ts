@@ -10,7 +10,7 @@ import {createFiles} from './temporary.js';
 
 const id = '0123456789abcdef0123456789abcdef';
 
-test('the first file with a machine id is used', async () => {
+test('readMachineId uses the first file with a valid machine id', async () => {
 	const directory = await createFiles({
 		empty: '',
 		unborn: 'uninitialized\n',
@@ -22,23 +22,23 @@ test('the first file with a machine id is used', async () => {
 	expect(readMachineId(files)).toBe(id);
 });
 
-test('a machine without an id is identified by its host name', () => {
+test('readMachineId derives the id from the host name if no file has one', () => {
 	const first = readMachineId([], 'box-1');
 	expect(first).toMatch(/^[\da-f]{32}$/v);
 	expect(readMachineId([], 'box-1')).toBe(first);
 	expect(readMachineId([], 'box-2')).not.toBe(first);
 });
 
-test("the boot id is the kernel's", async () => {
+test('readBootId returns the boot id of the kernel', async () => {
 	const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
 	expect(readBootId()).toBe(text.trim());
 });
 
-test.skipIf(process.platform !== 'linux')('an unreadable boot id is unknown', () => {
+test.skipIf(process.platform !== 'linux')('readBootId returns undefined if the file is unreadable', () => {
 	expect(readBootId('/no/such/file')).toBeUndefined();
 });
 
-test('the host is this machine', () => {
+test('createHost describes this machine, account and process', () => {
 	const host = createHost();
 	expect(host).toMatchObject({
 		hostname: os.hostname(),
@@ -49,7 +49,7 @@ test('the host is this machine', () => {
 	expect(host.liveness([host.self])).toEqual(['alive']);
 });
 
-test('the clock never goes back', async () => {
+test('monotonicMs advances during a sleep and never goes back', async () => {
 	const clock = createClock();
 	const before = clock.monotonicMs();
 	await clock.sleep(20);
@@ -57,13 +57,13 @@ test('the clock never goes back', async () => {
 	await clock.sleep(-5);
 });
 
-test('a sleep ends early on its signal', async () => {
+test('sleep ends early when its signal aborts', async () => {
 	const {sleep} = createClock();
 	await expect(sleep(60_000, AbortSignal.timeout(20))).rejects.toMatchObject({name: 'AbortError'});
 	await expect(sleep(Infinity, AbortSignal.timeout(20))).rejects.toMatchObject({name: 'AbortError'});
 });
 
-test('random ids and numbers differ each time', () => {
+test('uuid and random return different values each time', () => {
 	const {uuid, random} = createClock();
 	expect(uuid()).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/v);
 	expect(uuid()).not.toBe(uuid());

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {createHost} from '../../source/host/host.js';
 import {monotonicClockId, monotonicSeconds} from '../../source/host/monotonic.js';
 
-test('all processes of a boot share one clock', () => {
+test('monotonicSeconds uses the same clock in every process of a boot', () => {
 	const before = monotonicSeconds()!;
 	const script = 'process.stdout.write(String(process.hrtime.bigint()))';
 	const other = Number(execFileSync(process.execPath, ['-e', script], {encoding: 'utf8'})) / 1e9;
@@ -13,7 +13,7 @@ test('all processes of a boot share one clock', () => {
 	expect(other).toBeLessThan(after);
 });
 
-test('a clock is identified by its boot and time namespace, and by its machine if the boot is unknown', () => {
+test('monotonicClockId names the boot and the time namespace, or the machine if the boot is unknown', () => {
 	const origin = {machineId: 'm', bootId: 'b', timeNamespace: '7'};
 	expect(monotonicClockId(origin)).toBe('b/7');
 	expect(monotonicClockId({...origin, machineId: 'container'})).toBe('b/7');

@@ -8,7 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {findMpsDaemon} from '../../source/host/job/mps.js';
 import {eventually} from '../_helpers/eventually.js';
 
-test('a daemon is found by its pipe directory while it runs and belongs to this account', async () => {
+test('findMpsDaemon finds a running MPS daemon of this account by its pipe directory', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-mps-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true, force: true});

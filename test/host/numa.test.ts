@@ -47,7 +47,7 @@ function programs(name: string, numactl?: string): string {
 const bind = async (PATH: string, ...nodes: readonly number[]) =>
 	createBindToNodes({root: directory, environment: {PATH}})(nodes);
 
-test('without numactl, taskset binds the job to the processors of its nodes', async () => {
+test('without numactl, taskset binds the job to the processors of its NUMA nodes', async () => {
 	const bin = programs('taskset-alone');
 	for (const [nodes, processor] of [
 		[[0], allowed()[0]],
@@ -68,7 +68,7 @@ test('without numactl, taskset binds the job to the processors of its nodes', as
 	});
 });
 
-test('numactl is preferred, and binds memory too, if installed and allowed', async () => {
+test('numactl binds the job to the processors and memory of its NUMA nodes, if installed and permitted', async () => {
 	const bin = programs('numactl', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
 	expect(await bind(bin, 0, 1)).toEqual({
 		kind: 'bound',
@@ -81,7 +81,7 @@ test('numactl is preferred, and binds memory too, if installed and allowed', asy
 	});
 });
 
-test('a failure to bind is reported', async () => {
+test('binding to NUMA nodes reports the reason for a failure', async () => {
 	const bin = programs('plain');
 	expect(await bind('/nowhere', 0)).toEqual({kind: 'not-bound', problem: {kind: 'no-program'}});
 	expect(await bind(bin, 0, 2)).toEqual({kind: 'not-bound', problem: {kind: 'no-processors', node: 2}});

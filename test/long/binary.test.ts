@@ -35,7 +35,7 @@ describe.skipIf(binary === undefined).each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('the binary on %s', (_, create) => {
-	test('reserves, shows and releases like the program on Node, for the account and not for $USER', async () => {
+	test('reserves, shows and releases like the program on Node.js, and ignores $USER', async () => {
 		const box = await create();
 		expect(await box.run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
 		const mallory = {USER: 'mallory', LOGNAME: 'mallory'};
@@ -81,7 +81,7 @@ describe.skipIf(binary === undefined).each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('runs the monitor, which takes keys and restores the terminal', async () => {
+	test('runs top, which reads keys and restores the terminal', async () => {
 		const box = await create();
 		const top = startTop(box, {shell: 'echo before; "$@"; echo "after $?"; stty -a'});
 		await top.waitFor(isShown(2));
@@ -99,7 +99,7 @@ describe.skipIf(binary === undefined).each([
 		expect(top.screen().join('\n')).toMatch(/^before\nafter 0\n[\s\S]* icanon [\s\S]* echo /v);
 	});
 
-	test('runs the dashboard, which answers and ends on SIGTERM', async () => {
+	test('runs web, which answers requests and ends on SIGTERM', async () => {
 		const box = await create();
 		const web = await startWeb(box);
 		expect(await askJson(web.port, '/api/status')).toMatchObject([{gpu_id: 0}, {gpu_id: 1}]);
@@ -109,7 +109,7 @@ describe.skipIf(binary === undefined).each([
 });
 
 describe.skipIf(binary === undefined)('the binary', () => {
-	test('prints errors with the same exit codes', async () => {
+	test('prints the same errors with the same exit codes as the program on Node.js', async () => {
 		const box = await freshEmbeddedBox(1);
 		const wrong = await box.run('statsu');
 		expect(wrong).toMatchObject({exitCode: 2, stdout: ''});
@@ -132,7 +132,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect((await web.end('SIGTERM')).end).toBe(0);
 	});
 
-	test('starts a watch that Node can end, because both read the same clock', async () => {
+	test('starts observing a silent lease, which the program on Node.js can end because both read the same clock', async () => {
 		const box = await freshEmbeddedBox(1);
 		// An open database would be locked by this process.
 		const query = (sql: string, ...values: readonly string[]) => {
@@ -160,7 +160,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect(byNode(box, 'status', '--summary').stdout).toMatch(/✓ 1 +│ 0\n/v);
 	});
 
-	test('ignores files in the working directory', async () => {
+	test('ignores configuration files of Bun in the working directory', async () => {
 		const box = await freshEmbeddedBox(1);
 		writeFileSync(path.join(box.home, '.env'), 'CANHAZGPU_STORE=redis\nPLANTED=1\n');
 		writeFileSync(path.join(box.home, 'bunfig.toml'), 'preload = ["./planted.js"]\n');

@@ -365,7 +365,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 const grounds = {Redis: chaosOnRedis, 'the embedded store': chaosOnFiles};
 
 test.each(Object.keys(grounds).flatMap((name) => [false, true].map((hasLosses) => ({name, hasLosses}))))(
-	`chaos on $name, data lost: $hasLosses (CHAOS_SEED=${seed})`,
+	`random commands, faults and kills keep the pool consistent on $name, data lost: $hasLosses (CHAOS_SEED=${seed})`,
 	{timeout: seconds * 1000 + silenceMs + 100_000},
 	async ({name, hasLosses}) => {
 		const random = randomFrom(seed);

@@ -108,7 +108,7 @@ done
 exec "$@"`;
 
 describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
-	test('passes all checks in less than 4 minutes and leaves nothing behind if the program and nvidia-smi agree', async () => {
+	test('passes every check within 4 minutes and leaves nothing behind if the program and nvidia-smi agree', async () => {
 		const began = performance.now();
 		const {exitCode, failed, passed, skipped, stdout} = await check();
 		expect(failed, stdout).toEqual([]);
@@ -133,7 +133,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		expect(readdirSync(carried).filter((name) => name.startsWith('canhazgpu-check'))).toEqual([]);
 	}, 300_000);
 
-	test('fails the checks of a reading that differs between the program and nvidia-smi', async () => {
+	test('fails if a reading differs between the program and nvidia-smi', async () => {
 		const {exitCode, failed} = await check({groups: 'idle', faults: 'lies'});
 		expect(failed).toEqual(['idle: status temperature.gpu', 'idle: NVML temperature.gpu']);
 		expect(exitCode).toBe(1);

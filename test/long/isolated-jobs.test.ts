@@ -25,7 +25,7 @@ const fencesHere: readonly Fence[] = canMakeDevices()
 	: [];
 
 test.each(fencesHere)(
-	'the tests of jobs pass when their jobs are isolated by %s',
+	'the tests in test/host/job pass when their jobs are isolated by %s',
 	{timeout: 300_000},
 	async (fence) => {
 		const box = makeNvidiaDevices([1, 0], {}, {hasOwnNumbers: true});

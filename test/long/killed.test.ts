@@ -10,8 +10,8 @@ const most = 300;
 describe.each([
 	['redis', redisGround],
 	['embedded', async () => embeddedGround],
-])('on %s', (_, makeGround) => {
-	test.each(killedCommands)('$name', {timeout: 900_000}, async (command) => {
+])('SIGKILL at every point of a command on %s', (_, makeGround) => {
+	test.each(killedCommands)('leaves a consistent state after $name', {timeout: 900_000}, async (command) => {
 		const sweep = createSweep(await makeGround());
 		let at = 1;
 		while (at < most && (await sweep.kill(command, at))) {
@@ -25,7 +25,7 @@ describe.each([
 });
 
 test.each(killedCommands)(
-	'$name stays right if its Redis is killed and restarts with its data',
+	'$name leaves a consistent state if its Redis is killed and restarts with its data',
 	{timeout: 900_000},
 	async (command) => {
 		const ground = await redisGround('server');
@@ -39,7 +39,7 @@ test.each(killedCommands)(
 );
 
 test.each(killedCommands.filter(({name}) => ['run', 'reserve', 'release', 'admin --drain'].includes(name)))(
-	'$name stays right if its Redis is killed and restarts empty',
+	'$name leaves a consistent state if its Redis is killed and restarts empty',
 	{timeout: 900_000},
 	async (command) => {
 		const ground = await redisGround('server and data');

@@ -65,7 +65,7 @@ async function giveBack(box: Box, lease: string): Promise<Ran> {
 }
 
 test.each(stores)(
-	'many reservations on %s can be released at the same time',
+	'releasing many reservations at the same time ends each of them once on %s',
 	{timeout: 900_000},
 	async (name, create) => {
 		const {box, store, holdings} = await openCrowded(create);
@@ -93,41 +93,45 @@ test.each(stores)(
 	},
 );
 
-test.each(stores)('many jobs on %s can end at the same time', {timeout: 900_000}, async (name, create) => {
-	const {box, store, holdings} = await openCrowded(create);
-	// All jobs open this FIFO and block. Polling for a file would take processor time from the jobs that start.
-	const gate = path.join(box.home, 'gate');
-	execFileSync('mkfifo', [gate]);
-	onTestFinished(() => {
-		closeSync(openSync(gate, 'r+'));
-	});
-	const begunFile = path.join(box.home, 'begun');
-	writeFileSync(begunFile, '');
-	const script = `echo begun >> ${begunFile}; : < ${gate}`;
-	const countBegun = () => (existsSync(begunFile) ? readFileSync(begunFile, 'utf8').split('\n').length - 1 : 0);
-	const jobs: Array<ReturnType<typeof start>['ended']> = [];
-	while (jobs.length < people) {
-		for (let more = Math.min(beginningAtOnce, people - jobs.length); more > 0; more--) {
-			jobs.push(start(box, ['run', '-q', ...share, '--', 'sh', '-c', script]).ended);
+test.each(stores)(
+	'many jobs that end at the same time release each of their GPUs once on %s',
+	{timeout: 900_000},
+	async (name, create) => {
+		const {box, store, holdings} = await openCrowded(create);
+		// All jobs open this FIFO and block. Polling for a file would take processor time from the jobs that start.
+		const gate = path.join(box.home, 'gate');
+		execFileSync('mkfifo', [gate]);
+		onTestFinished(() => {
+			closeSync(openSync(gate, 'r+'));
+		});
+		const begunFile = path.join(box.home, 'begun');
+		writeFileSync(begunFile, '');
+		const script = `echo begun >> ${begunFile}; : < ${gate}`;
+		const countBegun = () => (existsSync(begunFile) ? readFileSync(begunFile, 'utf8').split('\n').length - 1 : 0);
+		const jobs: Array<ReturnType<typeof start>['ended']> = [];
+		while (jobs.length < people) {
+			for (let more = Math.min(beginningAtOnce, people - jobs.length); more > 0; more--) {
+				jobs.push(start(box, ['run', '-q', ...share, '--', 'sh', '-c', script]).ended);
+			}
+
+			await eventually(() => countBegun() === jobs.length, 300_000);
 		}
 
-		await eventually(() => countBegun() === jobs.length, 300_000);
-	}
-
-	const leases = (await holdings()).map(({lease}) => lease.leaseId);
-	expect(new Set(leases).size).toBe(people);
-	const begun = performance.now();
-	const opened = openSync(gate, 'r+');
-	const ended = await Promise.all(jobs);
-	closeSync(opened);
-	const seconds = (performance.now() - begun) / 1000;
-	console.log(`${people} jobs that end at once on ${name}: ${seconds.toFixed(1)} s`);
-	// A job that started while another did may have waited, and printed that.
-	const said = ended.map(({stderr}) => stderr.replaceAll(/^Waiting for .*\n/gmv, ''));
-	expect(ended.map(({exitCode}, index) => ({exitCode, stderr: said[index]}))).toEqual(
-		jobs.map(() => ({exitCode: 0, stderr: ''})),
-	);
-	expect(await holdings()).toEqual([]);
-	const recorded = (await store.audit()).filter(({kind}) => kind === 'ended').map(({leaseId}) => leaseId);
-	expect(countOf(recorded)).toEqual(once(leases));
-});
+		const leases = (await holdings()).map(({lease}) => lease.leaseId);
+		expect(new Set(leases).size).toBe(people);
+		const begun = performance.now();
+		const opened = openSync(gate, 'r+');
+		const ended = await Promise.all(jobs);
+		closeSync(opened);
+		const seconds = (performance.now() - begun) / 1000;
+		console.log(`${people} jobs that end at once on ${name}: ${seconds.toFixed(1)} s`);
+		// A job that started while another did may have waited, and printed that.
+		const said = ended.map(({stderr}) => stderr.replaceAll(/^Waiting for .*\n/gmv, ''));
+		expect(ended.map(({exitCode}, index) => ({exitCode, stderr: said[index]}))).toEqual(
+			jobs.map(() => ({exitCode: 0, stderr: ''})),
+		);
+		expect(await holdings()).toEqual([]);
+		const recorded = (await store.audit()).filter(({kind}) => kind === 'ended').map(({leaseId}) => leaseId);
+		expect(countOf(recorded)).toEqual(once(leases));
+	},
+);

@@ -194,7 +194,7 @@ async function runAll(machine: Machine, fact: Fact): Promise<ReadonlyMap<string,
 	return ran;
 }
 
-describe.runIf(canLackFacts())('a machine without', () => {
+describe.runIf(canLackFacts())('a machine with missing facts', () => {
 	let machine: Machine;
 	let whole: ReadonlyMap<string, Ran>;
 	const table = new Map<Fact, ReadonlyMap<string, Ran>>();
@@ -210,7 +210,7 @@ describe.runIf(canLackFacts())('a machine without', () => {
 	});
 
 	test.concurrent.each(missingFacts)(
-		'$name runs every command, or says what is missing',
+		'runs every command, or reports what is missing, without $name',
 		{timeout: 600_000},
 		async (fact) => {
 			const all = await runAll(machine, fact);

@@ -153,7 +153,7 @@ test.each([
 	['Redis', async () => freshRedisBox(server.port, gpuCount)],
 	['a file', async () => freshEmbeddedBox(gpuCount)],
 ] as const)(
-	'processes that wait for shares on %s are all served, in order, and never overcommit',
+	'processes that wait for shares on %s are all served in order, and no GPU is overcommitted',
 	{timeout: 1_200_000},
 	async (name, create) => {
 		const {seconds, ...result} = await shareAll(await create());

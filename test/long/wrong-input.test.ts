@@ -203,7 +203,7 @@ async function expectRefusal(box: Box, words: readonly string[], exitCodes: read
 
 describe('wrong input', () => {
 	test.each(Object.entries(wrong))(
-		'for %s is refused and changes nothing',
+		'for %s gives an error and changes nothing',
 		{timeout: 60_000},
 		async (command, inputs) => {
 			expect(inputs.length).toBeGreaterThanOrEqual(10);
@@ -283,7 +283,7 @@ describe('an unavailable pool', () => {
 				return box;
 			},
 		],
-	])('such as %s makes every command exit with 4 and say so', {timeout: 120_000}, async (what, enter) => {
+	])('%s makes every command exit with 4 and name the problem', {timeout: 120_000}, async (what, enter) => {
 		const box = await enter();
 		// The monitor creates a pool if there is none.
 		for (const line of lines.filter((text) => what !== 'no pool' || !text.startsWith('top'))) {

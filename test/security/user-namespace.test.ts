@@ -37,27 +37,35 @@ async function procOf({map, link, hasLinks = true}: Proc): Promise<string> {
 }
 
 test.each<[string, Proc, string | undefined]>([
-	['the machine’s own namespace', {map: whole, link: initial}, undefined],
-	['one that root gave every uid', {map: whole, link: 'user:[4026532590]'}, undefined],
-	['uid 0 for oneself', {map: '         0      61002          1\n', link: 'user:[4026532590]'}, '61002/4026532590'],
-	['nobody mapped yet', {map: '', link: 'user:[4026532590]'}, '?/4026532590'],
+	['the namespace of the machine as none', {map: whole, link: initial}, undefined],
+	['a namespace that maps every uid to itself as none', {map: whole, link: 'user:[4026532590]'}, undefined],
+	[
+		'uid 0 in a namespace of one account',
+		{map: '         0      61002          1\n', link: 'user:[4026532590]'},
+		'61002/4026532590',
+	],
+	['a namespace without a map as an unknown uid', {map: '', link: 'user:[4026532590]'}, '?/4026532590'],
 	['a rootless container', {map: '0 61002 1\n1 100000 65536\n', link: 'user:[4026532590]'}, '61002/4026532590'],
-	['all uids, shifted', {map: '0 1 4294967294\n', link: 'user:[4026532590]'}, '1/4026532590'],
-	['a map in two lines that looks whole', {map: `${whole}1 5 1\n`, link: 'user:[4026532590]'}, '0/4026532590'],
-	['a map that cannot be read, in the machine’s own', {link: initial}, undefined],
-	['a map that cannot be read, in another', {link: 'user:[4026532590]'}, '?/4026532590'],
-	['a kernel without user namespaces', {}, undefined],
-	['a /proc that tells nothing', {hasLinks: false}, '?/?'],
-	['a forged map without a link', {map: '0 61002 1\n'}, '61002/?'],
-])('%s', async (_what, proc, expected) => {
+	['a namespace with all uids shifted', {map: '0 1 4294967294\n', link: 'user:[4026532590]'}, '1/4026532590'],
+	[
+		'a map of two lines that begins like a complete map',
+		{map: `${whole}1 5 1\n`, link: 'user:[4026532590]'},
+		'0/4026532590',
+	],
+	['the namespace of the machine without a readable map as none', {link: initial}, undefined],
+	['another namespace without a readable map as an unknown uid', {link: 'user:[4026532590]'}, '?/4026532590'],
+	['a kernel without user namespaces as none', {}, undefined],
+	['an empty /proc as unknown', {hasLinks: false}, '?/?'],
+	['a map without a namespace link as an unknown namespace', {map: '0 61002 1\n'}, '61002/?'],
+])('readUserNamespace identifies %s', async (_what, proc, expected) => {
 	expect(readUserNamespace({procDirectory: await procOf(proc), platform: 'linux', uid: 0})).toBe(expected);
 });
 
-test('a missing /proc gives an unknown account and namespace', () => {
+test('readUserNamespace returns an unknown account and namespace if /proc is missing', () => {
 	expect(readUserNamespace({procDirectory: '/no/such/directory', platform: 'linux', uid: 0})).toBe('?/?');
 });
 
-test('a system without user namespaces has none', () => {
+test('readUserNamespace returns undefined on a system without user namespaces', () => {
 	expect(readUserNamespace({procDirectory: '/no/such/directory', platform: 'darwin', uid: 0})).toBeUndefined();
 });
 
@@ -65,7 +73,7 @@ test.each([
 	[0, '61002/4026532590'],
 	[5, '100004/4026532590'],
 	[70_000, '?/4026532590'],
-])('uid %d is identified by its uid outside of the namespace', async (uid, expected) => {
+])('readUserNamespace maps uid %d inside of the namespace to %s', async (uid, expected) => {
 	const proc = await procOf({map: '0 61002 1\n1 100000 65536\n', link: 'user:[4026532590]'});
 	expect(readUserNamespace({procDirectory: proc, platform: 'linux', uid})).toBe(expected);
 });

@@ -48,7 +48,7 @@ class Writer {
 	}
 }
 
-test('a clock that is ahead for a while never removes a record younger than 90 days', async () => {
+test('a clock that is ahead for a while never makes the store remove usage records younger than 90 days', async () => {
 	let removed = 0;
 	await fc.assert(
 		fc.asyncProperty(

@@ -33,20 +33,20 @@ const forAll = {directoryMode: 0o755, fileMode: 0o644};
 // eslint-disable-next-line no-bitwise
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-test('a record for everybody is readable by everybody, whatever the umask of its writer', () => {
+test('writePoolRecord makes the record readable by everybody, whatever the umask', () => {
 	const file = path.join(directory, 'new', 'pool.json');
 	// A worker cannot set its umask, so each mode here has bits that any umask removes.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });
 
-test('an existing directory keeps its permissions', () => {
+test('writePoolRecord keeps the permissions of an existing directory', () => {
 	const before = modeOf(directory);
 	writePoolRecord(path.join(directory, 'pool.json'), record, forAll);
 	expect(modeOf(directory)).toBe(before);
 });
 
-test('a link in place of the record is replaced and not followed, and no temporary file is left', () => {
+test('writePoolRecord replaces a link in place of the record without following it, and leaves no temporary file', () => {
 	const precious = path.join(directory, 'precious');
 	const file = path.join(directory, 'pool.json');
 	writeFileSync(precious, 'kept');
@@ -58,7 +58,7 @@ test('a link in place of the record is replaced and not followed, and no tempora
 	expect(readdirSync(directory).toSorted()).toEqual(['pool.json', `pool.json.${process.pid}`, 'precious'].toSorted());
 });
 
-test('a record that cannot be moved into place leaves no temporary file', () => {
+test('writePoolRecord leaves no temporary file if the record cannot be moved into place', () => {
 	expect(() => {
 		writePoolRecord(directory, record, forAll);
 	}).toThrow();
@@ -108,7 +108,7 @@ test.each<[what: string, put: (file: string) => void, problem: string]>([
 		'it is longer than 16384 bytes',
 	],
 	[
-		'one that everybody may change',
+		'a file that everybody may change',
 		(file) => {
 			writeFileSync(file, text);
 			chmodSync(file, 0o646);
@@ -116,7 +116,7 @@ test.each<[what: string, put: (file: string) => void, problem: string]>([
 		'others can change it',
 	],
 	[
-		'one that a group may change',
+		'a file that a group may change',
 		(file) => {
 			writeFileSync(file, text);
 			chownSync(file, -1, isRoot ? mallory.gid : process.getgid!());
@@ -124,7 +124,7 @@ test.each<[what: string, put: (file: string) => void, problem: string]>([
 		},
 		'others can change it',
 	],
-])('%s is no record, is said at once, and --force is not the remedy', (_, put, problem) => {
+])('readPoolRecord rejects %s at once, and does not suggest --force', (_, put, problem) => {
 	const file = path.join(directory, 'pool.json');
 	put(file);
 	const began = performance.now();
@@ -158,13 +158,13 @@ test.each([
 	'null',
 	'',
 	'{',
-])('%s makes no sense as a record', (content) => {
+])('readPoolRecord rejects the record %s', (content) => {
 	const file = path.join(directory, 'pool.json');
 	writeFileSync(file, content);
 	expect(() => readPoolRecord(file, 'machine')).toThrow('makes no sense');
 });
 
-describe.runIf(isRoot)('a record of other accounts', () => {
+describe.runIf(isRoot)('a pool record of another account', () => {
 	const put = (owner: number, directoryOwner: number): string => {
 		const file = path.join(directory, 'pool.json');
 		writeFileSync(file, text);
@@ -173,7 +173,7 @@ describe.runIf(isRoot)('a record of other accounts', () => {
 		return file;
 	};
 
-	test('is read by root if it and its directory belong to root alone', () => {
+	test('is read for the machine only if the record and its directory belong to root alone', () => {
 		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
 		for (const [owner, directoryOwner, problem] of [
 			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
@@ -187,13 +187,13 @@ describe.runIf(isRoot)('a record of other accounts', () => {
 		}
 	});
 
-	test('is ignored as the record of this account', () => {
+	test("is ignored in place of this account's own record", () => {
 		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
 		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
 	});
 });
 
-test('a directory that everybody could write becomes writable by its owner only, and no other directory changes', () => {
+test('keepOthersOut makes a directory that everybody may write writable by its owner only, and changes no other', () => {
 	const modes: number[] = [];
 	for (const [mode, name] of [
 		[0o777, 'pool.json'],

@@ -20,12 +20,12 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('web prints one line on stdout with its address, which is local by default', () => {
+test('web prints one line with its address on stdout, which is local by default', () => {
 	expect(web.stdout()).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/v);
 	expect(web.stderr()).toBe('');
 });
 
-test("/api/status has the peer's keys for the web API, and absolute times", async () => {
+test("/api/status has the keys of the Go program's API, and absolute times", async () => {
 	const rows = await askJson<readonly Row[]>(web.port, '/api/status');
 	expect(rows).toHaveLength(4);
 	expect(rows[0]).toMatchObject({gpu_id: 0, status: 'AVAILABLE', provider: 'Fake', gpu_model: 'Simulated H100 80GB'});
@@ -39,7 +39,7 @@ test("/api/status has the peer's keys for the web API, and absolute times", asyn
 	expect(rows[1]).not.toHaveProperty('details');
 });
 
-test('/api/queue shows each waiting entry with its request and wait', async () => {
+test('/api/queue shows each waiting entry with its request and its wait', async () => {
 	expect(await askJson(web.port, '/api/queue')).toEqual({
 		entries: [],
 		total_waiting: 0,
@@ -66,7 +66,7 @@ test('/api/queue shows each waiting entry with its request and wait', async () =
 	});
 });
 
-test('/api/report equals `report --json`, and limits and defaults `days`', async () => {
+test('/api/report equals `report --json`, has a default for `days` and limits it', async () => {
 	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
 	expect(byUser).toMatchObject({days: 7});
 	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});
@@ -89,7 +89,7 @@ test('/api/report equals `report --json`, and limits and defaults `days`', async
 	expect(JSON.parse(body)).toHaveProperty('error');
 });
 
-test('/api/hosts lists this host first, and an unknown host is not found', async () => {
+test('/api/hosts lists this host first, and /api/hosts/status answers 404 for an unknown host', async () => {
 	const hosts = await askJson<ReadonlyArray<{name: string; is_local: boolean}>>(web.port, '/api/hosts');
 	expect(hosts).toMatchObject([{is_local: true}]);
 	for (const host of [hosts[0]!.name, 'localhost']) {
@@ -106,7 +106,7 @@ test('/api/hosts lists this host first, and an unknown host is not found', async
 	}
 });
 
-test('answers support ETag, 304, gzip and HEAD', async () => {
+test('the server supports ETag, 304, gzip and HEAD', async () => {
 	const script = await scriptOf(web.port);
 	const whole = await ask(web.port, script);
 	const {etag} = whole.headers;
@@ -177,7 +177,7 @@ test('/api/events sends a complete state, then each change, with increasing ids'
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('the stream is compressed for clients that accept gzip, including later ones', async () => {
+test('/api/events is compressed for every client that accepts gzip', async () => {
 	const texts = await Promise.all(
 		[0, 1].map(async () => {
 			const answer = await fetch(`${web.url}api/events`, {headers: {'accept-encoding': 'gzip'}});
@@ -203,7 +203,7 @@ test('the stream is compressed for clients that accept gzip, including later one
 	}
 });
 
-test('/help serves the documentation as plain text', async () => {
+test('/help serves the help topics as plain text', async () => {
 	const {body, headers} = await ask(web.port, '/help');
 	expect(headers['content-type']).toContain('text/plain');
 	expect(body).toMatch(/^\/help\/web +\w/mv);

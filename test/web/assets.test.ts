@@ -2,7 +2,7 @@ import {brotliDecompressSync, gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {bytesOf, pageFiles} from '../../source/web/server/assets.js';
 
-test('every file is identical in each encoding, and Brotli is smaller than gzip', () => {
+test('every page file is identical in each encoding, and smaller in Brotli than in gzip', () => {
 	expect(pageFiles.length).toBeGreaterThan(20);
 	for (const file of pageFiles) {
 		const [br, gzip, plain] = [bytesOf(file, 'br'), bytesOf(file, 'gzip'), bytesOf(file, undefined)];

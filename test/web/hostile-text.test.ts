@@ -487,7 +487,7 @@ async function checkEverything({
 	return all + stream;
 }
 
-test('hostile text in any field of any record is harmless in every answer', async () => {
+test('hostile text in any field of any record is harmless in every answer of the server', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(hostile, {minLength: 3, maxLength: 8}), async (texts) => {
 			let index = 0;
@@ -507,7 +507,7 @@ test('hostile text in any field of any record is harmless in every answer', asyn
 	);
 });
 
-test('hostile fields arrive sanitized', async () => {
+test('every hostile field arrives sanitized in an answer of the server', async () => {
 	const served = await serve((field) => `\u{202E}the ${field}\u{9B}31m`);
 	onTestFinished(served.close);
 	const all = await checkEverything(served);

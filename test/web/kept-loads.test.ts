@@ -9,7 +9,7 @@ const busy = (percent: number) => observationOf([{...idleReading(0), utilization
 const keptAt = (time: number, percent: number) =>
 	decodeHour(hourOf(minuteOf(time)), encodeMinute(withScan(undefined, busy(percent), time).underWay!), minuteOf(time));
 
-test('stored means fill the time before the server, and the rest is unknown', () => {
+test('a chart uses stored means for the time before the server started, and is blank elsewhere', () => {
 	const now = startTime - (startTime % 3600);
 	const recorder = createUtilizationRecorder();
 	for (let second = 0; second < 600; second += 10) {
@@ -35,7 +35,7 @@ test('stored means fill the time before the server, and the rest is unknown', ()
 	expect(recorder.last(60, {gpu: 0}).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
 });
 
-test('at most the requested number of points is returned, each a mean of its period', () => {
+test('a chart has at most the requested number of points, each a mean of its period', () => {
 	const recorder = createUtilizationRecorder();
 	const begun = startTime - (startTime % 3600);
 	for (let step = 0; step < 60; step++) {
@@ -54,7 +54,7 @@ test('at most the requested number of points is returned, each a mean of its per
 	expect(recorder.last(10, {gpu: 0, points: 1}).gpus['0']!.utilization).toEqual([40]);
 });
 
-test("the minute of the server's start combines the stored mean and the server's samples", () => {
+test("a chart combines the stored mean and the server's samples in the minute in which the server started", () => {
 	const minute = startTime - (startTime % 3600);
 	const recorder = createUtilizationRecorder();
 	for (let second = 52; second < 120; second += 2) {

@@ -11,7 +11,7 @@ const password = 'correct-horse-battery-staple';
 const soonMs = 4000;
 const redis = redisOfFile({settings: ['--requirepass', password], isDurable: true});
 
-test('a port in use is an error with a hint', async () => {
+test('web on a port that is in use exits with an error and a hint', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box);
 	onTestFinished(async () => {
@@ -24,20 +24,17 @@ test('a port in use is an error with a hint', async () => {
 	});
 });
 
-test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
-	'%s ends the server immediately, even with open streams',
-	async (signal) => {
-		const box = await freshEmbeddedBox(1);
-		const web = await startWeb(box);
-		const streams = [listenTo(web.port), listenTo(web.port)];
-		await eventually(() => streams.every(({messages}) => messages.length > 0));
-		const {end, ms} = await web.end(signal);
-		expect(end).toBe(0);
-		expect(ms).toBeLessThan(soonMs);
-		await Promise.all(streams.map(async ({closed}) => closed));
-		expect(web.stderr()).toBe('');
-	},
-);
+test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))('%s ends web at once, even with open streams', async (signal) => {
+	const box = await freshEmbeddedBox(1);
+	const web = await startWeb(box);
+	const streams = [listenTo(web.port), listenTo(web.port)];
+	await eventually(() => streams.every(({messages}) => messages.length > 0));
+	const {end, ms} = await web.end(signal);
+	expect(end).toBe(0);
+	expect(ms).toBeLessThan(soonMs);
+	await Promise.all(streams.map(async ({closed}) => closed));
+	expect(web.stderr()).toBe('');
+});
 
 test('web --demo needs no pool and stores nothing', async () => {
 	const box = createBox(withoutRedis);
@@ -49,14 +46,14 @@ test('web --demo needs no pool and stores nothing', async () => {
 	expect(after.exitCode).toBe(4);
 });
 
-test('a server open to the network prints a warning', async () => {
+test('web warns if it is open to the network', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box, ['--host', '0.0.0.0']);
 	await eventually(() => web.stderr().includes('Everyone who can reach this machine can view it'));
 	await web.end('SIGTERM');
 });
 
-test('without Redis the server reports since when, and recovers by itself', async () => {
+test('web reports since when Redis is down, and recovers by itself', async () => {
 	const credentials = {CANHAZGPU_REDIS_PASSWORD: password};
 	const made = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port), ...credentials});
 	onTestFinished(made.remove);
@@ -99,7 +96,7 @@ test('without Redis the server reports since when, and recovers by itself', asyn
 	expect((await web.end('SIGTERM')).ms).toBeLessThan(soonMs);
 });
 
-test('the server ends immediately while Redis is away', async () => {
+test('web ends at once on SIGTERM while Redis is down', async () => {
 	const box = await createRedisBoxWithPassword();
 	const web = await startWeb(box);
 	await redis.kill();

@@ -21,7 +21,7 @@ hidden: [{gpu: 2}]
 mig: [{gpu: 6, profiles: [3g.40gb, 1g.10gb]}]
 `;
 
-test('metrics name unreserved users and squatters, and distinguish drained, broken and MIG GPUs and ways to end', async () => {
+test('metrics name unreserved users and squatters, and distinguish drained, broken and MIG GPUs and how leases ended', async () => {
 	const box = await createEmbeddedBox(7);
 	onTestFinished(box.remove);
 	const file = path.join(box.home, 'scenario.yaml');
@@ -76,7 +76,7 @@ test('metrics name unreserved users and squatters, and distinguish drained, brok
 	expect(lines.filter((line) => line.startsWith('canhazgpu_build_info{version="'))).toHaveLength(1);
 });
 
-slowTest('a wait in the queue is recorded when it ends', async () => {
+slowTest('metrics record a wait in the queue when it ends', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(box.remove);
 	const web = await startWeb(box);
@@ -102,7 +102,7 @@ slowTest('a wait in the queue is recorded when it ends', async () => {
 	expect(await figure('grant_wait_seconds_sum')).toBeGreaterThan(1);
 });
 
-test('metrics of shares have their requested and used memory, start, and time of overuse', async () => {
+test('metrics of shares include requested and used memory, start and duration of overuse', async () => {
 	const world = await createLiveWorld(2);
 	world.see(() =>
 		observationOf([

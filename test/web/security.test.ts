@@ -26,7 +26,7 @@ afterAll(async () => {
 const statusFor = async (host: string): Promise<number> =>
 	(await ask(web.port, '/api/status', {headers: {host}})).status;
 
-test('only own host names are answered (DNS rebinding)', async () => {
+test('the server answers only requests for its own host names, against DNS rebinding', async () => {
 	for (const ours of [
 		'localhost',
 		'LOCALHOST:8080',
@@ -67,27 +67,30 @@ test('only own host names are answered (DNS rebinding)', async () => {
 	expect(absolute.answer).toMatch(/^HTTP\/1\.1 4\d\d /v);
 });
 
-test('hostnameOf parses the Host header', () => {
+test('hostnameOf returns the host of a Host header, and undefined for an invalid one', () => {
 	expect(hostnameOf('Box:80')).toBe('box');
 	expect(hostnameOf('[::1]:80')).toBe('::1');
 	expect(hostnameOf('box:80:80')).toBeUndefined();
 	expect(hostnameOf(undefined)).toBeUndefined();
 });
 
-test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])('%s is refused', async (method) => {
-	for (const path of ['/', '/api/status', '/nowhere']) {
-		const {status, headers} = await ask(web.port, path, {method});
-		expect([path, status, headers.allow]).toEqual([path, 405, 'GET, HEAD']);
-	}
-});
+test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])(
+	'the server refuses the method %s',
+	async (method) => {
+		for (const path of ['/', '/api/status', '/nowhere']) {
+			const {status, headers} = await ask(web.port, path, {method});
+			expect([path, status, headers.allow]).toEqual([path, 405, 'GET, HEAD']);
+		}
+	},
+);
 
-test('CONNECT and protocol upgrades are refused', async () => {
+test('the server refuses CONNECT and protocol upgrades', async () => {
 	expect((await rawExchange(web.port, 'CONNECT evil.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n')).answer).toBe('');
 	const upgrade = 'GET /api/events HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
 	expect((await rawExchange(web.port, upgrade)).answer).toBe('');
 });
 
-test('no other origin gets data, and the page runs only its own files', async () => {
+test("the headers of every answer keep data from other origins and allow only the page's own files", async () => {
 	for (const path of [
 		'/',
 		'/icon.svg',
@@ -124,12 +127,12 @@ test('no other origin gets data, and the page runs only its own files', async ()
 	}
 });
 
-test('another page cannot access the window, in browsers that support this', async () => {
+test('the page is isolated from windows of other pages, in browsers that support this', async () => {
 	const {headers} = await ask(web.port, '/', {headers: {'sec-fetch-site': 'none'}});
 	expect(headers['cross-origin-opener-policy']).toBe('same-origin');
 });
 
-test("requests of other sites' pages are refused, but links are followed", async () => {
+test('the server refuses requests by pages of other sites, but not their links', async () => {
 	const statusOf = async (path: string, site: string, mode: string, dest: string): Promise<number> => {
 		const headers = {'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest};
 		return (await ask(web.port, path, {headers})).status;
@@ -165,7 +168,7 @@ test('the page has no inline script or style, and loads nothing from elsewhere',
 	}
 });
 
-test('files with a hash in their address are cached, and the page is revalidated', async () => {
+test('files with a hash in their address are cached for a year, and the page is revalidated', async () => {
 	const {headers, body} = await ask(web.port, '/');
 	expect(headers['cache-control']).toBe('no-cache');
 	for (const path of pathsIn(body)) {
@@ -184,7 +187,7 @@ const lateParts = (script: string): readonly string[] =>
 		.map((match) => match.groups!['name']!)
 		.toArray();
 
-test('the page is small with few requests, and other views and charts are separate files', async () => {
+test('the page loads with few small requests, and loads other views and charts separately', async () => {
 	const {body: html} = await ask(web.port, '/');
 	const paths = ['/', ...pathsIn(html)];
 	expect(paths.length).toBeLessThanOrEqual(5);
@@ -219,7 +222,7 @@ test('the page is small with few requests, and other views and charts are separa
 	expect(body + script).not.toContain('uplot');
 });
 
-test('paths outside of the tree and unknown paths are not found', async () => {
+test('the server answers 404 for unknown paths and paths outside of its tree', async () => {
 	const script = await scriptOf(web.port);
 	for (const path of [
 		'/..%2f..%2fetc/passwd',
@@ -250,7 +253,7 @@ test('paths outside of the tree and unknown paths are not found', async () => {
 	expect((await ask(web.port, script.replace('/page/', '/page\\'))).status).toBe(400);
 });
 
-test('requests that are too large are refused', async () => {
+test('the server refuses requests that are too large', async () => {
 	const long = await ask(web.port, `/api/status?x=${'a'.repeat(20_000)}`).catch((error: unknown) => ({
 		status: String(error),
 	}));
@@ -268,7 +271,7 @@ test('requests that are too large are refused', async () => {
 	expect(await statusFor('localhost')).toBe(200);
 });
 
-describe('a separate server', () => {
+describe('startServer', () => {
 	const serve = async (limits: Parameters<typeof startServer>[2]) => {
 		const routes = new Hono<Bindings>();
 		routes.get('/', (context) => context.text('hello'));
@@ -277,7 +280,7 @@ describe('a separate server', () => {
 		return server;
 	};
 
-	test('a slow request is disconnected', async () => {
+	test('disconnects a client with a slow request', async () => {
 		const {port} = await serve({headersMs: 200});
 		const dribble = await rawExchange(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
 		expect(dribble.answer).toMatch(/^HTTP\/1\.1 408 /v);
@@ -286,7 +289,7 @@ describe('a separate server', () => {
 		expect(silent.ms).toBeLessThan(5000);
 	});
 
-	test('the number of connections is limited, and a closed one makes room', async () => {
+	test('limits the number of connections, and accepts another when one is closed', async () => {
 		const {port} = await serve({mostConnections: 3});
 		const sockets = await Promise.all(
 			[1, 2, 3].map(async () => {
@@ -307,7 +310,7 @@ describe('a separate server', () => {
 		await expect.poll(async () => (await ask(port, '/').catch(() => undefined))?.body).toBe('hello');
 	});
 
-	test('an unusable address is an error', async () => {
+	test('fails for an address that is in use or not of this machine', async () => {
 		const {port} = await serve({});
 		await expect(startServer({host: '127.0.0.1', port}, Promise.resolve(new Hono<Bindings>()))).rejects.toThrow(
 			CanhazgpuError,

@@ -95,7 +95,7 @@ function answersOf(child: ChildProcess): () => readonly string[] {
 }
 
 test.skipIf(!isRoot)(
-	"an account with all streams loses some to another, and takes none of the other's (needs root)",
+	'an account that has all streams loses some to another account, and cannot take them back (needs root)',
 	async () => {
 		const {streams, refused, port} = await serveStreams(20);
 		const greedy = answersOf(callAs(65_001, port, 30));
@@ -118,34 +118,37 @@ test.skipIf(!isRoot)(
 	},
 );
 
-test.skipIf(!isRoot)('an account with all idle connections loses some to another (needs root)', async () => {
-	const routes = new Hono<Bindings>();
-	routes.get('/', (context) => context.text('hello'));
-	const limits = {mostConnections: 20, headersMs: 30_000};
-	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
-	onTestFinished(async () => server.close());
-	const {port} = server;
-	const script = 'for number in $(seq 530); do exec {connection}<>"/dev/tcp/127.0.0.1/$1"; done; echo open; sleep 60';
-	const greedy = spawn('bash', ['-c', script, 'bash', String(port)], {
-		uid: 65_001,
-		gid: 65_001,
-		cwd: '/',
-		stdio: ['ignore', 'pipe', 'ignore'],
-		detached: true,
-	});
-	onTestFinished(() => {
-		process.kill(-greedy.pid!, 'SIGKILL');
-	});
-	const lines = answersOf(greedy);
-	await eventually(() => lines().includes('open'));
-	const kept = answersOf(callAs(65_002, port, 10));
-	const began = performance.now();
-	await eventually(() => kept().length === 10);
-	expect(performance.now() - began).toBeLessThan(5000);
-	expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
-});
+test.skipIf(!isRoot)(
+	'an account that has all idle connections loses some to another account (needs root)',
+	async () => {
+		const routes = new Hono<Bindings>();
+		routes.get('/', (context) => context.text('hello'));
+		const limits = {mostConnections: 20, headersMs: 30_000};
+		const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
+		onTestFinished(async () => server.close());
+		const {port} = server;
+		const script = 'for number in $(seq 530); do exec {connection}<>"/dev/tcp/127.0.0.1/$1"; done; echo open; sleep 60';
+		const greedy = spawn('bash', ['-c', script, 'bash', String(port)], {
+			uid: 65_001,
+			gid: 65_001,
+			cwd: '/',
+			stdio: ['ignore', 'pipe', 'ignore'],
+			detached: true,
+		});
+		onTestFinished(() => {
+			process.kill(-greedy.pid!, 'SIGKILL');
+		});
+		const lines = answersOf(greedy);
+		await eventually(() => lines().includes('open'));
+		const kept = answersOf(callAs(65_002, port, 10));
+		const began = performance.now();
+		await eventually(() => kept().length === 10);
+		expect(performance.now() - began).toBeLessThan(5000);
+		expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
+	},
+);
 
-test('an account with several addresses of its machine is one caller', async () => {
+test('streams from several addresses of this machine count for one account', async () => {
 	const {streams, refused, port} = await serveStreams(4, '0.0.0.0');
 	const open = async (localAddress: string): Promise<Socket> => {
 		const socket = connect({port, host: '127.0.0.1', localAddress});
@@ -169,7 +172,7 @@ test('an account with several addresses of its machine is one caller', async () 
 	expect([streams.count(), refused.length, own.filter(({destroyed}) => destroyed).length]).toEqual([4, 1, 0]);
 });
 
-slowTest('refusing a stream is cheap, however many are open', async () => {
+slowTest('refusing a stream costs little processor time, however many streams are open', async () => {
 	const {streams, refused, port} = await serveStreams(600);
 	const sockets: Socket[] = [];
 	onTestFinished(() => {
@@ -224,12 +227,12 @@ test.each([
 	['192.168.1.7', 0xc0_01, '192.168.1.5', '192.168.1.7'],
 	['2001:db8::1:2:3', 1, '2001:db8::9', '2001:db8:0:0::/64'],
 	['2001:db8:0:0:ffff:ffff:ffff:ffff', 1, '2001:db8::9', '2001:db8:0:0::/64'],
-])('%s port %i to %s is %s', (remoteAddress, remotePort, localAddress, caller) => {
+])('callersOf identifies %s port %i to %s as %s', (remoteAddress, remotePort, localAddress, caller) => {
 	const connection = {remoteAddress, remotePort, localAddress, localPort: 8080};
 	expect(callersOf([connection], (file) => tables[file]!)).toEqual([caller]);
 });
 
-test('callers that are gone or cannot be looked up are counted by address', () => {
+test('callersOf identifies closed and unreadable connections by address', () => {
 	const unreadable = (): string => {
 		throw new Error('EACCES');
 	};

@@ -39,7 +39,7 @@ async function livePicture(): Promise<{liveView: LiveView; world: Awaited<Return
 	return {liveView, world};
 }
 
-test('simultaneous requests share one scan, and each sees earlier commits', async () => {
+test('simultaneous requests for fresh values share one scan, and see all earlier commits', async () => {
 	const {liveView, world} = await livePicture();
 	const before = world.scans();
 	await Promise.all(Array.from({length: 50}, async () => liveView.fresh()));
@@ -49,7 +49,7 @@ test('simultaneous requests share one scan, and each sees earlier commits', asyn
 	expect(rows.map(({state}) => state)).toContain('in-use');
 });
 
-test('a read is shared by the requests made before it began', async () => {
+test('createNextRead shares a read among the requests made before it began', async () => {
 	let reads = 0;
 	const finish: Array<() => void> = [];
 	const next = createNextRead(async () => {
@@ -68,7 +68,7 @@ test('a read is shared by the requests made before it began', async () => {
 	expect([await first, ...(await Promise.all(others))]).toEqual([1, 2, 2, 2]);
 });
 
-test('a failed scan keeps the values, and is reported', async () => {
+test('a failed scan keeps the last values and is reported', async () => {
 	const {liveView, world} = await livePicture();
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi hangs'}}));
 	const unwatch = liveView.watch();
@@ -82,7 +82,7 @@ test('a failed scan keeps the values, and is reported', async () => {
 	unwatch();
 });
 
-test('a client that does not read is dropped without delaying others, and streams are limited', async () => {
+test('a client that does not read its stream is dropped without delaying others, and the number of streams is limited', async () => {
 	const {liveView} = await livePicture();
 	const [row] = liveView.current().rows;
 	let changed: Parameters<LiveView['subscribe']>[0] = () => undefined;
@@ -172,7 +172,7 @@ async function serve(streams: ReturnType<typeof createStreams>) {
 	};
 }
 
-test('a client that connects after a long quiet time gets the current time', async () => {
+test('a client that connects after a long quiet time receives the current time', async () => {
 	const world = await createLiveWorld(2);
 	let laterMs = 0;
 	const monotonicMs = () => world.clock.monotonicMs() + laterMs;
@@ -192,7 +192,7 @@ test('a client that connects after a long quiet time gets the current time', asy
 	expect((await toldMs()) - first).toBeGreaterThanOrEqual(laterMs);
 });
 
-test('each stream message has a unique id, including hosts, except heartbeats', async () => {
+test('each message on a stream has a unique id, also messages of hosts, except heartbeats', async () => {
 	const {liveView, world} = await livePicture();
 	let answered: Parameters<RemoteHosts['subscribe']>[0] = () => undefined;
 	const hosts: Pick<RemoteHosts, 'known' | 'subscribe'> = {
@@ -221,7 +221,7 @@ test('each stream message has a unique id, including hosts, except heartbeats', 
 	expect([...new Set(ids)].toSorted((a, b) => a - b)).toEqual(ids);
 });
 
-test('simultaneous requests share one report', async () => {
+test('simultaneous requests for the same report share one report', async () => {
 	let made = 0;
 	let nowMs = 0;
 	const reports = createReports(
@@ -245,7 +245,7 @@ test('simultaneous requests share one report', async () => {
 	expect(made).toBe(4);
 });
 
-test('different reports are made one at a time, are limited, and are not kept', async () => {
+test('different reports are made one at a time, are limited in number and are not kept', async () => {
 	let making = 0;
 	let mostMaking = 0;
 	const reports = createReports(
@@ -271,7 +271,7 @@ test('different reports are made one at a time, are limited, and are not kept', 
 	expect(await reports({days: 19, by: 'user'})).toEqual({days: 19});
 });
 
-test('recorded utilization has ten-second means, gaps, and at most six hours', () => {
+test('the utilization recorder returns ten-second means with gaps, for at most six hours', () => {
 	const use = createUtilizationRecorder();
 	const at = (now: number, utilizationPercent: number | undefined) => {
 		use.add({now, lastScan: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}])});
@@ -307,6 +307,6 @@ test.each([
 	['localhost-2', false],
 	['127.example.org', false],
 	['1271.example.org', false],
-])('whether %s is a local address: %s', (host, isAlone) => {
+])('isLoopback of %s is %s', (host, isAlone) => {
 	expect(isLoopback(host)).toBe(isAlone);
 });

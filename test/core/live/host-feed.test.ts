@@ -60,7 +60,7 @@ function start() {
 	return {feed, clock, opened, asked, host: (name: string) => connections.get(name)!};
 }
 
-test('each host has one connection, whose last answer is available at once', async () => {
+test('the host feed keeps one connection to each host and answers from it at once', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const [first, second] = [hosts.ask('a'), hosts.ask('a')];
 	host('a').onValue('one');
@@ -76,7 +76,7 @@ test('each host has one connection, whose last answer is available at once', asy
 	expect(opened).toEqual(['a']);
 });
 
-test('the feed reports at once which host has a new answer, goes silent or ends', async () => {
+test('the host feed reports at once which host has a new answer, goes silent or disconnects', async () => {
 	const {feed: hosts, clock, host} = start();
 	const asking = [hosts.ask('a'), hosts.ask('b')];
 	host('a').onValue('one');
@@ -92,7 +92,7 @@ test('the feed reports at once which host has a new answer, goes silent or ends'
 	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
 });
 
-test('a connection that nobody reads is closed, and opened again on demand', async () => {
+test('the host feed closes a connection that nobody reads, and opens it again on demand', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -110,7 +110,7 @@ test('a connection that nobody reads is closed, and opened again on demand', asy
 	expect(opened).toEqual(['a', 'a']);
 });
 
-test('a host that goes silent is an error, is disconnected, and is tried again after a while', async () => {
+test('the host feed disconnects a host that goes silent, reports an error, and tries again after a while', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
 	host('a').onValue('one');
@@ -130,7 +130,7 @@ test('a host that goes silent is an error, is disconnected, and is tried again a
 	expect(await again).toBe('back');
 });
 
-test('a host that never answers is an error within 15 s, and one that refuses is an error at once', async () => {
+test('the host feed reports an error within 15 s for a host that never answers, and at once for one that refuses', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const silent = hosts.ask('silent');
 	const outcome = expect(silent).rejects.toThrow('silent: no answer within 15 s');
@@ -144,7 +144,7 @@ test('a host that never answers is an error within 15 s, and one that refuses is
 	expect(opened).toEqual(['silent', 'refusing']);
 });
 
-test('a host of an older version is polled, and probed again when it may have been updated', async () => {
+test('the host feed polls a host of an older version, and tries the stream again later', async () => {
 	const {feed: hosts, clock, opened, asked, host} = start();
 	const first = hosts.ask('old');
 	host('old').end();

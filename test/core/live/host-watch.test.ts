@@ -48,7 +48,7 @@ function start() {
 	};
 }
 
-test('an answer keeps its age when the host repeats it', async () => {
+test('the host watch keeps the age of an answer that the host repeats', async () => {
 	const {watch: hosts, clock, subscribe, becomes} = start();
 	const beganMs = clock.monotonicMs();
 	subscribe();
@@ -65,7 +65,7 @@ test('an answer keeps its age when the host repeats it', async () => {
 	expect(hosts.known()[0]!.answeredMs).toBeGreaterThan(failing!.answeredMs);
 });
 
-test('a host with news is asked at once, and only while somebody subscribes', async () => {
+test('the host watch asks a host with news at once, but only while somebody subscribes', async () => {
 	const {watch: hosts, clock, published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);

@@ -34,7 +34,7 @@ const reserveOne = async (world: LiveWorld, name: string) =>
 
 const kindsOf = (events: readonly AuditEntry[]) => events.map(({kind}) => kind);
 
-test('a new reservation appears in the rows and the events, and triggers a scan at once', async () => {
+test('the live view shows a new reservation in rows and events, and scans at once', async () => {
 	const world = await createLiveWorld(2);
 	const {view} = follow(world, {intervals: {watchedMs: 60_000, unwatchedMs: 60_000}});
 	await eventually(() => view.current().rows.length === 2 && world.scans() === 1);
@@ -45,7 +45,7 @@ test('a new reservation appears in the rows and the events, and triggers a scan 
 	expect(view.counts.get('granted')).toBe(1);
 });
 
-test('a store that comes back with another past replaces the shown events', async () => {
+test('the live view replaces its events when the store comes back with another history', async () => {
 	const world = await createLiveWorld(2);
 	let listener: StoreListener | undefined;
 	let entries: readonly AuditEntry[] = [{id: '5', time: 5, kind: 'granted', account: 'alice', gpus: [0]}];
@@ -79,7 +79,7 @@ test('a store that comes back with another past replaces the shown events', asyn
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('a store that does not answer counts as lost five seconds after the request, and as back with its next answer', async () => {
+test('the live view reports the store as lost after five seconds without an answer, and as back with the next answer', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	const hanging = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ test('a store that does not answer counts as lost five seconds after the request
 	expect(view.current().lost).toBeUndefined();
 });
 
-test('the age of values counts from the start of a failed request, not from its error', async () => {
+test('the live view measures the age of values from the start of a failed request, not from its error', async () => {
 	const clock = createVirtualClock();
 	const world = await createLiveWorld(2);
 	let isAway = false;
@@ -135,7 +135,7 @@ test('the age of values counts from the start of a failed request, not from its 
 	expect(now - lost!.since).toBeCloseTo(3);
 });
 
-test('an unreadable audit log is reported, and everything else still works', async () => {
+test('the live view reports an unreadable audit log, and still shows everything else', async () => {
 	const world = await createLiveWorld(2);
 	let isBroken = true;
 	const store = {
@@ -156,7 +156,7 @@ test('an unreadable audit log is reported, and everything else still works', asy
 	await eventually(() => view.current().eventsProblem === undefined);
 });
 
-test('a new alert is recorded in the audit log, but not by a read-only view', async () => {
+test('the live view records a new alert in the audit log, unless it is read-only', async () => {
 	for (const recordsAlerts of [true, false]) {
 		const world = await createLiveWorld(2);
 		const {view} = follow(world, {recordsAlerts, intervals: {watchedMs: 10, unwatchedMs: 10}});
@@ -175,7 +175,7 @@ test('a new alert is recorded in the audit log, but not by a read-only view', as
 	}
 });
 
-test('a stopped view neither scans nor reads', async () => {
+test('a stopped live view neither scans nor reads', async () => {
 	const world = await createLiveWorld(1);
 	const counts = {reads: 0, scans: 0};
 	const store = {

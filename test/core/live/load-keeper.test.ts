@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('a recorded night reads back the same, with blanks where nobody scanned, also when it is read in parts', async () => {
+test('recorded loads of a night are read back unchanged, in one part or several, with blanks for times without scans', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);
@@ -50,7 +50,7 @@ test('a recorded night reads back the same, with blanks where nobody scanned, al
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test("the monitor's own readings continue the recorded minutes", async () => {
+test("the monitor's own readings continue the minutes recorded in the store", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);
@@ -69,7 +69,7 @@ test("the monitor's own readings continue the recorded minutes", async () => {
 	expect(series.map((value) => value?.toFixed(2))).toEqual([undefined, '0.20', '0.20', '0.80']);
 });
 
-test('the viewer that scans writes every minute including the last, and other viewers write nothing', async () => {
+test('the viewer that scans records every minute including the last, and other viewers record nothing', async () => {
 	const world = await createLiveWorld(2);
 	const gpus = {
 		...world.gpus,
@@ -98,7 +98,7 @@ test('the viewer that scans writes every minute including the last, and other vi
 	}
 });
 
-test('a store that rejects a minute delays nobody, and the next minute is written', async () => {
+test('a store that rejects a recorded minute delays nobody, and the next minute is recorded', async () => {
 	const store = createMemoryStore();
 	let isFull = true;
 	const keeper = createLoadKeeper({
@@ -120,7 +120,7 @@ test('a store that rejects a minute delays nobody, and the next minute is writte
 	expect((await readPast({store}, {now: startTime + 120, seconds: 3600})).minutes).toHaveLength(1);
 });
 
-test('an invalid hour is shown as blank', async () => {
+test('an invalid hour in the load history is shown as blank', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	for (const second of [0, 60, 3600, 3660]) {

@@ -19,7 +19,7 @@ const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | 
 	return history;
 };
 
-test('a series reaches back to the first scan in bounded memory, and its mean is the mean of the scans', () => {
+test('a process series reaches back to the first scan in bounded memory, and keeps the mean of the scans', () => {
 	fc.assert(
 		fc.property(
 			fc.integer({min: 1, max: 1200}),
@@ -44,13 +44,13 @@ test('a series reaches back to the first scan in bounded memory, and its mean is
 	);
 });
 
-test('a rise keeps its place when the series gets coarser', () => {
+test('a process series keeps the position of a rise when it gets coarser', () => {
 	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });
 
-test('unseen times are blank, one missed scan is bridged, and an unknown reading does not count as zero', () => {
+test('a process series is blank for unseen times, bridges one missed scan, and never reads unknown as zero', () => {
 	const seen = historyOf([
 		[0, 0.2],
 		[2000, 0.2],
@@ -65,7 +65,7 @@ test('unseen times are blank, one missed scan is bridged, and an unknown reading
 	expect(processSeriesOf(seen, 'b', 10)).toBeUndefined();
 });
 
-test('an ended process is forgotten after a while, as are readings of a clock that was set back', () => {
+test('recordedProcesses forgets ended processes after a while, and readings from before the clock was set back', () => {
 	const history = historyOf([[0, 1]]);
 	const others = (atMs: number): ProcessHistory => recordedProcesses(history, new Map([['b', {}]]), atMs);
 	expect(others(60_000).series.keys().toArray()).toEqual(['a', 'b']);

@@ -296,7 +296,7 @@ async function play(rounds: readonly Round[], last: readonly Step[]): Promise<vo
 	await checkHistory(all.world);
 }
 
-test('in random histories each GPU has one holder, records are unique, the queue keeps its order, and later grants stay', async () => {
+test('restoring a store that loses data keeps one holder per GPU, unique records, the queue order and later grants', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),
@@ -307,7 +307,7 @@ test('in random histories each GPU has one holder, records are unique, the queue
 	);
 });
 
-test('an ended lease is not restored in place of the lease before it', async () => {
+test('restoring a lost store does not put an ended lease in place of the lease before it', async () => {
 	const round = (...steps: readonly Step[]): Round => ({steps, isEmpty: false});
 	await play(
 		[
@@ -324,7 +324,7 @@ test('an ended lease is not restored in place of the lease before it', async () 
 	);
 });
 
-test('the first reads after a crash restore everything that the newest reader knew', async () => {
+test('the first reads after a crash restore everything that the most recent reader knew', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			anySteps,

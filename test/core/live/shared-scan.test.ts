@@ -58,7 +58,7 @@ const idle = [{lease: 'lease-1', index: 3, uuid: 'GPU-3', seconds: 21_600.5, unt
 
 const roundTrip = (observation: Observation) => decodeSharedScan(encodeSharedScan(observation)!);
 
-test('other viewers see exactly the posted scan', () => {
+test('a posted scan is decoded by other viewers unchanged', () => {
 	const {takenAtMs, ...shared} = observationOf([full, idleReading(0)], {
 		driverVersion: '590.48',
 		warnings: ['a warning'],
@@ -67,13 +67,13 @@ test('other viewers see exactly the posted scan', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test('other viewers see a failure, and a GPU whose processes are unknown', () => {
+test('a posted scan keeps a failure, and unknown processes of a GPU', () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();
 });
 
-test('long command lines are cut, or left out if needed, so that a scan is never too long to be read', () => {
+test('a posted scan with long command lines is cut to a length that other viewers can read', () => {
 	const processes = (count: number, length: number) =>
 		Array.from({length: count}, (_, pid) => ({pid, commandLine: 'x'.repeat(length), ancestors: ['y'.repeat(length)]}));
 	const some = roundTrip(observationOf([{...idleReading(0), processes: processes(100, 5000)}]));
@@ -95,13 +95,13 @@ const withScan = (changes: Posted): string => JSON.stringify({...good, scan: {..
 const withGpu = (changes: Posted): string => withScan({gpus: [{...good.scan.gpus[0], ...changes}]});
 
 test.each([
-	['nothing', ''],
-	['no JSON', '{'],
-	['a list', '[]'],
-	['null', 'null'],
+	['empty text', ''],
+	['invalid JSON', '{'],
+	['a list in place of an object', '[]'],
+	['null in place of an object', 'null'],
 	['another version', goodText.replace('"version":1', '"version":2')],
 	['no GPUs', withScan({gpus: undefined})],
-	['a provider that is none', withScan({provider: 'nobody'})],
+	['an unknown provider', withScan({provider: 'nobody'})],
 	['a GPU twice', withScan({gpus: [...good.scan.gpus, ...good.scan.gpus]})],
 	['more GPUs than a box holds', withScan({gpus: Array.from({length: 1025}, (_, index) => ({index, unknown: {}}))})],
 	['an index below zero', withGpu({index: -1})],
@@ -115,13 +115,13 @@ test.each([
 	['a process that began at a time that no date has', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
 	['idleness up to a time that no date has', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
 	['1e999', goodText.replace('"powerWatts":540.5', '"powerWatts":1e999')],
-])('%s is not a valid scan', (_, posted) => {
+])('decodeSharedScan rejects a scan with %s', (_, posted) => {
 	expect(decodeSharedScan(goodText)).toBeDefined();
 	expect(posted).not.toBe(goodText);
 	expect(decodeSharedScan(posted)).toBeUndefined();
 });
 
-test('fields of a later version are dropped, and names cannot reach a prototype', () => {
+test('decodeSharedScan drops fields of a later version and never changes a prototype', () => {
 	const posted = goodText
 		.replace('"uuid":"GPU-3"', '"uuid":"GPU-3","later":{"a":1},"__proto__":{"polluted":1}')
 		.replace('"fanPercent":"[N/A]"', '"__proto__":"x"');
@@ -131,7 +131,7 @@ test('fields of a later version are dropped, and names cannot reach a prototype'
 	expect(Object.prototype).not.toHaveProperty('polluted');
 });
 
-test('decoding never throws for any text', () => {
+test('decodeSharedScan never throws', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(

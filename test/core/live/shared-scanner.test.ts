@@ -50,7 +50,7 @@ async function scanTimes(provider: GpuProvider, times: number): Promise<readonly
 
 const failWith = new CanhazgpuError('store-unreachable', 'away');
 
-test('ten viewers cost one scan per interval and see the same scan', async () => {
+test('ten viewers share one scan per interval', async () => {
 	const world = await createLiveWorld(2);
 	let scan = 0;
 	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
@@ -66,7 +66,7 @@ test('ten viewers cost one scan per interval and see the same scan', async () =>
 	}
 });
 
-test('a shared scan keeps its age for viewers that did not take it', async () => {
+test('a shared scan keeps its age for other viewers', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	await sleep(60);
@@ -75,7 +75,7 @@ test('a shared scan keeps its age for viewers that did not take it', async () =>
 	expect(world.clock.monotonicMs() - takenAtMs).toBeGreaterThanOrEqual(55);
 });
 
-test('a failed scan is shared too', async () => {
+test('viewers share a failed scan', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([], {failure: {message: 'GPU is lost'}}));
 	await watch(world).observe();
@@ -83,7 +83,7 @@ test('a failed scan is shared too', async () => {
 	expect(world.scans()).toBe(1);
 });
 
-test('another viewer takes over within seconds after the scanner was killed', async () => {
+test('another viewer scans within seconds after the scanning viewer was killed', async () => {
 	const world = await createLiveWorld(1);
 	// A viewer that got the role and was killed.
 	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
@@ -94,7 +94,7 @@ test('another viewer takes over within seconds after the scanner was killed', as
 	expect(world.scans()).toBe(2);
 });
 
-test('closing the scanner releases what it kept open, and another viewer scans at once', async () => {
+test('closing the scanning viewer releases its resources, and another viewer scans at once', async () => {
 	const world = await createLiveWorld(1);
 	let open = 0;
 	const counted = {opened: () => open++, closed: () => open--};
@@ -146,7 +146,7 @@ test('a viewer that is closed while it asks for the role never scans', async () 
 	expect({opened, scans: world.scans()}).toEqual({opened: 0, scans: 0});
 });
 
-slowTest('a scanner that pauses gives up the role', async () => {
+slowTest('a scanning viewer that pauses gives up the role', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	const other = watch(world.as(2));
@@ -157,7 +157,7 @@ slowTest('a scanner that pauses gives up the role', async () => {
 	});
 });
 
-test('a viewer with a shorter interval scans for those with longer ones', async () => {
+test('the viewer with the shortest interval scans for all viewers', async () => {
 	const world = await createLiveWorld(1);
 	const slow = watch(world, {intervalMs: 60_000});
 	await slow.observe();
@@ -166,7 +166,7 @@ test('a viewer with a shorter interval scans for those with longer ones', async 
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
 
-test('without a store each viewer scans by itself, and scans are shared again once the store is back', async () => {
+test('viewers scan separately while the store is down, and share scans again when it is back', async () => {
 	const live = await createLiveWorld(1);
 	let isAway = true;
 	const store = {
@@ -198,7 +198,7 @@ test('without a store each viewer scans by itself, and scans are shared again on
 });
 
 test.each(['', 'garbage', '{"version":1,"scan":{}}'])(
-	'what makes no sense in its place is scanned away: %j',
+	'viewers replace an invalid shared scan with a new one: %j',
 	async (text) => {
 		const world = await createLiveWorld(1);
 		world.memory.scans.spoil(text);
@@ -208,7 +208,7 @@ test.each(['', 'garbage', '{"version":1,"scan":{}}'])(
 	},
 );
 
-test('viewers share no scans with the pool of another machine', async () => {
+test('a viewer shares no scans with the pool of another machine', async () => {
 	const world = await createLiveWorld(1);
 	const stranger = watch({...world, host: {...world.host, machineId: 'elsewhere', bootId: 'other'}});
 	await stranger.observe();
@@ -216,7 +216,7 @@ test('viewers share no scans with the pool of another machine', async () => {
 	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
 });
 
-test('a process that grants GPUs scans for itself, so a forged scan in the store grants nothing', async () => {
+test('a process that grants GPUs takes its own scan, so a forged scan in the store grants nothing', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
 	const watched = watch(world);
@@ -229,7 +229,7 @@ test('a process that grants GPUs scans for itself, so a forged scan in the store
 	});
 });
 
-test('the idle time of a lease is part of the scan, and the next scanner continues it', async () => {
+test('the next scanner continues the idle time of a lease from the shared scan', async () => {
 	const world = await createLiveWorld(1);
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
@@ -244,7 +244,7 @@ test('the idle time of a lease is part of the scan, and the next scanner continu
 	expect(await second.observe()).toMatchObject({idle: []});
 });
 
-test('a viewer in an isolated job shows the scans of others and posts none', async () => {
+test('a viewer in an isolated job shows the scans of other viewers and posts none', async () => {
 	const world = await createLiveWorld(2);
 	const inside = createSharedGpus({
 		...world.as(1),

@@ -33,7 +33,7 @@ const eachSecond = {
 
 const uses = Object.keys(eachSecond) as readonly Use[];
 
-test('each second counts for the accounts that held GPUs in it, except while the store was away', () => {
+test('the seconds of a user count the GPUs held in each second, except while the store was down', () => {
 	const second = fc.record({
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),

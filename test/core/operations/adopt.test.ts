@@ -43,7 +43,7 @@ beforeEach(async () => {
 	seeProcess(training);
 });
 
-test('a process gets the GPUs that it uses, and keeps them until it ends', async () => {
+test('adopt reserves the GPUs that a process uses until the process ends', async () => {
 	expect(await adopting({note: 'found'})).toEqual({
 		gpus: [1, 3],
 		leaseId: expect.any(String) as unknown,
@@ -75,22 +75,22 @@ test('a process gets the GPUs that it uses, and keeps them until it ends', async
 	]);
 });
 
-test('the owner of the process can release it', async () => {
+test('release ends an adopted lease for the owner of the process', async () => {
 	await adopting();
 	const {released} = await release(world, alice, {by: 'gpus', ids: [1, 3]});
 	expect(released).toHaveLength(2);
 });
 
-test('root adopts a process for its owner, under any label', async () => {
+test('adopt as root reserves the GPUs for the owner of the process, under any label', async () => {
 	expect(await adopting({requester: root, label: 'team'})).toMatchObject({owner: 'alice'});
 	expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'alice', label: 'team'});
 });
 
-test('other accounts cannot adopt a process', async () => {
+test('adopt refuses processes of other accounts', async () => {
 	await refusal({requester: person('bob', 'alice', 1001)}, 'not-owner', 'Process 700 belongs to alice');
 });
 
-test('a process with an unknown owner or start cannot be adopted', async () => {
+test('adopt refuses a process with an unknown owner or start time', async () => {
 	for (const hidden of [
 		{...training, user: undefined},
 		{...training, startTicks: undefined},
@@ -100,18 +100,18 @@ test('a process with an unknown owner or start cannot be adopted', async () => {
 	}
 });
 
-test('a process that does not exist or uses no GPU is refused', async () => {
+test('adopt refuses a process that does not exist or uses no GPU', async () => {
 	world.processes.set(701, 'dead');
 	await refusal({pid: 701}, 'not-found', 'There is no process 701');
 	await refusal({pid: 702}, 'not-found', 'Process 702 is not seen on any GPU');
 });
 
-test('a later process with the same pid is not adopted', async () => {
+test('adopt refuses a later process with the same pid', async () => {
 	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another process has its pid now');
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
-test("a process on a MIG GPU gets its instance, next to another instance's holder", async () => {
+test('adopt reserves the MIG instance that a process uses, next to the holder of another instance', async () => {
 	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
 	const see = (gpuInstanceId: number) => {
 		world.see(() =>
@@ -131,7 +131,7 @@ test("a process on a MIG GPU gets its instance, next to another instance's holde
 	});
 });
 
-test('a process whose GPU is reserved is refused', async () => {
+test('adopt refuses a process whose GPU is reserved', async () => {
 	await reserve(world, {requester: person('bob'), count: 1, ids: [3], durationSeconds: 60, force: true});
 	await refusal({}, 'unavailable', 'GPU 3 is already held by bob');
 	world.memory.state.gpus.set(3, 'rubbish');
@@ -141,12 +141,12 @@ test('a process whose GPU is reserved is refused', async () => {
 	await expect(adopting()).rejects.toMatchObject({code: 'unavailable', message: 'GPU 1 is already held by alice'});
 });
 
-test('a process is not adopted without a scan of the GPUs', async () => {
+test('adopt fails if the GPUs cannot be scanned', async () => {
 	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'fix it'}}));
 	await refusal({}, 'provider', 'The GPUs cannot be read: the tool hangs');
 });
 
-test('a process on a GPU outside of the pool is refused', async () => {
+test('adopt refuses a process on a GPU outside of the pool', async () => {
 	world = await createTestWorld({gpuCount: 2});
 	seeProcess(training);
 	await refusal({}, 'unavailable', 'GPU 3 is not in this pool');

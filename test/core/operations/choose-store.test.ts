@@ -15,7 +15,7 @@ const sharedRecord = {store: 'embedded', directory: '/var/lib/canhazgpu'} as con
 const choose = async (facts: Partial<StoreFacts>, answer: RedisAnswer = 'no-answer') =>
 	chooseStore({...nothing, ...facts}, async () => answer);
 
-test('a requested store is used without probing Redis', async () => {
+test('chooseStore uses a requested store without probing Redis', async () => {
 	const probe = async (): Promise<RedisAnswer> => {
 		throw new Error('probed');
 	};
@@ -24,7 +24,7 @@ test('a requested store is used without probing Redis', async () => {
 	expect(await chooseStore({...nothing, isRedisGiven: true, hasPrivatePool: true}, probe)).toEqual({kind: 'redis'});
 });
 
-test('the recorded pool comes before every automatic choice', async () => {
+test('chooseStore prefers the recorded pool to every automatic choice', async () => {
 	expect(await choose({recorded: sharedRecord, hasPrivatePool: true}, 'pool')).toEqual({
 		kind: 'shared',
 		directory: sharedRecord.directory,
@@ -33,7 +33,7 @@ test('the recorded pool comes before every automatic choice', async () => {
 	expect(await choose({asked: 'embedded', recorded: sharedRecord})).toMatchObject({kind: 'shared'});
 });
 
-test('a Redis with a pool comes before the private pool, and that before none', async () => {
+test('chooseStore prefers a Redis with a pool to the private pool, and the private pool to none', async () => {
 	expect(await choose({hasPrivatePool: true}, 'pool')).toEqual({kind: 'redis'});
 	expect(await choose({hasPrivatePool: true}, 'no-pool')).toEqual({kind: 'private'});
 	expect(await choose({}, 'no-answer')).toEqual({kind: 'none'});
@@ -41,7 +41,7 @@ test('a Redis with a pool comes before the private pool, and that before none', 
 	expect(await choose({asked: 'embedded'})).toEqual({kind: 'none'});
 });
 
-test('a recorded Redis that is gone is an error and never leads to a private pool', async () => {
+test('chooseStore never replaces a recorded Redis that is down with a private pool', async () => {
 	for (const answer of ['no-answer', 'no-pool'] as const) {
 		expect(await choose({remembered: redisRecord, hasPrivatePool: true}, answer)).toEqual({
 			kind: 'redis',
@@ -50,7 +50,7 @@ test('a recorded Redis that is gone is an error and never leads to a private poo
 	}
 });
 
-test('a private pool beside a shared one is refused', async () => {
+test('chooseStore refuses a private pool next to a shared one', async () => {
 	expect(await choose({asked: 'embedded', hasPrivatePool: true}, 'pool')).toEqual({
 		kind: 'private-refused',
 		because: 'redis',
@@ -61,7 +61,7 @@ test('a private pool beside a shared one is refused', async () => {
 	});
 });
 
-test('a private pool or none is never chosen while somebody shares a pool', async () => {
+test('chooseStore never chooses a private pool or none while a shared pool exists', async () => {
 	const record = fc.constantFrom(undefined, redisRecord, sharedRecord);
 	await fc.assert(
 		fc.asyncProperty(

@@ -7,7 +7,7 @@ import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 
 const request = {requester: person('alice'), count: 2, durationSeconds: 3600};
 
-test('a new pool names its machine', async () => {
+test('createPool records the machine of the pool', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	expect((await readStatus(world)).pool).toEqual({
 		gpuCount: 3,
@@ -16,7 +16,7 @@ test('a new pool names its machine', async () => {
 	});
 });
 
-test('an existing pool is not changed', async () => {
+test('createPool without force does not change an existing pool', async () => {
 	const world = await createTestWorld();
 	await expect(createPool(world, {gpuCount: 8, provider: 'nvidia', force: false})).rejects.toMatchObject({
 		code: 'pool-exists',
@@ -25,7 +25,7 @@ test('an existing pool is not changed', async () => {
 	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
-test('force ends every lease with its record, removes garbage and counts leases', async () => {
+test('createPool with force ends every lease with a usage record, removes garbage and counts the leases', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.gpus.set(3, 'garbage');
@@ -42,7 +42,7 @@ test('force ends every lease with its record, removes garbage and counts leases'
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('force charges an expired reservation up to its end and a crashed job up to its last sign of life', async () => {
+test('createPool with force charges an expired reservation to its end and a crashed job to its last heartbeat', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;
@@ -56,7 +56,7 @@ test('force charges an expired reservation up to its end and a crashed job up to
 	]);
 });
 
-test('force replaces a pool with garbage keys and still ends its leases with records', async () => {
+test('createPool with force replaces an unreadable pool and records the ended leases', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};
@@ -79,12 +79,12 @@ test('force replaces a pool with garbage keys and still ends its leases with rec
 	});
 });
 
-test.each([0, -1, 1.5, NaN, 1025])('a pool cannot have %d GPUs', async (gpuCount) => {
+test.each([0, -1, 1.5, NaN, 1025])('createPool rejects a pool of %d GPUs', async (gpuCount) => {
 	const world = await createTestWorld();
 	await expect(createPool(world, {gpuCount, provider: 'fake', force: true})).rejects.toMatchObject({exitCode: 2});
 });
 
-test('retries after changes by others, but not forever', async () => {
+test('createPool tries again after conflicting changes, but not forever', async () => {
 	const world = await createTestWorld();
 	const answers: CommitOutcome[] = ['conflict', 'conflict'];
 	const store = {
@@ -101,7 +101,7 @@ test('retries after changes by others, but not forever', async () => {
 	});
 });
 
-test('a smaller pool also ends a lease that was granted between its read and its commit', async () => {
+test('createPool with fewer GPUs also ends a lease that was granted during the command', async () => {
 	let isLate = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({

@@ -29,7 +29,7 @@ const joinAs = async (world: TestWorld, id: string, wanted: {count: number; ids?
 		),
 	);
 
-test('a lease on a drained GPU continues, and nobody else gets the GPU until it is back, not even by force', async () => {
+test('drain keeps the current lease of a GPU and prevents new grants, even by force, until undrain', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	expect(await drain(world, root, [1, 0], 'fan')).toEqual({gpus: [0, 1], leased: [1]});
@@ -60,7 +60,7 @@ test('a lease on a drained GPU continues, and nobody else gets the GPU until it 
 	]);
 });
 
-test('a waiter that holds a drained GPU gets another one instead', async () => {
+test('draining a GPU that a waiting request holds replaces it with another GPU', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {
@@ -88,7 +88,7 @@ test('a waiter that holds a drained GPU gets another one instead', async () => {
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
 });
 
-test('a drain between the scan and the grant prevents the grant', async () => {
+test('drain prevents a grant that was scanned before and committed after it', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({
@@ -110,7 +110,7 @@ test('a drain between the scan and the grant prevents the grant', async () => {
 	expect(hasDrained).toBe(true);
 });
 
-test('an entry that waits for a drained GPU blocks nobody', async () => {
+test('a queue entry that waits for a drained GPU blocks no other request', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await drain(world, root, [0, 1], 'fan');
 	await joinAs(world, 'ids', {count: 2, ids: [0, 2]});
@@ -128,7 +128,7 @@ test('an entry that waits for a drained GPU blocks nobody', async () => {
 	expect(await ask(world)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}, {}, {}]});
 });
 
-test('a waiter for any GPU gets another one, and a waiter for the drained GPU is served when it is back', async () => {
+test('a request for any GPU avoids a drained GPU, and a request for that GPU is served after undrain', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await ask(world, {ids: [1]});
 	await drain(world, root, [0], undefined);
@@ -142,7 +142,7 @@ test('a waiter for any GPU gets another one, and a waiter for the drained GPU is
 	expect(await first).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('an unhealthy GPU shows the reason and is granted only by force', async () => {
+test('an unhealthy GPU shows its problem and is granted only by force', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const sick = {...idleReading(0), health: [{kind: 'xid', words: 'Xid 79'}]} satisfies GpuReading;
 	world.see(() => observationOf([sick, idleReading(1)]));
@@ -156,7 +156,7 @@ test('an unhealthy GPU shows the reason and is granted only by force', async () 
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'in-use', problem: 'Xid 79'});
 });
 
-test('while the drains record is unreadable nothing is granted, and putting a GPU back repairs it', async () => {
+test('an unreadable drains record prevents all grants until undrain repairs it', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.memory.state.drains = 'not json';
 	expect(await ask(world, {force: true})).toMatchObject({
@@ -168,7 +168,7 @@ test('while the drains record is unreadable nothing is granted, and putting a GP
 	expect((await readCurrent(world)).drains.keys().toArray()).toEqual([0]);
 });
 
-test('unknown and repeated ids are refused, and nothing changes', async () => {
+test('drain and undrain refuse unknown and repeated ids and change nothing', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	for (const ids of [[2], [-1], [0, 0], [0.5]]) {
 		await expect(drain(world, root, ids, undefined)).rejects.toMatchObject({code: 'impossible'});
@@ -178,7 +178,7 @@ test('unknown and repeated ids are refused, and nothing changes', async () => {
 	expect((await readCurrent(world)).stored.drains).toBeUndefined();
 });
 
-test('no process on a drained GPU is adopted, and no job gets it', async () => {
+test('a drained GPU is neither adopted nor granted to a job', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await drain(world, root, [0], 'fan');
 	const processes = [{pid: 7, user: 'alice', startTicks: 1}];

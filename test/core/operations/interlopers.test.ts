@@ -25,13 +25,13 @@ const poolOfTwo: Interlude = async (_, others) => createPool(others, {gpuCount: 
 const reserveId = async (world: TestWorld, id: number, requester = alice) =>
 	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
 
-test('an entry that joined the queue while a newcomer asked is not overtaken', async () => {
+test('reserve does not overtake an entry that joined the queue during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(bobWaits);
 	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
 });
 
-test('an entry that joined is not overtaken by undoing a release', async () => {
+test('undoing a release does not overtake an entry that joined the queue during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await reserveId(world, 0);
 	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
@@ -42,40 +42,37 @@ test('an entry that joined is not overtaken by undoing a release', async () => {
 	});
 });
 
-test.each([0, 1])(
-	'an undo of several reservations leaves GPU %d, which somebody takes just before it',
-	async (taken) => {
-		const {world, before} = await createInterruptedWorld();
-		await reserveId(world, 0);
-		await reserveId(world, 1);
-		const {released} = await release(world, alice, {by: 'label', label: 'alice'});
-		before(async (_, others) => reserveId(others, taken, bob));
-		expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
-			undone: [{gpus: [1 - taken]}],
-			refused: [{blocked: [{index: taken, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
-		});
-		const {gpus} = await readCurrent(world);
-		const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
-		expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
-		await checkAuditLog(world, await readCurrent(world));
-	},
-);
+test.each([0, 1])('undoing several reservations skips GPU %d if somebody takes it first', async (taken) => {
+	const {world, before} = await createInterruptedWorld();
+	await reserveId(world, 0);
+	await reserveId(world, 1);
+	const {released} = await release(world, alice, {by: 'label', label: 'alice'});
+	before(async (_, others) => reserveId(others, taken, bob));
+	expect(await undoRelease(world, alice, undoableOf(released))).toMatchObject({
+		undone: [{gpus: [1 - taken]}],
+		refused: [{blocked: [{index: taken, block: {kind: 'leased', lease: {user: 'bob'}}}]}],
+	});
+	const {gpus} = await readCurrent(world);
+	const users = gpus.map((record) => record.kind === 'leased' && record.lease.user);
+	expect(users).toEqual([taken === 0 ? 'bob' : 'alice', taken === 0 ? 'alice' : 'bob', false, false]);
+	await checkAuditLog(world, await readCurrent(world));
+});
 
-test('a pool that became smaller grants no GPU that it lost', async () => {
+test('reserve grants no GPU that the pool loses during the command', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(reserveId(world, 3)).rejects.toMatchObject({code: 'impossible'});
 	expect(world.memory.state.gpus.has(3)).toBe(false);
 });
 
-test('a GPU that the pool lost cannot be drained', async () => {
+test('drain refuses a GPU that the pool loses during the command', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(poolOfTwo);
 	await expect(drain(world, alice, [3], undefined)).rejects.toMatchObject({code: 'impossible'});
 	expect((await readCurrent(world)).drains.size).toBe(0);
 });
 
-test('two concurrent drains, and two concurrent ends of drains, are both applied', async () => {
+test('two concurrent drains are both applied, and so are two concurrent undrains', async () => {
 	const {world, before} = await createInterruptedWorld();
 	before(async (_, others) => drain(others, bob, [1], 'bob’s'));
 	await drain(world, alice, [0], 'alice’s');
@@ -93,7 +90,7 @@ test('two concurrent drains, and two concurrent ends of drains, are both applied
 	expect(await drained()).toEqual([1, 2]);
 });
 
-test("a late release does not end the GPU's next lease, and writes no second record", async () => {
+test('a late release does not end the next lease on the GPU, and writes no second record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	before(async (_, others) => {
@@ -108,7 +105,7 @@ test("a late release does not end the GPU's next lease, and writes no second rec
 	await checkAuditLog(world, snapshot);
 });
 
-test('a partial holding stays if its entry appears before the holding is removed', async () => {
+test('reading the pool keeps a partial holding whose queue entry appears meanwhile', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',
@@ -123,7 +120,7 @@ test('a partial holding stays if its entry appears before the holding is removed
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('a release during a recreation of the pool is recorded once', async () => {
+test('a release while the pool is recreated is recorded once', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

@@ -74,7 +74,7 @@ test.each(Object.entries(entrances))(
 );
 
 test.each(Object.entries(entrances))(
-	'%s: as many characters as may be are taken, emoji too',
+	'%s accepts a text of the maximum length, counting an emoji as one character',
 	async (_, [most, call]) => {
 		const text = '😀'.repeat(most);
 		await call(text);
@@ -82,7 +82,7 @@ test.each(Object.entries(entrances))(
 	},
 );
 
-test("the monitor's dialog shows the error and stays open", async () => {
+test("the monitor's reserve dialog shows the error for a note that is too long", async () => {
 	const before = stored();
 	expect(
 		await outcomeOf(async () =>

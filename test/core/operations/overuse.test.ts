@@ -48,7 +48,7 @@ async function createBox() {
 	};
 }
 
-test('an overuse reminds the owner once, shows its duration, and records its end', async () => {
+test('overuse of a share reminds the owner once, shows its duration and is recorded until it ends', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
@@ -84,7 +84,7 @@ test('an overuse reminds the owner once, shows its duration, and records its end
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test('an overuse ends with its share, and nobody is reminded of an ended share', async () => {
+test('overuse ends with the share, and nobody is reminded of an ended share', async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

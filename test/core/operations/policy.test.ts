@@ -45,7 +45,7 @@ function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	return {plans, wrap};
 }
 
-test('the strategy of the policy applies to newcomers and to waiters', async () => {
+test('the strategy of the policy applies to new and to waiting requests', async () => {
 	const world = await usedWorld();
 	expect(await ask(world)).toMatchObject({gpus: [0]});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -63,7 +63,7 @@ test('the strategy of the policy applies to newcomers and to waiters', async () 
 	expect(await waiting).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test("a policy that changes between a newcomer's read and the grant is applied", async () => {
+test('reserve applies a policy that changes between its read and its commit', async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(() => true, made);
 	made.push(await usedWorld(wrap));
@@ -71,7 +71,7 @@ test("a policy that changes between a newcomer's read and the grant is applied",
 	expect(plans.length).toBe(2);
 });
 
-test("a policy that changes before a waiter's grant or an adoption is applied", async () => {
+test('a waiting request and an adoption apply a policy that changes before their commit', async () => {
 	const made: TestWorld[] = [];
 	const {plans, wrap} = changedBefore(({audit}) => audit.some(({entryId}) => entryId !== undefined), made);
 	const world = await usedWorld(wrap);
@@ -95,7 +95,7 @@ test("a policy that changes before a waiter's grant or an adoption is applied", 
 	expect(adopting.plans.length).toBe(2);
 });
 
-test('two concurrent changes are both applied and recorded once', async () => {
+test('two concurrent policy changes are both applied and recorded once', async () => {
 	const made: TestWorld[] = [];
 	let isFirst = true;
 	const world = await createTestWorld({
@@ -124,7 +124,7 @@ test('two concurrent changes are both applied and recorded once', async () => {
 	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
 });
 
-test('an unreadable policy grants no shares and only clean GPUs, and replacing the record repairs it', async () => {
+test('an unreadable policy grants no shares and only clean GPUs, until the record is replaced', async () => {
 	const world = await usedWorld();
 	await changePolicy(world, root, [{key: 'share', value: 'on'}]);
 	const share = async () =>
@@ -158,7 +158,7 @@ test('an unreadable policy grants no shares and only clean GPUs, and replacing t
 	]);
 });
 
-test('a recreated pool keeps its policy and its drains', async () => {
+test('recreating the pool keeps its policy and drains', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await changePolicy(world, root, [{key: 'strategy', value: 'lru'}]);
 	await createPool(world, {gpuCount: 1, provider: 'fake', force: true});

@@ -21,7 +21,7 @@ async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	return world;
 }
 
-test('a reservation has one reminder, ten minutes before its end', async () => {
+test('a reservation is reminded of once, ten minutes before its end', async () => {
 	const world = await withLeft(601);
 	expect(await claimReminders(world, own)).toMatchObject({reminders: [], nextSeconds: 1});
 	world.pass(1);
@@ -33,13 +33,13 @@ test('a reservation has one reminder, ten minutes before its end', async () => {
 	expect(await claimReminders(world, root)).toEqual({reminders: [], nextSeconds: Infinity});
 });
 
-test('one of many concurrent senders sends the reminder', async () => {
+test('only one of many concurrent senders sends a reminder', async () => {
 	const world = await withLeft(300);
 	const all = await Promise.all(Array.from({length: 20}, async () => claimReminders(world, own)));
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
 });
 
-test('an end that was moved has another reminder', async () => {
+test('extending a reservation causes another reminder before the new end', async () => {
 	const world = await withLeft(300);
 	await claimReminders(world, own);
 	await extend(world, alice, {by: 'label', label: 'alice'}, {by: hour});
@@ -49,17 +49,17 @@ test('an end that was moved has another reminder', async () => {
 });
 
 test.each<[string, ReminderSender, number, number]>([
-	['the holder', own, 599, 1],
-	['root', root, 599, 1],
-	['a stranger who reaches nobody', stranger, 1, 0],
-	['a stranger who reaches everybody, while the holder may still', strangerWithWebhook, 541, 0],
-	['a stranger who reaches everybody, when nobody else has', strangerWithWebhook, 540, 1],
-])('who reminds: %s', async (_, sender, left, count) => {
+	['the holder sends a reminder', own, 599, 1],
+	['root sends a reminder', root, 599, 1],
+	['another account that cannot notify others sends no reminder', stranger, 1, 0],
+	['another account with a webhook sends no reminder while the holder can', strangerWithWebhook, 541, 0],
+	['another account with a webhook sends a reminder that nobody else has sent', strangerWithWebhook, 540, 1],
+])('%s', async (_, sender, left, count) => {
 	const world = await withLeft(left);
 	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
 });
 
-test('two instances of one GPU count as one GPU in a reminder', async () => {
+test('a reminder of two MIG instances of one GPU names the GPU once', async () => {
 	const world = await createTestWorld();
 	const now = world.now();
 	const lease = {user: 'alice', type: 'manual', startTime: now - hour, expiryTime: now + 300, leaseId: 'a'} as const;
@@ -72,7 +72,7 @@ test('two instances of one GPU count as one GPU in a reminder', async () => {
 	]);
 });
 
-test('jobs and reservations that were short from the start have no reminder', async () => {
+test('jobs and reservations of ten minutes or less get no reminder', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	await world.memory.commit({
@@ -82,7 +82,7 @@ test('jobs and reservations that were short from the start have no reminder', as
 	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
 });
 
-test('a reminder whose answer was lost is not sent again', async () => {
+test('a reminder is not sent again after its answer was lost', async () => {
 	let isLost = false;
 	const world = await withLeft(300, (store) => ({
 		...store,
@@ -97,7 +97,7 @@ test('a reminder whose answer was lost is not sent again', async () => {
 	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
-test('with random senders, each end has at most one reminder', async () => {
+test('random senders send at most one reminder for each end', async () => {
 	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		sender: fc.constantFrom(own, root, stranger, strangerWithWebhook),

@@ -5,7 +5,7 @@ import {createTestWorld, idleReading, observationOf, person, startTime, type Tes
 import {alice, bob, granted, hour, owners, take} from './_reservations.js';
 
 describe('reserve', () => {
-	test('takes the requested ids, and records the user, the end and the note', async () => {
+	test('grants the requested ids and records the user, the end and the note', async () => {
 		const world = await createTestWorld();
 		const {leaseId, endsBy, gpus} = granted(
 			await reserve(world, {
@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test("prefers the user's last GPUs, then those free for longest, if no ids are given", async () => {
+	test("without ids prefers the user's last GPUs, then the GPUs that have been free for longest", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);
@@ -41,7 +41,7 @@ describe('reserve', () => {
 		expect((await take(world, alice)).gpus).toEqual([0]);
 	});
 
-	test('grants everything or nothing, and reports what blocks it', async () => {
+	test('grants all requested GPUs or none, and reports what blocks the request', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test('with force takes GPUs that are in use, unknown or broken, but no leased or damaged ones', async () => {
+	test('with force grants GPUs that are in use, unknown or broken, but no leased or unreadable ones', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -79,15 +79,15 @@ describe('reserve', () => {
 
 	test.each<[string, Partial<GpuReading> | undefined]>([
 		['broken', {failure: 'GPU requires reset', memoryUsedMiB: 0}],
-		['not mentioned', undefined],
+		['missing from the scan', undefined],
 		['of unknown use', {memoryUsedMiB: undefined}],
-	])('never hands out a GPU that is %s', async (_, reading) => {
+	])('never grants a GPU that is %s', async (_, reading) => {
 		const world = await createTestWorld({gpuCount: 1});
 		world.see(() => observationOf(reading === undefined ? [] : [{...idleReading(0), ...reading}]));
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 	});
 
-	test('grants nothing without a scan', async () => {
+	test('grants nothing if the GPUs cannot be scanned', async () => {
 		const world = await createTestWorld();
 		world.see(() => observationOf([], {failure: {message: 'nvidia-smi timed out'}}));
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({
@@ -103,7 +103,7 @@ describe('reserve', () => {
 		[{count: 1, ids: [4]}, 'GPU 4 is out of range'],
 		[{count: 1, ids: [-1, 9]}, 'GPUs -1, 9 are out of range'],
 		[{count: 1, ids: [1, 1]}, 'GPU 1 is named twice in 1,1'],
-	])('refuses at once what can never be: %j', async (wants, message) => {
+	])('refuses an impossible request at once: %j', async (wants, message) => {
 		const world = await createTestWorld();
 		await expect(reserve(world, {requester: alice, durationSeconds: hour, ...wants})).rejects.toMatchObject({
 			message,
@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake entries of the queue, and takes what they cannot use', async () => {
+	test('does not overtake queue entries, and grants GPUs that they cannot use', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({
@@ -156,7 +156,7 @@ describe('reserve', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('scans again if its scan is older than two seconds', async () => {
+	test('scans again if the scan is older than two seconds', async () => {
 		const world = await createTestWorld();
 		let reads = 0;
 		const slow: TestWorld = {

@@ -17,22 +17,25 @@ const withCommit =
 		return {...store, commit: async (plan) => answer(async () => store.commit(plan), ++calls)};
 	};
 
-test("a conflict or the peer's lock causes a new plan", async () => {
+test('reserve plans again after a conflict or while the Go program holds its lock', async () => {
 	const answers: CommitOutcome[] = ['conflict', 'locked', 'conflict'];
 	const world = await createTestWorld({wrap: withCommit(async (real) => answers.shift() ?? real())});
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 	expect(answers).toEqual([]);
 });
 
-test.each(['conflict', 'locked'] as const)('"%s" for ten seconds fails with nothing done', async (outcome) => {
-	const world = await createTestWorld({wrap: withCommit(async () => outcome)});
-	await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
-	expect(world.clock.monotonicMs()).toBeGreaterThan(10_000);
-	expect(world.clock.monotonicMs()).toBeLessThan(11_000);
-	expect(world.memory.state.gpus.size).toBe(0);
-});
+test.each(['conflict', 'locked'] as const)(
+	'reserve gives up after ten seconds of "%s" without any change',
+	async (outcome) => {
+		const world = await createTestWorld({wrap: withCommit(async () => outcome)});
+		await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
+		expect(world.clock.monotonicMs()).toBeGreaterThan(10_000);
+		expect(world.clock.monotonicMs()).toBeLessThan(11_000);
+		expect(world.memory.state.gpus.size).toBe(0);
+	},
+);
 
-test('a release among many releases succeeds with increasing delays', async () => {
+test('release succeeds among many concurrent releases, with increasing delays', async () => {
 	let conflictsUntilMs = 0;
 	let commits = 0;
 	const world = await createTestWorld({
@@ -56,7 +59,7 @@ test('a release among many releases succeeds with increasing delays', async () =
 	expect(commits).toBeLessThan(400);
 });
 
-test('a reservation that ends during retries of its release is charged up to its end', async () => {
+test('release charges a reservation that expires during its retries up to the expiry', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -78,7 +81,7 @@ test('a reservation that ends during retries of its release is charged up to its
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'released'}]);
 });
 
-test('a reservation that ends during retries of its extension is not extended', async () => {
+test('extend does not extend a reservation that expires during its retries', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({
@@ -104,7 +107,7 @@ test('a reservation that ends during retries of its extension is not extended', 
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'expired'}]);
 });
 
-test('a release is not delayed by processes that remove dead leases', async () => {
+test('release is not delayed by other processes that remove dead leases', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -117,7 +120,7 @@ test('a release is not delayed by processes that remove dead leases', async () =
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
 });
 
-test('an ended lease is not extended even if conflicts prevent its removal', async () => {
+test('extend does not extend an expired lease that conflicts keep from being removed', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -130,7 +133,7 @@ test('an ended lease is not extended even if conflicts prevent its removal', asy
 	expect((await world.store.read()).gpus[0]).toMatchObject({lease: {expiryTime: startTime + 60}});
 });
 
-test('a release fails after a minute of conflicts and reports the duration', async () => {
+test('release fails after a minute of conflicts and reports the duration', async () => {
 	let isClosed = false;
 	const world = await createTestWorld({wrap: withCommit(async (real) => (isClosed ? 'conflict' : real()))});
 	await reserve(world, {...request, durationSeconds: 3600});
@@ -144,7 +147,7 @@ test('a release fails after a minute of conflicts and reports the duration', asy
 	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(62_000);
 });
 
-test('a commit with a lost answer is checked by a read and done once', async () => {
+test('reserve checks a commit with a lost answer by reading, and does it only once', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			const outcome = await real();
@@ -159,7 +162,7 @@ test('a commit with a lost answer is checked by a read and done once', async () 
 	expect(world.memory.state.gpus.size).toBe(1);
 });
 
-test('a commit that never arrived is repeated', async () => {
+test('reserve repeats a commit that never arrived', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {
 			if (call === 1) {
@@ -172,7 +175,7 @@ test('a commit that never arrived is repeated', async () => {
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a lost answer to a release leaves one record', async () => {
+test('release writes one usage record after a lost answer', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: withCommit(async (real) => {
@@ -191,7 +194,7 @@ test('a lost answer to a release leaves one record', async () => {
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
-test('a store that stays down fails within 6 s with its own error', async () => {
+test("reserve fails within 6 s with the store's own error if the store stays down", async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({
@@ -213,7 +216,7 @@ test('a store that stays down fails within 6 s with its own error', async () => 
 	expect(world.clock.monotonicMs()).toBeLessThan(6000);
 });
 
-test('any other error is passed on unchanged, also from a read after an outage', async () => {
+test('reserve passes on any other error unchanged, also from a read after an outage', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async () => {
 			throw new CanhazgpuError('store-refused', 'out of memory');
@@ -229,7 +232,7 @@ test('any other error is passed on unchanged, also from a read after an outage',
 	await expect(reserve(spoilt, request)).rejects.toMatchObject({code: 'pool-garbage'});
 });
 
-test('a store that can be read but never confirms a change fails too', async () => {
+test('reserve fails if the store can be read but never confirms a change', async () => {
 	const lose = async () => {
 		throw unreachable();
 	};
@@ -248,7 +251,7 @@ test('a store that can be read but never confirms a change fails too', async () 
 	expect(slow.clock.monotonicMs()).toBeLessThan(13_000);
 });
 
-test('a store that rejects changes can be read, still shows ended leases, and grants nothing', async () => {
+test('a store that rejects changes can be read, still shows expired leases and grants nothing', async () => {
 	let isFull = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -270,7 +273,7 @@ test('a store that rejects changes can be read, still shows ended leases, and gr
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
-test('a release among many changes of a GPU reads without the queue and retries at once', async () => {
+test('release reads without the queue and retries at once while others change the GPU', async () => {
 	const reads: Array<boolean | undefined> = [];
 	let refusals = 0;
 	const world = await createTestWorld({

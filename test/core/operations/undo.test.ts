@@ -31,7 +31,7 @@ const leasesOf = async (world: TestWorld) => {
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
 };
 
-test('the same GPUs come back with their remaining time, note and label as a new reservation', async () => {
+test('undoRelease reserves the same GPUs again with the remaining time, note and label', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	world.pass(5);
@@ -60,7 +60,7 @@ test('the same GPUs come back with their remaining time, note and label as a new
 	]);
 });
 
-test('a release is not undone if somebody else took one of the GPUs', async () => {
+test('undoRelease refuses if somebody else took one of the GPUs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -71,7 +71,7 @@ test('a release is not undone if somebody else took one of the GPUs', async () =
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual([undefined, undefined, 'bob', undefined]);
 });
 
-test('no entry of the queue is overtaken', async () => {
+test('undoRelease does not overtake a queue entry', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	const tenure = {type: 'manual', durationSeconds: 60} as const;
@@ -83,7 +83,7 @@ test('no entry of the queue is overtaken', async () => {
 	});
 });
 
-test('jobs, expired reservations and those of others do not come back', async () => {
+test('undoRelease refuses jobs, expired reservations and reservations of other accounts', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await expect(undoRelease(world, bob, [released])).rejects.toMatchObject({code: 'not-owner'});
@@ -106,7 +106,7 @@ async function givenBackTogether(world: TestWorld): Promise<readonly Released[]>
 	return undoableOf(released);
 }
 
-test('several reservations come back separately in one commit, without jobs', async () => {
+test('undoRelease restores several reservations separately in one commit, without jobs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	expect(released.map(({gpus}) => gpus)).toEqual([[0], [1, 2]]);
@@ -129,7 +129,7 @@ test('several reservations come back separately in one commit, without jobs', as
 	]);
 });
 
-test('reservations that can be restored come back without the others', async () => {
+test('undoRelease restores the reservations that are still possible and refuses the others', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -140,7 +140,7 @@ test('reservations that can be restored come back without the others', async () 
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual(['alice', undefined, 'bob', undefined]);
 });
 
-test('reservations whose time is up are not restored', async () => {
+test('undoRelease skips reservations whose time is up', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	world.pass(3600);

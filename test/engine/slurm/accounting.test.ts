@@ -29,7 +29,7 @@ const cluster = (config: Partial<ClusterConfig>, asked: string[][] = []): Cluste
 		},
 	}) as unknown as Cluster;
 
-test('ended jobs with GPUs become one record per GPU, without a GPU number', async () => {
+test('accountedUsage returns one record per GPU of each ended job, without a GPU number', async () => {
 	const asked: string[][] = [];
 	const records: UsageRecord[] = await Array.fromAsync(accountedUsage(cluster({}, asked), now - 24 * hour, now));
 	expect(
@@ -50,7 +50,7 @@ test('ended jobs with GPUs become one record per GPU, without a GPU number', asy
 	expect(asked[0]).toEqual(expect.arrayContaining(['sacct', '--allusers', '--parsable2', '--noheader']));
 });
 
-test('the report sums the records by user, and shows the GPU as unknown', async () => {
+test("the report sums Slurm's records by user, and shows the GPU as unknown", async () => {
 	const window = {from: now - 24 * hour, to: now};
 	const history = () => accountedUsage(cluster({}), window.from, window.to);
 	const byUsers = await makeReport(history(), [], {window, split: byUser});
@@ -66,7 +66,7 @@ test.each<[Partial<ClusterConfig>, RegExp]>([
 	[{accountingType: 'accounting_storage/none'}, /keeps no accounts/v],
 	[{accountingType: ''}, /keeps no accounts/v],
 	[{accountingTres: 'cpu,mem,node'}, /do not count GPUs/v],
-])('with %j past usage is unknown, and no query is sent', async (config, words) => {
+])('accountedUsage with %j fails with a hint and sends no query', async (config, words) => {
 	const asked: string[][] = [];
 	await expect(Array.fromAsync(accountedUsage(cluster(config, asked), 0, now))).rejects.toMatchObject({
 		code: 'failed',
@@ -76,7 +76,7 @@ test.each<[Partial<ClusterConfig>, RegExp]>([
 	expect(asked).toEqual([]);
 });
 
-test('events from the database equal those from the controller, but without GPU numbers', () => {
+test("events from Slurm's database equal those from the controller, but without GPU numbers", () => {
 	expect(
 		recentEvents(readAccounting(answer), [], {}).map(({kind, leaseId, count, reason}) => [
 			kind,
@@ -96,13 +96,13 @@ test('events from the database equal those from the controller, but without GPU 
 	]);
 });
 
-test('the GPU count without a type is the total over all types', () => {
+test('gpusIn returns the total over all GPU types if the entry without a type is missing', () => {
 	expect(gpusIn('gres/gpu:a100=2,gres/gpu:v100=1,gres/gpu=3')).toBe(3);
 	expect(gpusIn('gres/gpu:a100=2,gres/gpu:v100=1')).toBe(3);
 	expect(gpusIn('cpu=4,gres/gpumem=80G,gres/shard=2')).toBe(0);
 });
 
-test('any answer can be read, and each line affects only its own job', () => {
+test('readAccounting accepts any answer, and an invalid line affects only its own job', () => {
 	fc.assert(
 		fc.property(fc.array(fc.array(fc.string({maxLength: 12}), {maxLength: 12})), (lines) => {
 			const jobs = readAccounting(lines.map((words) => words.join('|')).join('\n'));

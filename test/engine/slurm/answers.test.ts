@@ -13,11 +13,11 @@ test.each([
 	['r[1-2]n[1-2]', ['r1n1', 'r1n2', 'r2n1', 'r2n2']],
 	['', []],
 	['box[3-1]', []],
-])('the host list %j is %j', (list, hosts) => {
+])('hostsOf reads the host list %j as %j', (list, hosts) => {
 	expect(hostsOf(list)).toEqual(hosts);
 });
 
-test('any text can be read as a host list or a range', () => {
+test('hostsOf, rangeNumbers and splitOutside accept any text', () => {
 	fc.assert(
 		fc.property(fc.string(), (text) => {
 			expect(Array.isArray(hostsOf(text))).toBe(true);
@@ -27,7 +27,7 @@ test('any text can be read as a host list or a range', () => {
 	);
 });
 
-test('the GPUs of a node are read with their types, and nothing else counts as a GPU', () => {
+test('gpuKinds returns the GPUs of a node with their types, and ignores other resources', () => {
 	expect(gpuKinds('gpu:4')).toEqual([{type: undefined, count: 4}]);
 	expect(gpuKinds('gpu:a100:4(S:0-1),gpu:v100:2,shard:16,nic:2')).toEqual([
 		{type: 'a100', count: 4},
@@ -37,7 +37,7 @@ test('the GPUs of a node are read with their types, and nothing else counts as a
 	expect(shardCount('gpu:4,shard:a100:8,shard:v100:8')).toBe(16);
 });
 
-test("the resources of a job are read with its node's GPU numbers", () => {
+test('heldGres returns the GPU numbers and shards of a job', () => {
 	expect(heldGres('gpu:a100:3(IDX:0,2-3)')).toEqual({gpus: [0, 2, 3], unnamed: 0, shards: new Map()});
 	expect(heldGres('gpu:2')).toEqual({gpus: [], unnamed: 2, shards: new Map()});
 	expect(heldGres('shard:2(IDX:0)')).toEqual({gpus: [], unnamed: 0, shards: new Map([[0, 2]])});
@@ -67,7 +67,7 @@ test.each([
 	],
 	[{perNode: 'gres:gpu'}, {type: undefined, count: 1}],
 	[{perNode: 'gres:nic:2'}, undefined],
-])('a job with the request %j wants %j', (wishes, kind) => {
+])('wantedGres reads the request %j as %j', (wishes, kind) => {
 	const whole = {perNode: '', perJob: '', perTask: '', perSocket: '', nodes: 1, tasks: 1, ...wishes};
 	expect(wantedGres(whole, 'gpu')).toEqual(kind);
 });
@@ -113,7 +113,7 @@ const recent = {
 const answer = (job: Record<string, unknown>, meta?: Record<string, unknown>): string =>
 	JSON.stringify({meta: meta ?? {Slurm: {release: '22.05.8'}}, errors: [], jobs: [job]});
 
-test('a job is read the same from old and recent versions', () => {
+test('readJobs reads a job from old and recent versions of Slurm as the same job', () => {
 	const [job] = readJobs(answer(old));
 	expect(readJobs(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual([job]);
 	expect(job).toMatchObject({
@@ -129,14 +129,14 @@ test('a job is read the same from old and recent versions', () => {
 	});
 });
 
-test('a request for parts of GPUs means shards or MPS', () => {
+test('readJobs reads a request for parts of a GPU as shards or MPS', () => {
 	const of = (tres_per_node: string) => readJobs(answer({...old, tres_per_node}))[0];
 	expect(of('gres:shard:2')).toMatchObject({gpus: undefined, shards: {name: 'shard', count: 4}});
 	expect(of('gres/mps:a100:50')).toMatchObject({gpus: undefined, shards: {name: 'mps', type: 'a100', count: 100}});
 	expect(of('gres:gpu:2')).toMatchObject({gpus: {count: 4}, shards: undefined});
 });
 
-test('a job without a time limit has no end, although Slurm reports one', () => {
+test('readJobs returns no end for a job without a time limit, although Slurm reports one', () => {
 	// Slurm gives a job without a limit one of a year, but the job ends when its command ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
@@ -149,7 +149,7 @@ test.each([
 	[{status: 'ERROR', return_code: 244}, 244],
 	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
 	[undefined, undefined],
-])("a job with Slurm's exit code %j exited with %j", (exit_code, exitCode) => {
+])('readJobs reads the exit code %j of Slurm as %j', (exit_code, exitCode) => {
 	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
 });
 
@@ -161,13 +161,13 @@ test.each([
 	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
 	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
 ])(
-	'a job in the state %j with the reason %s has ended with %s, also while it completes',
+	'readJobs reads a job in the state %j with the reason %s as ended with %s, even while it completes',
 	(job_state, state_reason, stateWord) => {
 		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
 	},
 );
 
-test('a suspended or stopped job says so, and a suspended one has no end, because its time does not run', () => {
+test('readJobs marks suspended and stopped jobs, and returns no end for a suspended job', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
 	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
 	expect(of(['SUSPENDED'])).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
@@ -175,7 +175,7 @@ test('a suspended or stopped job says so, and a suspended one has no end, becaus
 	expect(of('RUNNING')).toMatchObject({isSuspended: false, endTime: 4610});
 });
 
-test('a job that waits for one without a limit has no start estimate, because Slurm assumes a year', () => {
+test('readJobs returns no start estimate for a job that waits for a job without a time limit', () => {
 	const year = 365 * 24 * 3600;
 	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
 		const waiting = {...old, job_id: 9, job_state: 'PENDING', nodes: '', start_time, time_limit: null};
@@ -193,13 +193,13 @@ test('a job that waits for one without a limit has no start estimate, because Sl
 	).toBeUndefined();
 });
 
-test('a held job has no start estimate', () => {
+test('readJobs returns no start estimate for a held job', () => {
 	const held = {...old, job_state: 'PENDING', nodes: '', start_time: 2000};
 	expect(readJobs(answer({...held, state_reason: 'JobHeldUser'}))[0]!.startTime).toBeUndefined();
 	expect(readJobs(answer({...held, state_reason: 'Priority'}))[0]!.startTime).toBe(2000);
 });
 
-test('an array is identified by its tasks, and each task by its own number', () => {
+test('readJobs reads an array with its tasks, and each task with its own number', () => {
 	const arrayOf = (more: Record<string, unknown>) => readJobs(answer({...old, ...more}))[0]!.array;
 	expect(arrayOf({array_job_id: 0, array_task_id: null, array_task_string: ''})).toBeUndefined();
 	expect(arrayOf({array_job_id: set(0), array_task_id: {...set(0), set: false}})).toBeUndefined();
@@ -220,11 +220,11 @@ test.each([
 	['TIMEOUT', 'ended'],
 	[['COMPLETED'], 'ended'],
 	['A_STATE_OF_LATER', 'holding'],
-])('a job in the state %j is %s', (job_state, state) => {
+])('readJobs reads a job in the state %j as %s', (job_state, state) => {
 	expect(readJobs(answer({...old, job_state}))[0]!.state).toBe(state);
 });
 
-test('a job that ended without a node never started: Slurm reports its end as its start', () => {
+test('readJobs returns no start for a job that ended without a node, although Slurm reports one', () => {
 	const ended = {...old, end_time: 1010, gres_detail: []};
 	const startOf = (more: Record<string, unknown>) => readJobs(answer({...ended, ...more}))[0]!.startTime;
 	expect(startOf({job_state: 'CANCELLED', nodes: ''})).toBeUndefined();
@@ -233,7 +233,7 @@ test('a job that ended without a node never started: Slurm reports its end as it
 	expect(startOf({job_state: 'PENDING', nodes: ''})).toBe(1010);
 });
 
-describe('an invalid answer', () => {
+describe('readJobs with an invalid answer', () => {
 	test.each([
 		'',
 		'{}',
@@ -242,12 +242,12 @@ describe('an invalid answer', () => {
 		'{"jobs": {}}',
 		// If the controller is down, squeue exits with 0 and prints an empty list.
 		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
-	])('such as %j is an error and not an empty queue', (text) => {
+	])('throws for %j instead of returning an empty queue', (text) => {
 		expect(() => readJobs(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
 	});
 });
 
-test('any fields of a job can be read', () => {
+test('readJobs accepts any values in the fields of a job', () => {
 	fc.assert(
 		fc.property(fc.array(fc.dictionary(fc.constantFrom(...Object.keys(old)), fc.jsonValue())), (jobs) => {
 			expect(readJobs(JSON.stringify({errors: [], jobs})).length).toBeLessThanOrEqual(jobs.length);
@@ -258,7 +258,7 @@ test('any fields of a job can be read', () => {
 const line = (name: string, state: string, more = ''): string =>
 	`NodeName=${name} Arch=x86_64 CPUTot=8 Gres=gpu:2 GresDrain=N/A GresUsed=gpu:1 NodeAddr=127.0.0.1 State=${state} Partitions=main ${more}`;
 
-test('nodes are sorted by number, without those that have no GPUs or are in the state FUTURE', () => {
+test('readNodes sorts nodes by number and omits nodes without GPUs or in the state FUTURE', () => {
 	const text = [
 		line('box10', 'IDLE'),
 		line('box2', 'MIXED'),
@@ -278,10 +278,13 @@ test.each([
 	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1, [0]],
 	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2, [0, 1]],
 	['gpu:2', 2, []],
-])('a node with GresUsed=%s has %i GPUs in use, of which the numbers %j are known', (used, usedGpus, usedIds) => {
-	const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
-	expect(node).toMatchObject({usedGpus, usedIds});
-});
+])(
+	'readNodes with GresUsed=%s returns %i GPUs in use, of which the numbers %j are known',
+	(used, usedGpus, usedIds) => {
+		const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
+		expect(node).toMatchObject({usedGpus, usedIds});
+	},
+);
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
 
@@ -300,7 +303,7 @@ test.each([
 	['MIXED+NOT_RESPONDING', {kind: 'down', words: 'node box1 does not answer'}],
 	['UNKNOWN', {kind: 'down', words: 'node box1 is unknown: fan is dead'}],
 	['A_STATE_OF_LATER', {kind: 'down', words: 'node box1 is a_state_of_later: fan is dead'}],
-])('a node in the state %s has the trouble %j', (state, trouble) => {
+])('readNodes reads a node in the state %s as having the trouble %j', (state, trouble) => {
 	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
 });
 
@@ -309,11 +312,11 @@ test.each([
 	['IDLE+FAIL', 'expected to fail soon'],
 	['IDLE+REBOOT_ISSUED', 'being rebooted'],
 	['IDLE+POWERING_DOWN', 'being powered down'],
-])('a node in the state %s without a written reason is %s', (state, reason) => {
+])('readNodes describes a node in the state %s without a written reason as %s', (state, reason) => {
 	expect(readNodes(line('box1', state))[0]!.trouble).toMatchObject({kind: 'drained', reason});
 });
 
-describe('partitions', () => {
+describe('readNodes with partitions', () => {
 	const partition = (name: string, state: string, shared = 'NO'): string =>
 		`PartitionName=${name} AllowGroups=ALL Default=YES OverSubscribe=${shared} PreemptMode=OFF State=${state} TotalNodes=3`;
 
@@ -336,7 +339,7 @@ describe('partitions', () => {
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
 		// No partition is reported, so nothing is known.
 		['', [], undefined],
-	])('a node of the partitions %j with the states %j starts no jobs because %j', (names, lines, reason) => {
+	])('reports for a node of %j with the partitions %j the reason for starting no jobs: %j', (names, lines, reason) => {
 		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
 	});
 
@@ -346,7 +349,7 @@ describe('partitions', () => {
 		['ALLOCATED', 'FORCE:4', undefined],
 		['MIXED', 'NO', undefined],
 	])(
-		'a node in the state %s whose partition has OverSubscribe=%s starts no jobs because %j',
+		'reports for a node in the state %s whose partition has OverSubscribe=%s the reason for starting no jobs: %j',
 		(state, shared, reason) => {
 			expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
 		},

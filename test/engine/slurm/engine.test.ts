@@ -121,7 +121,7 @@ const held = job({
 	held: [{node: 'box1', gpus: [2], unnamed: 0, shards: new Map()}],
 });
 
-test('progress is reported again after the controller was down for a while', async () => {
+test('acquire on Slurm reports progress again after the controller was down', async () => {
 	const grant = placeSalloc();
 	const said: Progress[] = [];
 	const cluster = clusterThatSays(unreachable(), unreachable(), stateOf(job({})), stateOf(held));
@@ -139,7 +139,7 @@ test('progress is reported again after the controller was down for a while', asy
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
-test('the granted GPUs are queried again if the controller is down at that moment', async () => {
+test('acquireNow on Slurm asks again for the granted GPUs if the controller is down at that moment', async () => {
 	placeSalloc()();
 	const cluster = clusterThatSays(unreachable(), unreachable(), unreachable(), stateOf(), stateOf(held));
 	await expect(createSlurmEngine(cluster, clock, undefined).acquireNow(request)).resolves.toMatchObject({
@@ -148,7 +148,7 @@ test('the granted GPUs are queried again if the controller is down at that momen
 	});
 });
 
-test('a request that somebody else removed from the queue has not timed out', async () => {
+test('acquire on Slurm reports a request that another user removed from the queue as removed, not as timed out', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		'#!/bin/sh\necho "salloc: error: Job submit/allocate failed: Job/step already completing or completed" >&2\nexit 1\n',
@@ -184,7 +184,7 @@ exit 1
 
 const contactLost = 'salloc: error: Job allocate failed: Unable to contact slurm controller (connect failure)';
 
-test('a job whose salloc gave up while the controller was down is still awaited', async () => {
+test('acquire on Slurm keeps waiting for its job if salloc gave up while the controller was down', async () => {
 	placeLostSalloc(contactLost)();
 	const cluster = clusterThatSays(unreachable(), stateOf(job({})), stateOf(held));
 	await expect(
@@ -196,7 +196,7 @@ test('a job whose salloc gave up while the controller was down is still awaited'
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 });
 
-test('a job that is no longer awaited is canceled when the controller is back, or is named in the error', async () => {
+test('acquire on Slurm cancels an abandoned job when the controller is back, or names the job in the error', async () => {
 	const outcomeOf = async (failures: number, isAborted: boolean) => {
 		const lose = placeLostSalloc(contactLost);
 		const ran: string[] = [];
@@ -240,7 +240,7 @@ test('a job that is no longer awaited is canceled when the controller is back, o
 	}
 }, 20_000);
 
-test('a request that the controller has lost is submitted again at the end of the queue', async () => {
+test('acquire on Slurm submits a request again that the controller has lost', async () => {
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -268,7 +268,7 @@ echo "salloc: Granted job allocation 7" >&2
 	]);
 });
 
-test('a request whose job id was reused for another job is submitted again, and the other job is neither shown nor ended', async () => {
+test('acquire on Slurm submits a request again whose job id was reused, and neither shows nor ends the other job', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
 	// Like the real one: when it is ended, it tells the controller that the job with this id has ended, even if the id is another job's by now.
 	writeFileSync(
@@ -301,7 +301,7 @@ echo "salloc: Granted job allocation 7" >&2
 	expect(existsSync(killed!)).toBe(false);
 }, 10_000);
 
-test("someone else's job with a reused id is neither awaited nor canceled", async () => {
+test("acquire on Slurm neither waits for nor cancels another user's job with a reused id", async () => {
 	const lose = placeLostSalloc(contactLost);
 	const ran: string[] = [];
 	const other = {...held, user: 'bob', submitTime: 1010};
@@ -353,7 +353,7 @@ function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Clus
 	return {cluster, ran};
 }
 
-test('releasing the last task of an array keeps the other tasks', async () => {
+test('release on Slurm of the last task of an array keeps the other tasks', async () => {
 	const {cluster, ran} = clusterWithArray();
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.release(root, {by: 'gpus', ids: [2]});
@@ -361,7 +361,7 @@ test('releasing the last task of an array keeps the other tasks', async () => {
 	expect(ran).toEqual(['scancel 7_2', 'scancel 7_0']);
 });
 
-test('the components of a heterogeneous job are released together', async () => {
+test('release on Slurm ends the components of a heterogeneous job together', async () => {
 	const {cluster, ran} = clusterWithArray(
 		...[40, 41].map((id, gpu) =>
 			job({
@@ -387,7 +387,7 @@ test('the components of a heterogeneous job are released together', async () => 
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
-test('a job that was suspended for a while ends later by that time', async () => {
+test('the end of a Slurm job moves by the time for which the job was suspended', async () => {
 	const {cluster, ran} = clusterWithArray(
 		job({
 			id: 90,
@@ -404,7 +404,7 @@ test('a job that was suspended for a while ends later by that time', async () =>
 	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
 });
 
-test('leaving the queue with the pending tasks of an array keeps the running ones', async () => {
+test('leaveQueue on Slurm cancels the pending tasks of an array and keeps the running tasks', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await engine.leaveQueue(root, '70');
@@ -423,7 +423,7 @@ const asked: Submission = {
 	environment: {},
 };
 
-test("a command that exits with srun's code for busy GPUs counts as having run", async () => {
+test("run on Slurm keeps the exit code of a command that equals srun's code for busy GPUs", async () => {
 	const cluster = clusterThatSays(stateOf(held));
 	const {words, begin, granted, exitCodeOf} = submission(
 		cluster,
@@ -447,7 +447,7 @@ test("a command that exits with srun's code for busy GPUs counts as having run",
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
 });
 
-test("a short command that exits with srun's failure code is recognized by its job", async () => {
+test("run on Slurm keeps the exit code of a short command that equals srun's failure code", async () => {
 	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
@@ -476,7 +476,7 @@ test("a short command that exits with srun's failure code is recognized by its j
 	}
 });
 
-test('nodes that are down still count as part of the cluster', async () => {
+test('run on Slurm counts nodes that are down as part of the cluster', async () => {
 	const down = (count: number): ClusterState => {
 		const [node] = stateOf().nodes;
 		return {...stateOf(), nodes: [{...node!, gpus: [{type: undefined, count}], trouble: {kind: 'down', words: ''}}]};

@@ -24,7 +24,7 @@ const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	...given,
 });
 
-test('each part of a request is one argument, including any note', () => {
+test('requestWords passes each part of a request as one argument, including any note', () => {
 	const note = '; rm -rf $(x) "q" --gres=gpu:9';
 	expect(
 		requestWords(request({note, host: 'box2'}), {
@@ -63,19 +63,19 @@ test.each<[Partial<AcquireRequest>, string]>([
 	[{need: {mig: {instances: [{gpu: 0, number: 1}]}}}, '--gpu-ids'],
 	[{need: {mig: {profile: '1g.10gb'}, models: ['a100']}}, '--mig'],
 	[{need: {models: ['a', 'b']}}, '--model'],
-])('%j has no equivalent in Slurm, and the refusal names %s', (given, flag) => {
+])('checkExpressible rejects %j, which Slurm does not support, and names %s', (given, flag) => {
 	expect(() => {
 		checkExpressible(request(given), false);
 	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining(flag) as string}));
 });
 
-test('a number, a note, a model and GPUs of different models can be requested from Slurm', () => {
+test('checkExpressible accepts a number, a note, a model and GPUs of different models', () => {
 	expect(() => {
 		checkExpressible(request({note: 'x', need: {models: ['a100'], sameModel: false}}), false);
 	}).not.toThrow();
 });
 
-test('a share is the number of shards for its memory, if the memory of a shard is configured', () => {
+test('a share is requested from Slurm as shards for its memory, if the memory of a shard is configured', () => {
 	const share = request({count: 1, need: {shareMiB: 8193}});
 	expect(() => {
 		checkExpressible(share, true);
@@ -91,7 +91,7 @@ test('a share is the number of shards for its memory, if the memory of a shard i
 	);
 });
 
-test("a MIG profile is the only type with that name, alone or after the GPU's type", () => {
+test("typeOfProfile returns the only Slurm type with the MIG profile, alone or after the GPU's type", () => {
 	expect(typeOfProfile('1g.10gb', ['a100', '1g.10gb', '2g.20gb'])).toBe('1g.10gb');
 	expect(typeOfProfile('1g.10gb', ['nvidia_h100_1g.10gb', 'nvidia_h100_11g.10gb'])).toBe('nvidia_h100_1g.10gb');
 	expect(() => typeOfProfile('1g.10gb', ['a_1g.10gb', 'b_1g.10gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -101,7 +101,7 @@ test("a MIG profile is the only type with that name, alone or after the GPU's ty
 	expect(() => typeOfProfile('1g.10gb', ['a100'])).toThrow(expect.objectContaining({code: 'impossible'}));
 });
 
-test("a start time is given in Slurm's format, as a time on this machine's clock", () => {
+test('laterWords translates dependencies, arrays and the start time, which is a local time', () => {
 	expect(laterWords({})).toEqual([]);
 	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterany:17:18_3', '--array=0-7%2']);
 	expect(laterWords({after: 'afterok:17'})).toEqual(['--dependency=afterok:17']);
@@ -109,7 +109,7 @@ test("a start time is given in Slurm's format, as a time on this machine's clock
 	expect(laterWords({begin: seconds})).toEqual(['--begin=2026-05-01T08:05:09']);
 });
 
-test('a shell that reads the script starts exactly this command', () => {
+test('scriptOf returns a shell script that starts exactly the given command', () => {
 	fc.assert(
 		fc.property(fc.array(fc.string({unit: 'binary'}).map((word) => word.replaceAll('\0', ''))), (words) => {
 			const script = scriptOf(['printf', String.raw`%s\0`, ...words]);
@@ -120,7 +120,7 @@ test('a shell that reads the script starts exactly this command', () => {
 	);
 });
 
-test('a model is the only type that matches it, in any case', () => {
+test('typeFor returns the only Slurm type that matches the model, in any case', () => {
 	expect(typeFor('A100', ['a100', 'a100-80gb', 'v100'])).toBe('a100');
 	expect(typeFor('h100', ['nvidia_h100_80gb_hbm3'])).toBe('nvidia_h100_80gb_hbm3');
 	expect(() => typeFor('a100', ['a100-40gb', 'a100-80gb'])).toThrow(expect.objectContaining({code: 'usage'}));
@@ -148,11 +148,11 @@ test.each([
 	['salloc: error: Job submit/allocate failed: Requested partition configuration not available now', 3],
 	["srun: error: Unable to allocate resources: User's group not permitted to use this partition", 2],
 	['something that no version has said yet', 1],
-])('%j ends with exit code %i', (stderr, exitCode) => {
+])('the Slurm error %j leads to exit code %i', (stderr, exitCode) => {
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);
 });
 
-test('a refusal because of an account limit says where to see the limits', () => {
+test('the error for an account limit of Slurm suggests how to see the limits', () => {
 	const said =
 		"Job submit/allocate failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)";
 	expect(errorOf('salloc', `salloc: error: ${said}\n`)).toMatchObject({
@@ -162,12 +162,12 @@ test('a refusal because of an account limit says where to see the limits', () =>
 	});
 });
 
-test('a squeue that does not know --json is too old', () => {
+test('a squeue without --json is reported as too old', () => {
 	expect(oldVersionError(errorOf('squeue', "squeue: unrecognized option '--json'\n"))?.exitCode).toBe(4);
 	expect(oldVersionError(errorOf('squeue', 'squeue: error: no'))).toBeUndefined();
 });
 
-test("within a job the job's variables are removed, and those of the cluster stay", () => {
+test("clusterEnvironment within a job removes the job's variables and keeps those of the cluster", () => {
 	const own = {SLURM_CONF: '/x', SLURM_PARTITION: 'gpu', HOME: '/h'};
 	expect(clusterEnvironment(own)).toEqual(own);
 	expect(clusterEnvironment({...own, SLURM_JOB_ID: '7', SLURM_NTASKS: '4', SRUN_DEBUG: '1'})).toEqual({
@@ -176,7 +176,7 @@ test("within a job the job's variables are removed, and those of the cluster sta
 	});
 });
 
-test("our secrets are removed from the environment of Slurm's commands, which Slurm passes on to its nodes", () => {
+test('clusterEnvironment removes the secrets of canhazgpu, because Slurm passes the environment on to its nodes', () => {
 	expect(
 		clusterEnvironment({HOME: '/x', CANHAZGPU_REDIS_PASSWORD: 'secret', CANHAZGPU_NOTIFY_WEBHOOK: 'secret'}),
 	).toEqual({
@@ -184,7 +184,7 @@ test("our secrets are removed from the environment of Slurm's commands, which Sl
 	});
 });
 
-test('an unknown reason is shown without control characters', () => {
+test('engineReasonText shows an unknown reason without control characters', () => {
 	fc.assert(
 		fc.property(fc.string(), (code) => {
 			expect(engineReasonText(code)).not.toMatch(/\p{Control}/v);

@@ -68,7 +68,7 @@ const cluster = fc.record({
 	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
 });
 
-test('a GPU is available only if its node can start jobs, no job has it, and no hidden job may have it', () => {
+test('a GPU of Slurm is available only if its node can start jobs and no known or hidden job can have it', () => {
 	fc.assert(
 		fc.property(cluster, ({used, usedIds, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
@@ -102,7 +102,7 @@ test('a GPU is available only if its node can start jobs, no job has it, and no 
 	);
 });
 
-test('the GPU of a hidden job is unavailable if the node names it, and the other GPUs are free', () => {
+test('a GPU that a hidden Slurm job has is unavailable if the node names it, and the other GPUs are free', () => {
 	const state = stateOf([node('box1', {usedGpus: 2, usedIds: [1, 3]})], []);
 	expect(rowsOf(state).map(({state: each, problem}) => [each, problem])).toEqual([
 		['available', undefined],
@@ -117,7 +117,7 @@ test('the GPU of a hidden job is unavailable if the node names it, and the other
 	expect([of([0]), of([1]), of([])]).toEqual([false, true, false]);
 });
 
-test('a waiting job has a position by priority, a reason and an estimate', () => {
+test('a waiting Slurm job has a position by priority, a reason and an estimate', () => {
 	const pending = {state: 'pending', stateWord: 'PENDING'} as const;
 	const state = stateOf(
 		[node('box1')],
@@ -144,7 +144,7 @@ test('a waiting job has a position by priority, a reason and an estimate', () =>
 	]);
 });
 
-test('a share of unknown size is shown without a size', () => {
+test('a Slurm share of unknown size is shown without a size', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf([node('box1', {shards: 16})], [job({id: 1, held}), job({id: 2, user: 'bob', held})]);
 	expect(sharesText(rowsOf(state)[0]!)).toBe('2 shares ann, bob');
@@ -153,7 +153,7 @@ test('a share of unknown size is shown without a size', () => {
 	);
 });
 
-test('a request for parts of a GPU asks for one GPU, and the note says how much of it', () => {
+test('a Slurm request for parts of a GPU is shown as a request for one GPU, with the part in the note', () => {
 	const waiting = {state: 'pending', gpus: undefined} as const;
 	const state = stateOf(
 		[node('box1')],
@@ -175,7 +175,7 @@ test('a request for parts of a GPU asks for one GPU, and the note says how much 
 	]);
 });
 
-test('waiting tasks of an array are shown by their numbers', () => {
+test('waiting tasks of a Slurm array are shown with their numbers', () => {
 	const array = {id: 5, tasks: '2-3%2', isOne: false};
 	const state = stateOf(
 		[node('box1')],
@@ -187,7 +187,7 @@ test('waiting tasks of an array are shown by their numbers', () => {
 	]);
 });
 
-test('a node that takes long to clean up after a job starts nothing, and its free GPUs are not available', () => {
+test('a Slurm node that takes long to clean up after a job has no available GPUs', () => {
 	const after = (seconds: number) => {
 		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
 		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
@@ -197,7 +197,7 @@ test('a node that takes long to clean up after a job starts nothing, and its fre
 	expect(after(60)).toEqual([...Array.from({length: 4}, () => 'error'), ...Array.from({length: 4}, () => 'available')]);
 });
 
-test('an allocation without a command is a reservation with an end, and a batch job is not', () => {
+test('a Slurm allocation without a command is shown as a reservation with an end, and a batch job as a job', () => {
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1})],
@@ -210,7 +210,7 @@ test('an allocation without a command is a reservation with an end, and a batch 
 	expect(rowsOf(state)[1]!.state).toBe('available');
 });
 
-test('a suspended job is marked in every interface, both a command and a reservation', () => {
+test('a suspended Slurm job is marked as suspended in every interface', () => {
 	const held = [0, 1].map((gpu) => [{node: 'box1', gpus: [gpu], unnamed: 0, shards: new Map<number, number>()}]);
 	const state = stateOf(
 		[node('box1', {usedGpus: 2})],
@@ -227,7 +227,7 @@ test('a suspended job is marked in every interface, both a command and a reserva
 	expect(rows.map((row) => endText(row))).toEqual(['paused', 'paused']);
 });
 
-test('a share of a suspended job is marked next to shares of running jobs', () => {
+test('a share of a suspended Slurm job is marked next to shares of running jobs', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf(
 		[node('box1', {usedGpus: 1, shards: 16})],
@@ -239,7 +239,7 @@ test('a share of a suspended job is marked next to shares of running jobs', () =
 	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
 });
 
-test('events of jobs come once each in order, also when read from the middle', () => {
+test('recentEvents returns the events of Slurm jobs once each and in order, also when read from the middle', () => {
 	const jobs = [
 		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
 		job({id: 2, startTime: 1300, submitTime: 1100}),
@@ -255,7 +255,7 @@ test('events of jobs come once each in order, also when read from the middle', (
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
 });
 
-test('a drained node shows since when, if Slurm reports it', () => {
+test('status --json shows since when a Slurm node is drained, if Slurm reports the time', () => {
 	const since = [1500, undefined].map((time) => {
 		const drained = node('box1', {gpus: [{type: undefined, count: 1}], trouble: {kind: 'drained', since: time}});
 		return statusJson(rowsOf(stateOf([drained], [])), observationOf(stateOf([drained], [])))[0]!.drained;
@@ -263,7 +263,7 @@ test('a drained node shows since when, if Slurm reports it', () => {
 	expect(since).toEqual([{since: '1970-01-01T00:25:00Z'}, {}]);
 });
 
-test('a job that was refused or left the queue has no event with GPUs', () => {
+test('recentEvents returns no GPUs for a job that was refused or left the queue', () => {
 	const ended = {state: 'ended', startTime: undefined} as const;
 	const jobs = [
 		job({...ended, id: 1, stateWord: 'FAILED', endTime: 1000}),
@@ -279,7 +279,7 @@ test('a job that was refused or left the queue has no event with GPUs', () => {
 	]);
 });
 
-test('a follower gets every event once, even if a later one has a lower id', () => {
+test('recentEvents returns every event once to a follower, even if a later event has a lower id', () => {
 	const order = createEventOrder();
 	const read = (jobs: readonly SlurmJob[], afterId?: string) => recentEvents(jobs, [node('box1')], {afterId}, order);
 	const waiting = job({id: 1, state: 'pending', submitTime: 1000});

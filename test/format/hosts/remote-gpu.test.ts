@@ -4,7 +4,7 @@ import {fromCommandReport} from '../../../source/web/api/reports.js';
 import {holderOf} from '../../../source/format/tables/host-tables.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../../source/format/hosts/remote-gpu.js';
 
-test('rows of another host become sanitized rows of this API', () => {
+test('fromCommandRow converts a status row of another host and sanitizes its texts', () => {
 	const row = fromCommandRow(
 		{
 			gpu_id: 1,
@@ -33,7 +33,7 @@ test('rows of another host become sanitized rows of this API', () => {
 	expect(secondsOf('90')).toBeUndefined();
 });
 
-test('the holder is the account with its label, or the label if a host sends no account', () => {
+test('fromCommandRow names the holder as "account (label)", or by label alone if the host sends no account', () => {
 	const now = 1_800_000_000;
 	const held = {gpu_id: 0, status: 'IN_USE'};
 	const rowFrom = (row: Readonly<Record<string, unknown>>) => {
@@ -53,7 +53,7 @@ test('the holder is the account with its label, or the label if a host sends no 
 	expect(rowFrom({})).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test('values of a wrong type are unknown, and unknown keys are dropped', () => {
+test('fromCommandRow treats values of a wrong type as unknown and drops unknown keys', () => {
 	const texts = ['user', 'note', 'type', 'error', 'processes', 'health', 'unreserved_users', 'drained', 'model'];
 	const hostile = {
 		...Object.fromEntries(texts.map((key) => [key, 7])),
@@ -84,7 +84,7 @@ test('values of a wrong type are unknown, and unknown keys are dropped', () => {
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });
 
-test('the processes of a large answer are dropped, and a huge answer is not shown', () => {
+test('fromCommandRows drops the processes of a large answer and rejects a huge answer', () => {
 	const process = {pid: 1, command: 'x'.repeat(10_000)};
 	const busy = Array.from({length: 64}, (_, gpu_id) => ({
 		gpu_id,
@@ -103,7 +103,7 @@ test('the processes of a large answer are dropped, and a huge answer is not show
 	expect(fromCommandRows(endless, 0)).toBeUndefined();
 });
 
-test('an empty list of processes differs from an unknown one, MIG parts are kept, and secrets are masked', () => {
+test('fromCommandRow tells no processes from unknown processes, keeps MIG instances and masks secrets', () => {
 	const row = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'AVAILABLE', ...parts}, 0)!;
 	expect(row({}).processes).toBeUndefined();
@@ -118,7 +118,7 @@ test('an empty list of processes differs from an unknown one, MIG parts are kept
 	expect(row({}).mig_instances).toBeUndefined();
 });
 
-test('times of a wrong clock are unknown', () => {
+test('fromCommandRow treats impossible times and durations as unknown', () => {
 	const rowFrom = fromCommandRow(
 		{
 			gpu_id: 0,
@@ -140,7 +140,7 @@ test('times of a wrong clock are unknown', () => {
 	});
 });
 
-test('a drained GPU of another host is no error', () => {
+test('fromCommandRow reports a drained GPU as an error only if the GPU also has a fault', () => {
 	const stateOf = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'ERROR', ...parts}, 0)!.state;
 	expect(stateOf({drained: {reason: 'fan'}, error: 'drained: fan'})).toBe('drained');
@@ -150,7 +150,7 @@ test('a drained GPU of another host is no error', () => {
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('a report of another host has its rows under one key, for any grouping and program', () => {
+test('fromCommandReport returns the rows of every grouping, from this and the Go program, under one key', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
@@ -178,7 +178,7 @@ test('a report of another host has its rows under one key, for any grouping and 
 	}
 });
 
-test('a missing or invalid number in a report of another host is unknown, never 0', () => {
+test('fromCommandReport treats missing and invalid numbers as unknown, never as 0', () => {
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
 	const row = {name: 'carol', gpu_hours: '12.5', percentage: null, run_count: -3, mig_instance_hours: 'some'};
 	const report = fromCommandReport('box', {

@@ -26,7 +26,7 @@ const anyRounds = fc.array(
 	{maxLength: 4},
 );
 
-test('columns shrink only as far as necessary, in the given order', () => {
+test('shrunk narrows columns only as far as necessary, in the given order', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anySacrifices, (columns, room, sacrifices) => {
 			const fitting = shrunk(columns, room, sacrifices);
@@ -57,7 +57,7 @@ test('columns shrink only as far as necessary, in the given order', () => {
 	);
 });
 
-test('columns grow into the room, and the last gets the rest', () => {
+test('grown widens columns to fill the width, and gives the remainder to the chosen column', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anyRounds, fc.boolean(), (columns, room, rounds, hasLast) => {
 			const last = hasLast ? columns[0]!.name : undefined;

@@ -15,7 +15,7 @@ test.each([
 	[3735, '1h 2m 15s', '1h02m'],
 	[86_400, '24h 0m 0s', '24h00m'],
 	[360_000, '100h 0m 0s', '4d04h'],
-])('%d seconds', (seconds, long, short) => {
+])('%d seconds is "%s" in the long form and "%s" in the short form', (seconds, long, short) => {
 	expect(longDuration(seconds)).toBe(long);
 	expect(shortDuration(seconds)).toBe(short);
 });
@@ -30,7 +30,7 @@ test('typedDuration returns the shortest form', () => {
 	]);
 });
 
-test('timestamps are in UTC', () => {
+test('timestamp returns a time in UTC', () => {
 	expect(timestamp(1_800_000_000)).toBe('2027-01-15T08:00:00Z');
 	expect(timestamp(1_800_000_000.25)).toBe('2027-01-15T08:00:00.250Z');
 });
@@ -41,6 +41,6 @@ test.each([
 	[5400.3, '1h 30m 0.3s'],
 	[59.9999, '0h 0m 59.9999s'],
 	[3600, '1h 0m 0s'],
-])('a configured duration of %d seconds is %s', (seconds, text) => {
+])('setDuration writes %d seconds as "%s"', (seconds, text) => {
 	expect(setDuration(seconds)).toBe(text);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {gpuRanges} from '../../../source/format/text/gpu-list.js';
 
-test('ranges contain each index exactly once', () => {
+test('gpuRanges names each index exactly once, in ascending order', () => {
 	expect(gpuRanges([6, 0, 1, 2, 3, 7])).toBe('0-3,6,7');
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.nat(40)), (indexes) => {

@@ -15,10 +15,13 @@ test.each([
 	[String.raw`a\ b '' 'it'\''s' "\n"`, ['a b', '', "it's", String.raw`\n`]],
 	['$(rm -rf ~) `x` $HOME *', ['$(rm', '-rf', '~)', '`x`', '$HOME', '*']],
 	['  ', []],
-])('%s', (line, words) => {
+])('shellWords splits %j into %j', (line, words) => {
 	expect(shellWords(line)).toEqual(words);
 });
 
-test.each(["reserve --note 'half", 'reserve --note "half', 'reserve \\'])('%s is refused as incomplete', (line) => {
-	expect(() => shellWords(line)).toThrow('A quote is not closed');
-});
+test.each(["reserve --note 'half", 'reserve --note "half', 'reserve \\'])(
+	'shellWords rejects the incomplete line %s',
+	(line) => {
+		expect(() => shellWords(line)).toThrow('A quote is not closed');
+	},
+);

@@ -51,7 +51,7 @@ describe('a table', () => {
 		).toMatch(/^ \(-\) +│ b$/v);
 	});
 
-	test('paints the visible part of a cell', () => {
+	test('colors only the visible part of a truncated cell', () => {
 		expect(
 			ruledTable(['A'], [[{text: 'a long error', paint: red}]], paint, {width: 8, sacrifices: [['A', 3]]})
 				.split('\n')
@@ -59,7 +59,7 @@ describe('a table', () => {
 		).toBe(' <a lon…>');
 	});
 
-	test('is never wider than the terminal while a column can shrink', () => {
+	test('is never wider than the terminal while a column can still shrink', () => {
 		const word = fc
 			.string({unit: fc.constantFrom('a', 'ß', '訓', '🚀', ' '), maxLength: 30})
 			.map((text) => text.trim());

@@ -24,7 +24,7 @@ const hostile = fc.array(
 	),
 );
 
-test('sanitized text never acts on a terminal', () => {
+test('sanitize removes every character that controls a terminal', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			expect(sanitize(parts.join(''))).not.toMatch(
@@ -35,7 +35,7 @@ test('sanitized text never acts on a terminal', () => {
 	);
 });
 
-test('a megabyte is sanitized quickly', () => {
+test('sanitize handles a megabyte of escape sequences in less than a second', () => {
 	const took = cpuMsOf(() => {
 		expect(sanitize('\u{1B}['.repeat(500_000)).length).toBeLessThanOrEqual(4096);
 	});
@@ -49,17 +49,17 @@ test.each([
 	['one\r\ntwo\tthree', 'one two three'],
 	['👩‍🚀 日本', '👩‍🚀 日本'],
 	['\u{0}', ''],
-])('%j becomes %j', (text, harmless) => {
+])('sanitize turns %j into %j', (text, harmless) => {
 	expect(sanitize(text)).toBe(harmless);
 });
 
-test('shorten cuts by whole characters', () => {
+test('shorten never cuts a character in half', () => {
 	expect(shorten('abcdef', 6)).toBe('abcdef');
 	expect(shorten('abcdefg', 6)).toBe('abcde…');
 	expect(shorten('😀😀😀', 2)).toBe('😀…');
 });
 
-test('JSON keeps the data and escapes control characters', () => {
+test('harmlessJson keeps the data and escapes control characters', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const value = {text: parts.join('').toWellFormed()};

@@ -6,7 +6,7 @@ import {fit, truncate, widthOf, wrap} from '../../../source/format/text/width.js
 
 const text = fc.oneof(fc.string(), fc.string({unit: 'grapheme'}));
 
-test('wide characters are never cut in half', () => {
+test('truncate and fit never cut a wide character in half', () => {
 	expect(truncate('訓練訓練', 8)).toBe('訓練訓練');
 	expect(truncate('訓練訓練', 6)).toBe('訓練…');
 	expect(fit('訓練', 6)).toBe('訓練  ');
@@ -14,7 +14,7 @@ test('wide characters are never cut in half', () => {
 	expect(truncate('abc', 0)).toBe('');
 });
 
-test('the fast path agrees with the library', () => {
+test('widthOf returns the same width as the string-width package', () => {
 	const characters = [
 		...Array.from({length: 0x7e - 0x20 + 1}, (_, index) => String.fromCodePoint(0x20 + index)),
 		...Array.from({length: 0x25_9f - 0x25_00 + 1}, (_, index) => String.fromCodePoint(0x25_00 + index)),
@@ -34,7 +34,7 @@ test('the fast path agrees with the library', () => {
 	);
 });
 
-test('a fitted text has exactly the given width', () => {
+test('fit returns text of exactly the given width', () => {
 	fc.assert(
 		fc.property(text, fc.nat(60), (words, columns) => {
 			expect(widthOf(fit(words, columns))).toBe(columns);
@@ -42,7 +42,7 @@ test('a fitted text has exactly the given width', () => {
 	);
 });
 
-test('wrapped lines fit in width and number, and lose nothing if there is room', () => {
+test('wrap keeps to the width and the number of lines, and drops no text that fits', () => {
 	expect(wrap('Not enough GPUs available', 12, 4)).toEqual(['Not enough', 'GPUs', 'available']);
 	expect(wrap('one two three', 5, 2)).toEqual(['one', 'two…']);
 	fc.assert(
@@ -56,7 +56,7 @@ test('wrapped lines fit in width and number, and lose nothing if there is room',
 	);
 });
 
-test('arguments are quoted only if a shell would read them differently', () => {
+test('shellCommand quotes an argument only if a shell would change it', () => {
 	expect(shellCommand(['canhazgpu', 'run', '--gpu-ids', '0,1', '--note', "it's $HOME"])).toBe(
 		String.raw`canhazgpu run --gpu-ids 0,1 --note 'it'\''s $HOME'`,
 	);

@@ -8,7 +8,7 @@ import {busy, goodAnswers, idle, json, listOf, metricOf, observe, setUp, staticO
 
 const hung = {before: 'sleep 600'};
 
-test('every reading of two GPUs is read, with parallel queries', async () => {
+test('the AMD provider reads every value of two GPUs with parallel queries', async () => {
 	const {provider, stub} = await setUp();
 	const seen = await provider.observe();
 	expect(seen).toMatchObject({provider: 'amd', simulated: false, driverVersion: '6.12.12', warnings: []});
@@ -80,7 +80,7 @@ const integrated = (usedGtt: unknown) => ({
 	]),
 });
 
-test('an integrated GPU counts system memory, and its memory is unknown without it', async () => {
+test('the AMD provider counts system memory for an integrated GPU, and reports unknown memory without it', async () => {
 	const {gpus} = await observe(integrated({value: 64_512, unit: 'MB'}));
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 64_967, memoryTotalMiB: 127_488, processes: [{name: 'llama-server', memoryUsedMiB: 64_005}]},
@@ -90,7 +90,7 @@ test('an integrated GPU counts system memory, and its memory is unknown without 
 	expect(judgeUsage({...unknown!, processes: undefined}, 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('a discrete card does not count the system memory that it borrows', async () => {
+test('the AMD provider does not count system memory that a discrete card borrows', async () => {
 	const metric = metricOf(0);
 	const borrowed = {total_gtt: {value: 257_000, unit: 'MB'}, used_gtt: {value: 9000, unit: 'MB'}};
 	const {gpus} = await observe({
@@ -102,26 +102,26 @@ test('a discrete card does not count the system memory that it borrows', async (
 
 test.each([
 	[
-		'several, as 5.7 to 6.1 tell them',
+		'several, as in 5.7 to 6.1',
 		{values: [4_194_311, 4_194_312].map((pid) => ({process_info: {name: 'python3', pid}}))},
 		[4_194_311, 4_194_312],
 	],
 	['one', {process_info: {name: 'ollama', pid: 4_194_313}}, [4_194_313]],
 	['none', {process_info: 'Not Found'}, []],
 	['none, in a sentence', {process_info: 'No running processes detected'}, []],
-])('processes are read from earlier versions: %s', async (_, reported, pids) => {
+])('the AMD provider reads processes as amd-smi of earlier versions reports them: %s', async (_, reported, pids) => {
 	const {gpus} = await observe({process: json([{gpu: 0, ...reported}, idle(1)])});
 	expect(gpus[0]?.processes?.map(({pid}) => pid)).toEqual(pids);
 });
 
-test('a process has the name of its owner', async () => {
+test('the AMD provider adds the owner to a process', async () => {
 	const {gpus} = await observe({process: json([idle(0), busy(1, process.pid, 2 ** 30)])});
 	expect(gpus[1]?.processes).toMatchObject([
 		{pid: process.pid, user: users.nameOfSync(process.getuid?.() ?? 0), memoryUsedMiB: 1024},
 	]);
 });
 
-test('a command form that an old version refuses is never used again', async () => {
+test('the AMD provider never repeats an option that an old amd-smi refuses', async () => {
 	const refuse =
 		'case "$*" in *--mem-usage*) echo \'amd-smi: error: unrecognized arguments: --mem-usage\' >&2; exit 2;; esac';
 	const {provider, stub} = await setUp({
@@ -134,7 +134,7 @@ test('a command form that an old version refuses is never used again', async () 
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('a GPU that spoils the common answer is an ERROR, and the others are read', async () => {
+test('the AMD provider reports a GPU that spoils the common answer as an ERROR and reads the other GPUs', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
@@ -150,7 +150,7 @@ test('a GPU that spoils the common answer is an ERROR, and the others are read',
 	expect(warnings).toEqual([]);
 });
 
-test('a GPU that is listed but not measured is an ERROR', async () => {
+test('the AMD provider reports a GPU that is listed but not measured as an ERROR', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0)])});
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -158,7 +158,7 @@ test('a GPU that is listed but not measured is an ERROR', async () => {
 	]);
 });
 
-test('a GPU that answers only N/A is an ERROR', async () => {
+test('the AMD provider reports a GPU with only N/A readings as an ERROR', async () => {
 	const silent = {
 		gpu: 1,
 		usage: 'N/A',
@@ -170,7 +170,7 @@ test('a GPU that answers only N/A is an ERROR', async () => {
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', processes: undefined});
 });
 
-test('a failed process query leaves the processes unknown', async () => {
+test('the AMD provider reports unknown processes if the process query fails', async () => {
 	const {gpus, warnings} = await observe({process: {stdout: 'Segmentation fault\n', exitCode: 139}});
 	expect(gpus).toMatchObject([
 		{failure: undefined, processes: undefined},
@@ -179,7 +179,7 @@ test('a failed process query leaves the processes unknown', async () => {
 	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 139\.$/v)]);
 });
 
-test('an account outside of the groups sees no processes, so they are unknown', async () => {
+test('the AMD provider reports unknown processes to an account outside of the render and video groups', async () => {
 	const warning =
 		'WARNING: User is missing the following required groups: render, video. Please add user to these groups.';
 	const {gpus, warnings} = await observe({
@@ -190,12 +190,12 @@ test('an account outside of the groups sees no processes, so they are unknown', 
 	expect(warnings).toEqual([warning.slice('WARNING: '.length)]);
 });
 
-test('a process that ROCm 7.2 lists under every GPU is assigned where memory is in use', async () => {
+test('the AMD provider assigns a process that ROCm 7.2 lists under every GPU to the GPU with memory in use', async () => {
 	const {gpus} = await observe({process: json([busy(0, 2 ** 22 + 7, 0), busy(1, 2 ** 22 + 7, 0)])});
 	expect(gpus.map(({processes}) => processes?.length)).toEqual([0, 1]);
 });
 
-test('a tool that fails as a whole is reported with a hint', async () => {
+test('the AMD provider explains a complete failure of amd-smi with a hint', async () => {
 	const {gpus, failure} = await observe({
 		metric: {stdout: '{"error": "amdgpu driver not loaded", "code": -1032}\n', exitCode: 32},
 		list: {exitCode: 32},
@@ -207,7 +207,7 @@ test('a tool that fails as a whole is reported with a hint', async () => {
 	});
 });
 
-test('a tool that hangs is killed at the time limit', async () => {
+test('the AMD provider ends a hanging amd-smi at the time limit', async () => {
 	const {provider} = await setUp({answers: {metric: hung, process: hung, static: hung, list: hung}, timeoutMs: 300});
 	const startedAtMs = monotonicMs();
 	const {failure} = await provider.observe();
@@ -215,7 +215,7 @@ test('a tool that hangs is killed at the time limit', async () => {
 	expect(monotonicMs() - startedAtMs).toBeLessThan(2500);
 });
 
-test('no second call starts while the first cannot be ended', async () => {
+test('the AMD provider starts no second call while the first cannot be ended', async () => {
 	const {promise, resolve} = Promise.withResolvers<void>();
 	const run = vi.fn<RunTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended: promise}));
 	const provider = createAmdProvider({run, describeProcesses, monotonicMs});
@@ -231,7 +231,7 @@ test('no second call starts while the first cannot be ended', async () => {
 	expect(run.mock.calls.length).toBeGreaterThan(calls);
 });
 
-test('concurrent callers share one scan', async () => {
+test('the AMD provider shares one scan among concurrent callers', async () => {
 	const {provider, stub} = await setUp();
 	const [first, second] = await Promise.all([provider.observe(), provider.observe()]);
 	expect(second).toBe(first);
@@ -239,7 +239,7 @@ test('concurrent callers share one scan', async () => {
 	expect(await provider.count()).toBe(2);
 });
 
-test('closing ends a running scan', async () => {
+test('closing the AMD provider ends a running scan', async () => {
 	const {provider, stub} = await setUp({
 		answers: {metric: hung, process: hung, static: hung, list: hung},
 		timeoutMs: 60_000,
@@ -255,7 +255,7 @@ test('closing ends a running scan', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('without a tool the count fails with an error', async () => {
+test('the AMD provider cannot count GPUs without amd-smi, and fails with an error', async () => {
 	const {provider} = await setUp({answers: {}});
 	await expect(provider.count()).rejects.toMatchObject({code: 'provider'});
 	const nothing = createAmdProvider({
@@ -266,7 +266,7 @@ test('without a tool the count fails with an error', async () => {
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('fixed values that were incomplete are asked for again after a minute', async () => {
+test('the AMD provider reads incomplete fixed values again after a minute', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
 	const run: RunTool = async (_command, [command = '']) => {
@@ -294,7 +294,7 @@ test('fixed values that were incomplete are asked for again after a minute', asy
 	expect(asked.filter((command) => command === 'list' || command === 'static')).toHaveLength(4);
 });
 
-test('memory errors and overheating make a GPU unhealthy, with the reason', async () => {
+test('the AMD provider reports memory errors and overheating as the reason for an unhealthy GPU', async () => {
 	const hot = {...metricOf(0), temperature: {edge: 'N/A', hotspot: {value: 101, unit: 'C'}}};
 	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
 	const {gpus} = await observe({metric: json([hot, worn])});

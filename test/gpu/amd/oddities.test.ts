@@ -7,10 +7,10 @@ const text = (...documents: readonly unknown[]) => ({
 });
 
 test.each([
-	['printed twice', text([metricOf(0), metricOf(1)], [metricOf(0), metricOf(1)])],
-	['processors first', text([{cpu: 0, power: 'N/A'}], [metricOf(0), metricOf(1)])],
-	['processors beside the GPUs', text({cpu_data: [{cpu: 0}], gpu_data: [metricOf(0), metricOf(1)]})],
-])('an answer %s is read without a warning', async (_name, metric) => {
+	['its JSON printed twice', text([metricOf(0), metricOf(1)], [metricOf(0), metricOf(1)])],
+	['a list of processors first', text([{cpu: 0, power: 'N/A'}], [metricOf(0), metricOf(1)])],
+	['processors next to the GPUs', text({cpu_data: [{cpu: 0}], gpu_data: [metricOf(0), metricOf(1)]})],
+])('the AMD provider reads an answer without a warning if it has %s', async (_name, metric) => {
 	const {gpus, warnings} = await observe({metric, process: json([idle(0), idle(1)])});
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 300, processes: []},
@@ -28,7 +28,7 @@ const partition = {
 	ecc: 'N/A',
 };
 
-test('a partition that reports only its memory is complete', async () => {
+test('the AMD provider reports a partition that reads only its memory as complete', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0), partition]), process: json([idle(0), idle(1)])});
 	expect(gpus[1]).toMatchObject({
 		failure: undefined,
@@ -41,7 +41,7 @@ test('a partition that reports only its memory is complete', async () => {
 	});
 });
 
-test('a GPU that measures nothing is an ERROR, although its size is known', async () => {
+test('the AMD provider reports a GPU without any reading as an ERROR, even if its size is known', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), {...partition, mem_usage: 'N/A'}]),
 		static: json([staticOf(0), staticOf(1)]),
@@ -49,7 +49,7 @@ test('a GPU that measures nothing is an ERROR, although its size is known', asyn
 	expect(gpus[1]).toMatchObject({failure: 'no readings (N/A)', memoryTotalMiB: 196_608, processes: undefined});
 });
 
-test('0 of 0 MB is not a memory reading', async () => {
+test('the AMD provider reads 0 of 0 MB as unknown memory', async () => {
 	const nothing = {value: 0, unit: 'MB'};
 	const {gpus} = await observe({
 		metric: json([{...metricOf(0), mem_usage: {used_vram: nothing, total_vram: nothing}}]),
@@ -58,7 +58,7 @@ test('0 of 0 MB is not a memory reading', async () => {
 	expect(gpus[0]).toMatchObject({memoryUsedMiB: undefined, memoryTotalMiB: undefined, processes: undefined});
 });
 
-test('no processes with unknown memory does not mean idle', async () => {
+test('the AMD provider does not report a GPU with unknown memory and no processes as idle', async () => {
 	const unknown = {...metricOf(1), mem_usage: {used_vram: 'N/A', total_vram: 'N/A'}};
 	const metric = json([{...unknown, gpu: 0}, unknown]);
 	const {gpus} = await observe({metric, process: json([idle(0), busy(1, 2 ** 22 + 7, 0)])});
@@ -74,12 +74,12 @@ test.each([
 	[{value: 4_294_967_295, unit: 'GB'}, '4294967295 GB'],
 	[{unit: 'MB'}, ''],
 	['12 apples', '12 apples'],
-])('memory reported as %j is read', async (used, reported) => {
+])('the AMD provider reads memory given as %j as %j', async (used, reported) => {
 	const {gpus} = await observe({metric: json([{...metricOf(0), mem_usage: {used_vram: used}}])});
 	expect(gpus[0]?.memoryUsedMiB ?? gpus[0]?.unknown['memoryUsedMiB']).toBe(reported);
 });
 
-test('an invalid number affects only its own field', async () => {
+test('an invalid number in the answer of amd-smi affects only its own field', async () => {
 	const metric = {stdout: JSON.stringify([metricOf(0), metricOf(1)]).replace('"value":141', '"value":NaN')};
 	const {gpus} = await observe({metric});
 	expect(gpus.map(({powerWatts, memoryUsedMiB}) => [powerWatts, memoryUsedMiB])).toEqual([
@@ -88,12 +88,15 @@ test('an invalid number affects only its own field', async () => {
 	]);
 });
 
-test.each([['[]'], ['{\n    "gpu_data": []\n}']])('%s means that there is no GPU', async (stdout) => {
-	const {failure} = await observe({metric: {stdout}, list: {stdout: '[]'}});
-	expect(failure?.message).toBe('The AMD GPU driver finds no GPU.');
-});
+test.each([['[]'], ['{\n    "gpu_data": []\n}']])(
+	'the answer %s of amd-smi means that there is no GPU',
+	async (stdout) => {
+		const {failure} = await observe({metric: {stdout}, list: {stdout: '[]'}});
+		expect(failure?.message).toBe('The AMD GPU driver finds no GPU.');
+	},
+);
 
-test('rocm-smi reads a card without memory, and one with unreadable memory', async () => {
+test('the AMD provider reads a card without memory and a card with unreadable memory from rocm-smi', async () => {
 	const {provider} = await setUp({
 		oldAnswers: {
 			'--showproductname': {
@@ -120,7 +123,7 @@ test.each([
 	[{mem: {value: 3_145_728, unit: 'B'}}, 3],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 2_097_152, unit: 'B'}}}, 2],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 0, unit: 'B'}}}, 0],
-])('the memory of a process reported as %j is read', async (memory, reported) => {
+])('the AMD provider reads the memory of a process given as %j as %j MiB', async (memory, reported) => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0)]),
 		process: json([{gpu: 0, process_list: [{process_info: {name: 'rvs', pid: 2 ** 22 + 7, ...memory}}]}]),

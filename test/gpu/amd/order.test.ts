@@ -11,17 +11,17 @@ const numbersOf = (nodes: ReadonlyArray<number | string | undefined>) => {
 };
 
 test.each([
-	['as the tool does', [2, 3, 4], [0, 1, 2]],
-	['the other way round', [9, 5, 2], [2, 1, 0]],
-	['by texts, as rocm-smi has them', ['10', '9'], [1, 0]],
-	['as the tool does where that tells no nodes', [undefined, undefined], [0, 1]],
-	['as the tool does where two have the same node', [7, 7, 3], [0, 1, 2]],
-	['what is no node last', ['N/A', 5, 2, 3], [3, 2, 0, 1]],
-])('programs count %s', (_name, nodes, numbers) => {
+	['in the order of the tool', [2, 3, 4], [0, 1, 2]],
+	['in reverse order', [9, 5, 2], [2, 1, 0]],
+	['by node numbers given as text, as in rocm-smi', ['10', '9'], [1, 0]],
+	['in the order of the tool if no nodes are known', [undefined, undefined], [0, 1]],
+	['in the order of the tool if two have the same node', [7, 7, 3], [0, 1, 2]],
+	['with an invalid node last', ['N/A', 5, 2, 3], [3, 2, 0, 1]],
+])('numbersForPrograms counts GPUs %s', (_name, nodes, numbers) => {
 	expect(numbersOf(nodes)).toEqual(numbers);
 });
 
-test('a GPU missing from the list has an unknown place', () => {
+test('numbersForPrograms keeps the order of the tool if a GPU is missing from the list', () => {
 	const numbers = numbersForPrograms(
 		[0, 1, 2],
 		new Map([
@@ -32,7 +32,7 @@ test('a GPU missing from the list has an unknown place', () => {
 	expect(Object.fromEntries(numbers)).toEqual({0: 0, 1: 1, 2: 2});
 });
 
-test('no GPU is lost or counted twice', () => {
+test('numbersForPrograms never loses a GPU or counts it twice', () => {
 	const node = fc.option(fc.nat(6), {nil: undefined});
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.nat(9)), fc.array(node, {minLength: 10, maxLength: 10}), (indices, nodes) => {
@@ -44,7 +44,7 @@ test('no GPU is lost or counted twice', () => {
 	);
 });
 
-test('amd-smi readings, processes and failures stay with their GPU', async () => {
+test('amd-smi readings, processes and failures stay with their GPU when programs count GPUs in another order', async () => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0), metricOf(1, 40_000)]),
 		process: json([idle(0), busy(1, 2 ** 22 + 7, 2 ** 30)]),
@@ -62,7 +62,7 @@ test('amd-smi readings, processes and failures stay with their GPU', async () =>
 	]);
 });
 
-test('rocm-smi readings, processes and failures stay with their GPU', async () => {
+test('rocm-smi readings, processes and failures stay with their GPU when programs count GPUs in another order', async () => {
 	const card = (node: string, used: number) => ({
 		'Node ID': node,
 		'VRAM Total Used Memory (B)': String(used * 2 ** 20),

@@ -84,7 +84,7 @@ const numbersIn = (json: string): ReadonlySet<number> =>
 			]),
 	);
 
-test('any answer can be read, and no reading is invented', async () => {
+test('readGpus accepts any answer of amd-smi and invents no reading', async () => {
 	await fc.assert(
 		fc.asyncProperty(text, text, async (metricText, otherText) => {
 			const metric = entriesByGpu(parseToolJson(metricText)?.documents) ?? new Map();
@@ -120,7 +120,7 @@ test('any answer can be read, and no reading is invented', async () => {
 	);
 });
 
-test('only the sentence for it means that there are no processes', () => {
+test('readProcesses returns no processes only for the sentence that says so', () => {
 	fc.assert(
 		fc.property(entry, (one) => {
 			const own = readProcesses(new Map([[0, one]])).get(0);
@@ -133,7 +133,7 @@ test('only the sentence for it means that there are no processes', () => {
 	);
 });
 
-test('a quantity is a number from the text, or a word', () => {
+test('readQuantity returns a number from the text, or a word', () => {
 	fc.assert(
 		fc.property(fc.oneof(reported, fc.jsonValue(), fc.string()), (raw) => {
 			const read = readQuantity(raw, 'memory', 'MB');
@@ -144,7 +144,7 @@ test('a quantity is a number from the text, or a word', () => {
 	);
 });
 
-test('any answer of rocm-smi can be read', () => {
+test('readCards accepts any answer of rocm-smi', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('card0', 'card1', 'system', 'PID5'), fc.jsonValue())),

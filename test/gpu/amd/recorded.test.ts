@@ -11,8 +11,8 @@ const {isHere, files, read} = openRecordings('amd');
 const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.documents) ?? new Map();
 const nothing = new Map();
 
-describe.skipIf(!isHere)('recorded outputs', () => {
-	test.each(files)('%s is read without a remark', (file) => {
+describe.skipIf(!isHere)('recorded outputs of AMD tools', () => {
+	test.each(files)('%s is parsed without a remark', (file) => {
 		const text = read(file);
 		const documents = parseToolJson(text)?.documents;
 		const metric = entriesByGpu(documents) ?? nothing;
@@ -49,7 +49,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		}
 	});
 
-	test('an integrated GPU has a name, a size, and no power limit from 0 W', () => {
+	test('an integrated GPU has a name and a memory size, and a limit of 0 W is not a power limit', () => {
 		const fixed = entriesOf('amd-smi/static.strix-halo.rocm6.3.1.json');
 		const list = entriesOf('amd-smi/list.strix-halo.rocm6.3.1.json');
 		const [gpu] = readGpus({metric: new Map([[0, {usage: {gfx_activity: 3}}]]), fixed, list});
@@ -64,7 +64,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(readDriverVersion(fixed)).toBe('6.17.1-300.fc43.x86_64');
 	});
 
-	test('idle is a sentence, and one GPU has two processes', () => {
+	test('a sentence for "no processes" is read as none, and another output has two processes on one GPU', () => {
 		expect(readProcesses(entriesOf('amd-smi/process.none.json'))).toEqual(
 			new Map([
 				[0, {rows: [], hidden: undefined}],
@@ -81,7 +81,7 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		});
 	});
 
-	test('a card of rocm-smi is read', () => {
+	test('rocm-smi output of a Radeon RX 6700 XT is read', () => {
 		const {metric, driverVersion} = readCards(parseToolJson(read('rocm-smi/rx6700xt.rocm6.1.2.json'))?.documents[0]);
 		expect(driverVersion).toBe('6.3.6');
 		expect(readGpus({metric, fixed: metric, list: metric})).toMatchObject([

@@ -27,7 +27,7 @@ const observe = async (answers: Record<string, {stdout?: string; exitCode?: numb
 	return provider.observe();
 };
 
-test('rocm-smi is used if amd-smi is not installed', async () => {
+test('the AMD provider uses rocm-smi if amd-smi is not installed', async () => {
 	const seen = await observe({'--showpids': pids, '--showpidgpus': places});
 	expect(seen).toMatchObject({provider: 'amd', driverVersion: '6.3.6', warnings: []});
 	expect(seen.gpus[0]).toMatchObject({
@@ -56,7 +56,7 @@ test('rocm-smi is used if amd-smi is not installed', async () => {
 	]);
 });
 
-test("cards counted from 1 behind another vendor's card are 0 and 1 for programs", async () => {
+test('rocm-smi cards numbered from 1 after a card of another vendor are GPUs 0 and 1', async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card1: {...card(310), 'PCI Bus': '0000:03:00.0'}, card2: card(18)}),
 	});
@@ -66,7 +66,7 @@ test("cards counted from 1 behind another vendor's card are 0 and 1 for programs
 	]);
 });
 
-test('an integrated GPU counts system memory', async () => {
+test('the system memory of an integrated GPU counts in readings of rocm-smi', async () => {
 	const shared = {
 		...card(5),
 		'VRAM Total Memory (B)': String(512 * 2 ** 20),
@@ -78,14 +78,14 @@ test('an integrated GPU counts system memory', async () => {
 	]);
 });
 
-test('a placeholder for the series does not hide the model', async () => {
+test('the model name is used if rocm-smi has only a placeholder for the series', async () => {
 	const {gpus} = await observe({
 		'--showproductname': json({card0: {...card(5), 'Card Series': 'N/A', 'Card Model': 'N/A', 'Card SKU': 'R9700'}}),
 	});
 	expect(gpus).toMatchObject([{name: 'R9700'}]);
 });
 
-test('a process that may be on any GPU makes every list unknown', async () => {
+test('a process whose GPU rocm-smi does not name makes the processes of every GPU unknown', async () => {
 	const {gpus} = await observe({'--showpids': pids, '--showpidgpus': {exitCode: 1}});
 	expect(gpus).toMatchObject([
 		{processes: undefined, unknown: {processes: 'a process whose GPU is not told'}},
@@ -93,12 +93,12 @@ test('a process that may be on any GPU makes every list unknown', async () => {
 	]);
 });
 
-test('an answer without process data means that there are none', async () => {
+test('an answer of rocm-smi without process data means that there are no processes', async () => {
 	const {gpus} = await observe({'--showpids': {stdout: 'WARNING: No JSON data to report\n'}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: []}, {processes: []}]);
 });
 
-test('a failed process query leaves the processes unknown', async () => {
+test('a failed process query of rocm-smi leaves the processes unknown', async () => {
 	const {gpus, warnings} = await observe({'--showpids': {stdout: 'Traceback\n', exitCode: 1}, '--showpidgpus': {}});
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('rocm-smi exited with 1.')]);

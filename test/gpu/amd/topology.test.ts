@@ -36,12 +36,12 @@ const pairs = [
 	['SYS', 'SYS', 'XGMI', undefined],
 ];
 
-test('amd-smi topology of ROCm 6.3 and newer is read, bare and wrapped', () => {
+test('readAmdSmiLinks reads topology from ROCm 6.3 and later, with and without a wrapper object', () => {
 	expect(readAmdSmiLinks([fourGpus], none)).toEqual(pairs);
 	expect(readAmdSmiLinks([{gpu_data: fourGpus}], none)).toEqual(pairs);
 });
 
-test('amd-smi topology of older versions is read', () => {
+test('readAmdSmiLinks reads topology from older versions', () => {
 	const old = [0, 1].map((gpu) => ({
 		gpu,
 		bdf: `0000:0${gpu + 1}:00.0`,
@@ -55,7 +55,7 @@ test('amd-smi topology of older versions is read', () => {
 	]);
 });
 
-test('rocm-smi --showtopo, which lists each pair once, is read', () => {
+test('rocm-smi --showtopo is parsed, although it lists each pair once', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',
@@ -73,7 +73,7 @@ test('rocm-smi --showtopo, which lists each pair once, is read', () => {
 	]);
 });
 
-test('an invalid answer gives no links, and an unknown word gives an unknown link', () => {
+test('an invalid topology has no links, and an unknown link type is an unknown link', () => {
 	for (const answer of [
 		undefined,
 		null,
@@ -91,7 +91,7 @@ test('an invalid answer gives no links, and an unknown word gives an unknown lin
 	expect(readAmdSmiLinks([[strange]], none)?.[0]).toEqual([undefined, undefined, undefined, 'XGMI']);
 });
 
-test('a provider reads links on request, and uses the GPU numbers that programs use', async () => {
+test('the AMD provider reads links only on request, and returns the GPU numbers that programs use', async () => {
 	// Programs count these two in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},

@@ -60,7 +60,7 @@ Unable to determine the device handle for GPU1: 0000:04:00.0: Unknown Error
 GPU 2: Tesla T4 (odd) (UUID: GPU-2)
 `;
 
-test('the document has readings that the tables lack', () => {
+test('parseDetails returns readings that the tables of nvidia-smi lack', () => {
 	expect(parseDetails(`WARNING: infoROM is corrupted\n${document}`)).toEqual({
 		driverVersion: '580.65.06',
 		gpus: [
@@ -96,7 +96,7 @@ test('the document has readings that the tables lack', () => {
 	});
 });
 
-test('a process is assigned to its instance, and one on two instances to none', () => {
+test('attachParts assigns a process to its MIG instance, and to none if it runs on two', () => {
 	const on = (pid: number, part: number | string) =>
 		`<process_info><gpu_instance_id>${part}</gpu_instance_id><compute_instance_id>0</compute_instance_id><pid>${pid}</pid><type>C</type><used_memory>9 MiB</used_memory></process_info>`;
 	const processes = [on(77, 5), on(78, 'N/A'), on(79, 1), on(79, 5)].join('');
@@ -113,7 +113,7 @@ test('a process is assigned to its instance, and one on two instances to none', 
 	]);
 });
 
-test('the list has names of GPUs and their instances', () => {
+test('parseList returns the names of GPUs and their MIG instances', () => {
 	expect(parseList(listing.replaceAll('\n', '\r\n'))).toEqual([
 		{
 			index: 0,
@@ -128,7 +128,7 @@ test('the list has names of GPUs and their instances', () => {
 	]);
 });
 
-test('each instance gets its name, and a GPU without MIG is unchanged', async () => {
+test('details name each MIG instance and leave a GPU without MIG unchanged', async () => {
 	const run: RunTool = async (_command, [first]) => ({
 		stdout: first === '-L' ? listing : document,
 		stderr: '',
@@ -160,7 +160,7 @@ test('each instance gets its name, and a GPU without MIG is unchanged', async ()
 	expect(await askDetails({run: failing, command: 'nvidia-smi', timeoutMs: 1000})).toBeUndefined();
 });
 
-test('entities are not expanded, and an endless or deeply nested document is refused', () => {
+test('parseDetails expands no entities and rejects endless and deeply nested documents', () => {
 	const bomb =
 		'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "aaaaaaaaaa"><!ENTITY y "&x;&x;&x;&x;">]><nvidia_smi_log><driver_version>&y;</driver_version></nvidia_smi_log>';
 	expect(parseDetails(bomb)?.driverVersion ?? '&y;').toBe('&y;');
@@ -169,7 +169,7 @@ test('entities are not expanded, and an endless or deeply nested document is ref
 	expect(parseDetails('<?xml version="1.0"?><other/>')).toBeUndefined();
 });
 
-test('the parsers accept any text', () => {
+test('parseDetails and parseList accept any text', () => {
 	const piece = fc.oneof(
 		fc.string(),
 		fc.constantFrom(
@@ -200,8 +200,8 @@ test('the parsers accept any text', () => {
 	);
 });
 
-describe.skipIf(!isHere)('recorded outputs', () => {
-	test.each(filesLike(/\.xml$/v))('%s', (file) => {
+describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
+	test.each(filesLike(/\.xml$/v))('%s is parsed by parseDetails with every GPU and process', (file) => {
 		const text = read(file);
 		const {driverVersion, gpus = []} = parseDetails(text) ?? {};
 		expect(file).toContain(driverVersion);
@@ -213,19 +213,19 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		expect(gpus.every((gpu) => (gpu.temperatureLimitCelsius ?? 0) > 80 && gpu.uuid !== undefined)).toBe(true);
 	});
 
-	test.each(filesLike(/list-L/v))('%s', (file) => {
+	test.each(filesLike(/list-L/v))('%s is parsed by parseList with every GPU and MIG instance', (file) => {
 		const text = read(file);
 		const gpus = parseList(text);
 		expect(gpus).toHaveLength(text.match(/^GPU /gmv)?.length ?? NaN);
 		expect(gpus.reduce((sum, {parts}) => sum + parts.size, 0)).toBe(text.match(/^ {2}MIG /gmv)?.length ?? 0);
 	});
 
-	test.each(filesLike(/\.(?:txt|csv|tsv|xml)$/v))('%s is accepted by both parsers', (file) => {
+	test.each(filesLike(/\.(?:txt|csv|tsv|xml)$/v))('%s is accepted by parseDetails and parseList', (file) => {
 		expect(() => [parseDetails(read(file)), parseList(read(file))]).not.toThrow();
 	});
 });
 
-test('only the details of an old driver report failed repairs', () => {
+test('addDetailedHealth reports failed memory repairs and a required reset, but no pending repair', () => {
 	const gpus = ['GPU-1', 'GPU-2', 'GPU-3', 'GPU-4'].map((uuid, index) => ({index, uuid, unknown: {}, processes: []}));
 	const parsed = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
 		<gpu><uuid>GPU-1</uuid><remapped_rows><remapped_row_failure>Yes</remapped_row_failure></remapped_rows></gpu>

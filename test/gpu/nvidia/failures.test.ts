@@ -6,7 +6,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {fixture} from '../fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp} from './set-up.js';
 
-test('a missing vital field is a failure', async () => {
+test('a vital field that nvidia-smi does not know fails the scan', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {stdout: 'Field "index" is not a valid field to query.', exitCode: 2},
@@ -14,7 +14,7 @@ test('a missing vital field is a failure', async () => {
 	expect(failure).toMatchObject({hint: 'It said: Field "index" is not a valid field to query.'});
 });
 
-test('a tool that hangs is given up', async () => {
+test('a scan ends with an error if nvidia-smi hangs', async () => {
 	const startedAt = performance.now();
 	const {failure, gpus} = await observe({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}}, 300);
 	expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -25,7 +25,7 @@ test('a tool that hangs is given up', async () => {
 	});
 });
 
-test('the time limit is read at each scan, so that a longer one applies at once', async () => {
+test('each scan reads the time limit again, so a longer limit applies at once', async () => {
 	const {stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}});
 	let limitMs = 200;
 	const provider = createNvidiaProvider({
@@ -41,14 +41,14 @@ test('the time limit is read at each scan, so that a longer one applies at once'
 	expect((await provider.observe()).failure?.message).toContain('within 0.4 s');
 });
 
-test('a hanging process query does not affect the GPUs', async () => {
+test('a hanging process query leaves processes unknown and does not affect the GPUs', async () => {
 	const {failure, gpus, warnings} = await observe({...good, processes: {before: 'sleep 600'}}, 500);
 	expect(failure).toBeUndefined();
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
 	expect(warnings).toEqual([expect.stringContaining('did not answer')]);
 });
 
-test('no second run starts while the first cannot be killed', async () => {
+test('no second nvidia-smi starts while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const hung: ToolOutcome = {stdout: '', stderr: '', failure: 'timed-out', ended};
 	const run = vi.fn<RunTool>(async (_command, [query = '']) =>
@@ -74,7 +74,7 @@ test('no second run starts while the first cannot be killed', async () => {
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
 });
 
-test('too much output is cut off', async () => {
+test('a scan fails if nvidia-smi prints far more than a table', async () => {
 	const {failure} = await observe({...good, gpus: {before: 'yes garbage'}});
 	expect(failure).toMatchObject({
 		message: expect.stringContaining('printed far more than a table') as string,
@@ -105,7 +105,7 @@ test.each([
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],
 	[fixture('gpus/none.csv'), 0, /printed no table of GPUs\.$/v],
-])('explains %j with exit code %i', async (text, exitCode, message) => {
+])('the failure of nvidia-smi that prints %j and exits with %i is explained', async (text, exitCode, message) => {
 	for (const stream of ['stdout', 'stderr'] as const) {
 		const {gpus, failure} = await observe({gpus: {[stream]: text, exitCode}, processes: {[stream]: text, exitCode}});
 		expect(gpus).toEqual([]);
@@ -113,7 +113,7 @@ test.each([
 	}
 });
 
-test('a tool that was ended by a signal has failed', async () => {
+test('a scan fails if nvidia-smi is ended by a signal', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {before: 'cat "$(dirname "$0")/gpus.out"; kill -SEGV $$', ...good.gpus},
@@ -121,7 +121,7 @@ test('a tool that was ended by a signal has failed', async () => {
 	expect(failure?.message).toMatch(/was ended by SIGSEGV\.$/v);
 });
 
-test('a missing tool is reported as missing', async () => {
+test('a missing nvidia-smi is reported as missing', async () => {
 	const provider = createNvidiaProvider({run: runTool, describeProcesses, monotonicMs, command: 'no-such-nvidia-smi'});
 	expect(await provider.observe()).toMatchObject({
 		gpus: [],

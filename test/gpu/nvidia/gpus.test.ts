@@ -25,7 +25,7 @@ const uuid = (last: number) => `GPU-0a0a0a0a-1111-2222-3333-00000000000${last}`;
 
 const noHandle = 'Unable to determine the device handle';
 
-test('reads every column of every row', () => {
+test('parseGpuTable reads every column of every row', () => {
 	expect(parse('gpus/two.csv')).toEqual({
 		gpus: [
 			{...healthy, index: 0, uuid: uuid(0)},
@@ -45,7 +45,7 @@ test('reads every column of every row', () => {
 	});
 });
 
-test('takes columns by their names, in any order, with their units', () => {
+test('parseGpuTable finds columns by name, in any order, with their units', () => {
 	expect(parse('gpus/with-units-in-other-order.csv').gpus).toEqual([
 		{
 			index: 0,
@@ -64,12 +64,12 @@ test('takes columns by their names, in any order, with their units', () => {
 	]);
 });
 
-test('reads lines that end in CR LF', () => {
+test('parseGpuTable reads lines that end in CR LF', () => {
 	const text = fixture('gpus/one.csv').replaceAll('\n', '\r\n');
 	expect(parseGpuTable(`${text}\r\n`, '')).toEqual(parseGpuTable(fixture('gpus/one.csv'), ''));
 });
 
-test('an unknown reading is undefined, and keeps the word of the tool', () => {
+test('parseGpuTable leaves an unknown reading undefined and keeps the word of the tool', () => {
 	expect(parse('gpus/unknown-readings.csv').gpus).toMatchObject([
 		{
 			memoryUsedMiB: undefined,
@@ -95,7 +95,7 @@ test('an unknown reading is undefined, and keeps the word of the tool', () => {
 	]);
 });
 
-test('a GPU without a handle is reported once, in order, and does not affect the others', () => {
+test('parseGpuTable reports a GPU without a handle once, in order, and reads the other GPUs', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([
@@ -105,7 +105,7 @@ test('a GPU without a handle is reported once, in order, and does not affect the
 	]);
 });
 
-test('the line about the handle can be on stderr, with the index in it', () => {
+test('parseGpuTable finds the line about a GPU handle on stderr, with the index in it', () => {
 	const {gpus} = parse('gpus/gap.csv', fixture('gpus/gap.stderr.txt'));
 	expect(gpus.map(({index, failure}) => [index, failure])).toEqual([
 		[0, undefined],
@@ -121,18 +121,18 @@ test.each([
 	['GPU1: Unknown Error', {index: 1, pciBusId: undefined, failure: `${noHandle}: Unknown Error`}],
 	['GPU1: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU', {index: 1, pciBusId: '00000000:04:00.0'}],
 	['GPU', {index: 1, failure: 'no answer'}],
-])('a GPU is matched by what is known of it: %s', (words, expected) => {
+])('parseGpuTable identifies the GPU in the handle error "%s"', (words, expected) => {
 	const {gpus} = parse('gpus/gap.csv', `Unable to determine the device handle for ${words}\n`);
 	expect(gpus).toHaveLength(3);
 	expect(gpus.find(({failure}) => failure !== undefined)).toMatchObject(expected);
 });
 
-test('a line about a handle marks the row of that GPU if there is one', () => {
+test('parseGpuTable marks the row of a GPU as failed if another line reports its handle', () => {
 	const {gpus} = parse('gpus/one.csv', 'Unable to determine the device handle for GPU0: 0000:02:00.0: Unknown Error');
 	expect(gpus).toMatchObject([{index: 0, uuid: uuid(0), failure: `${noHandle}: Unknown Error`}]);
 });
 
-test('a GPU that needs a reset is broken although it reports 0 MiB', () => {
+test('parseGpuTable reports a GPU that needs a reset as broken although it reports 0 MiB', () => {
 	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
 		{
 			index: 0,
@@ -144,55 +144,61 @@ test('a GPU that needs a reset is broken although it reports 0 MiB', () => {
 	]);
 });
 
-test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])('memory that reads %s means a broken GPU', (word) => {
-	const text = fixture('gpus/one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
-	expect(parseGpuTable(text, '')?.gpus).toMatchObject([
-		{memoryUsedMiB: undefined, failure: `${word.replaceAll(/[\[\]]/gv, '')} (memory.used)`},
-	]);
-});
+test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])(
+	'parseGpuTable reports memory that reads %s as a broken GPU',
+	(word) => {
+		const text = fixture('gpus/one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
+		expect(parseGpuTable(text, '')?.gpus).toMatchObject([
+			{memoryUsedMiB: undefined, failure: `${word.replaceAll(/[\[\]]/gv, '')} (memory.used)`},
+		]);
+	},
+);
 
-test('a GPU in MIG mode has no utilization', () => {
+test('parseGpuTable leaves the utilization of a GPU in MIG mode unknown', () => {
 	expect(parse('gpus/mig.csv').gpus).toMatchObject([
 		{utilizationPercent: undefined, failure: undefined, unknown: {utilizationPercent: '[N/A]'}},
 	]);
 });
 
-test('a warning after the table is kept unchanged', () => {
+test('parseGpuTable keeps a warning after the table unchanged', () => {
 	expect(parse('gpus/inforom-warning.csv')).toMatchObject({
 		gpus: [{failure: undefined}],
 		remarks: ['WARNING: infoROM is corrupted at gpu 0000:02:00.0'],
 	});
 });
 
-test('a row that is repeated, truncated or out of range is a remark and not a GPU', () => {
+test('parseGpuTable returns a repeated, truncated or out-of-range row as a remark and not as a GPU', () => {
 	const text = fixture('gpus/one.csv');
 	const row = text.split('\n', 2)[1] ?? '';
 	const odd = [row, row.slice(0, 40), row.replace('0,', '99999,'), row.replace('0,', '-1,')];
 	expect(parseGpuTable(`${text}${odd.join('\n')}`, '')).toMatchObject({gpus: [{index: 0}], remarks: odd});
 });
 
-test('a name can contain commas', () => {
+test('parseGpuTable reads a GPU name with commas', () => {
 	const text = fixture('gpus/one.csv').replace('NVIDIA H100', 'NVIDIA, H100');
 	expect(parseGpuTable(text, '')?.gpus).toEqual([
 		{...healthy, index: 0, uuid: uuid(0), name: 'NVIDIA, H100 80GB HBM3'},
 	]);
 });
 
-test('GPUs are sorted by index', () => {
+test('parseGpuTable sorts GPUs by index', () => {
 	const [header = '', first = '', second = ''] = fixture('gpus/two.csv').split('\n', 3);
 	const {gpus} = parseGpuTable([header, second, first].join('\n'), '') ?? {gpus: []};
 	expect(gpus.map(({index}) => index)).toEqual([0, 1]);
 });
 
-test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])('%j is not a table', (text) => {
-	expect(parseGpuTable(text, '')).toBeUndefined();
-});
+test.each(['', '\n', 'No devices were found\n', '0, GPU-1, 00000000:02:00.0'])(
+	'parseGpuTable returns undefined for %j, which is not a table',
+	(text) => {
+		expect(parseGpuTable(text, '')).toBeUndefined();
+	},
+);
 
-test('an answer with only a header has no GPUs', () => {
+test('parseGpuTable returns no GPUs for a header without rows', () => {
 	expect(parse('gpus/none.csv').gpus).toEqual([]);
 });
 
-test('many broken rows are parsed quickly', () => {
+test('parseGpuTable reads at most 256 GPUs from many broken rows', () => {
 	const flood = `index, uuid\n${'[Unknown Error], [Unknown Error]\n'.repeat(100_000)}`;
 	const {gpus} = parseGpuTable(flood, '') ?? {gpus: []};
 	expect(gpus).toHaveLength(256);

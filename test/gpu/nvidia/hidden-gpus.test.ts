@@ -84,7 +84,7 @@ const usedBy = async (box: Box): Promise<ReadonlyArray<number | '?'>> => {
 	return gpus.map(({memoryUsedMiB, failure}) => (failure === undefined ? memoryUsedMiB! : '?'));
 };
 
-test('each reading belongs to the GPU with its address, and other GPUs are unknown', async () => {
+test('in an isolated job each reading belongs to the GPU with its PCI address, and hidden GPUs are unknown', async () => {
 	const box = {minors: [2, 0, 3, 1], opening: [3], seen: [2]};
 	expect(await usedBy(box)).toEqual(['?', '?', 300, '?']);
 	expect(await usedBy({...box, opening: [0, 1], seen: [1, 3]})).toEqual(['?', 200, '?', 400]);
@@ -97,7 +97,7 @@ test('each reading belongs to the GPU with its address, and other GPUs are unkno
 	expect(await provider.readLinks!()).toBeUndefined();
 });
 
-test('the devices are opened once', async () => {
+test('in an isolated job the GPU devices are opened once and not for each scan', async () => {
 	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
 	await provider.observe();
 	await provider.observe();
@@ -108,16 +108,16 @@ test('the devices are opened once', async () => {
 });
 
 test.each<[string, Box, ReadonlyArray<number | '?'>]>([
-	['are all there', {minors: [0, 1], opening: [0, 1], seen: [0, 1]}, [100, 200]],
+	['are all visible', {minors: [0, 1], opening: [0, 1], seen: [0, 1]}, [100, 200]],
 	[
 		'are those that no administrator has excluded',
 		{minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]},
 		[100, 300],
 	],
 	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
-	['are missing because they fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
-	['are others than those of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
-])("the tool's numbers are used if GPUs %s", async (_, box, expected) => {
+	['are missing because their devices fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
+	['have other addresses than in the list of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
+])('GPU numbers of nvidia-smi are used unchanged if GPUs %s', async (_, box, expected) => {
 	expect(await usedBy(box)).toEqual(expected);
 	expect((await (await providerOf(box)).provider.observe()).isPartial).toBeUndefined();
 });

@@ -16,7 +16,7 @@ const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
 
 const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
 
-test('a failed GPU is named with the number and text of the log entry', () => {
+test('a failed GPU has the number and text of its Xid in the kernel log', () => {
 	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
 		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
@@ -32,7 +32,7 @@ test('a failed GPU is named with the number and text of the log entry', () => {
 	]);
 });
 
-test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU in MIG mode is named with its instance: %s', (part) => {
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('an Xid of the MIG instance %s is reported for its GPU', (part) => {
 	expect(
 		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
 	).toEqual([
@@ -40,7 +40,7 @@ test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU in MIG mode is named with i
 	]);
 });
 
-test('a GPU that fell off the bus can be reported in three lines without a number', () => {
+test('a GPU that fell off the bus is found in three log lines without an Xid number', () => {
 	const logLines = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
                NVRM: (PCI ID: 10de:26b5) installed in this system has
                NVRM: fallen off the bus and is not responding to commands.`;
@@ -57,21 +57,24 @@ test.each([
 	['RST: No, D-RST: No', undefined],
 	['RST: Yes, D-RST: No', 'needs-reset'],
 	['RST: No, D-RST: Yes', 'needs-reset'],
-])('an error that was contained in one program, %s', (reset, kind) => {
+])('Xid 94, contained in one program, with "%s" is reported as %s', (reset, kind) => {
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 
-test.each([13, 31, 43, 45, 63, 92, 94])('Xid %i is caused by a program or contained in one', (number) => {
-	expect(judge(line(number, 'Fatal?'))).toEqual([]);
-});
+test.each([13, 31, 43, 45, 63, 92, 94])(
+	'Xid %i, which a program causes or contains, does not make a GPU unhealthy',
+	(number) => {
+		expect(judge(line(number, 'Fatal?'))).toEqual([]);
+	},
+);
 
-test('an NVLink error counts if it says that it is fatal', () => {
+test('an NVLink error makes a GPU unhealthy only if its text says "Fatal"', () => {
 	expect(
 		judge(line(149, 'NETIR_LINK_EVT  Fatal   XC0'), line(145, 'RLW_RXPIPE Nonfatal XC0', {gpu: '04'})),
 	).toMatchObject([['00000000:02:00.0', [{kind: 'xid'}]]]);
 });
 
-test('the last recovery action counts, and "none" clears all', () => {
+test('the last recovery action in the kernel log counts, and "None" clears all errors', () => {
 	const ask = line(154, 'GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)');
 	const cured = line(154, 'GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)');
 	expect(judge(line(95, 'Uncontained'), ask)).toMatchObject([
@@ -87,20 +90,20 @@ test('the last recovery action counts, and "none" clears all', () => {
 test.each([
 	'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024',
 	'NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build',
-])('loading the driver again clears earlier errors: %s', (loaded) => {
+])('earlier errors are cleared by the log line "%s"', (loaded) => {
 	const start = `[   150.000001] ${loaded}`;
 	expect(judge(line(79, 'GPU has fallen off the bus.'), start)).toEqual([]);
 	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
 });
 
-test('a repeated number is reported once with its last text, and old entries are not reported', () => {
+test('a repeated Xid is reported once with its last text, and old entries are not reported', () => {
 	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
 		[expect.anything(), [{words: 'Xid 119: second'}]],
 	]);
 	expect([...judgeXids(parseXids(line(119, 'old', {at: 100})), 5000, 1000)]).toEqual([]);
 });
 
-test('the parser accepts any text, and invents no GPU', () => {
+test('parseXids accepts any text and invents no GPU', () => {
 	const pieces = fc.constantFrom(
 		'NVRM: ',
 		'Xid (PCI:0000:02:00): ',
@@ -123,8 +126,8 @@ test('the parser accepts any text, and invents no GPU', () => {
 	);
 });
 
-describe.skipIf(!isHere)('recorded logs', () => {
-	test.each(isHere ? readdirSync(folder) : [])('%s', (file) => {
+describe.skipIf(!isHere)('recorded kernel logs', () => {
+	test.each(isHere ? readdirSync(folder) : [])('%s is parsed with every Xid', (file) => {
 		const text = readFileSync(path.join(folder, file), 'utf8');
 		const xids = parseXids(text);
 		expect(xids).toHaveLength(text.match(/NVRM: (?:Xid|GPU at)/gv)?.length ?? NaN);

@@ -36,7 +36,7 @@ const readAll = (text: string, size: number, pieceLength = text.length) => {
 	return {blocks, isGarbage};
 };
 
-test('a stream is read table by table for any chunks', () => {
+test('the stream reader returns table after table, for any chunks', () => {
 	fc.assert(
 		fc.property(fc.nat(200), fc.constantFrom('\n', '\r\n'), (pieceLength, end) => {
 			const text = `${[header, first, second, first, second, '', first].join(end)}${end}`;
@@ -51,19 +51,19 @@ test('a stream is read table by table for any chunks', () => {
 });
 
 test.each([
-	['a GPU twice', [header, first, first]],
+	['the same GPU twice', [header, first, first]],
 	['a broken GPU', [header, first, 'Unable to determine the device handle for GPU0000:04:00.0: Unknown Error']],
-	['errors alone', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
-	['no table', ['No devices were found', 'x', 'y']],
-])('%s is garbage', (_what, lines) => {
+	['error words only', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
+	['no header', ['No devices were found', 'x', 'y']],
+])('the stream reader rejects a table with %s as garbage', (_what, lines) => {
 	expect(readAll(`${lines.join('\n')}\n`, 2)).toMatchObject({isGarbage: true, blocks: []});
 });
 
-test('an endless line is garbage', () => {
+test('the stream reader rejects an endless line as garbage', () => {
 	expect(readAll('x'.repeat(2_000_000), 2, 100_000)).toMatchObject({isGarbage: true, blocks: []});
 });
 
-test('the reader accepts any text', () => {
+test('the stream reader accepts any text', () => {
 	const piece = fc.oneof(fc.constantFrom(header, first, second, '\n', '\r\n', ', '), fc.string());
 	fc.assert(
 		fc.property(fc.array(piece), fc.nat(4), fc.nat(30), (pieces, size, length) => {
@@ -124,7 +124,7 @@ const table = (used: string) =>
 	String.raw`printf '%s\n' '${[header, first, second].join("' '")}' | sed 's/ 81559, 4,/ 81559, ${used},/'`;
 const rows = `n=100; while :; do n=$((n + 1)); ${table('$n').replaceAll("'s/", '"s/').replaceAll("/'", '/"')} | tail -n 2; sleep 0.2; done`;
 
-test('one run of the tool serves many scans, and processes are queried for each', async () => {
+test('one run of nvidia-smi serves many scans, and each scan queries the processes', async () => {
 	const {provider, single, loops, isRunning} = await setUp(`echo '${header}'; ${rows}`);
 	const used: Array<number | undefined> = [];
 	for (let round = 0; round < 6; round++) {
@@ -146,7 +146,7 @@ test.each([
 	['ends', `${table('5')}; exit 9`],
 	['turns to garbage', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
 	['loses a GPU', `echo '${header}'; echo '${first}'; echo '${first}'; sleep 600`],
-])('single runs continue if the stream %s', async (_what, loop) => {
+])('scans continue with single runs of nvidia-smi if the stream %s', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);
 	const seen: Array<Awaited<ReturnType<typeof provider.observe>>> = [];
 	// On a loaded machine the end is noticed late.
@@ -162,7 +162,7 @@ test.each([
 	await eventually(async () => !(await isRunning()));
 });
 
-test('a stream that goes silent is given up in a few seconds', async () => {
+test('scans stop waiting within seconds for a silent nvidia-smi stream', async () => {
 	const {provider, single, isRunning} = await setUp("trap '' TERM; while :; do sleep 1; done");
 	await provider.observe();
 	const started = monotonicMs();
@@ -172,7 +172,7 @@ test('a stream that goes silent is given up in a few seconds', async () => {
 	await eventually(async () => !(await isRunning()));
 });
 
-test('no other query starts while a stream cannot be killed', async () => {
+test('no other query starts while an nvidia-smi stream cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	let now = 0;
 	const run = vi.fn<typeof runTool>(async (_command, args, {onText, signal}) => {

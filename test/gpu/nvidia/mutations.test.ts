@@ -18,13 +18,13 @@ const freeBy = (text: string): readonly number[] =>
 		.filter((gpu) => judgeUsage(gpu, threshold).kind === 'idle')
 		.map(({index}) => index);
 
-test('a table cut at any length frees no GPU', () => {
+test('a table of nvidia-smi cut at any length never shows a used GPU as free', () => {
 	for (let length = 0; length < two.length; length++) {
 		expect(freeBy(two.slice(0, length)), String(length)).not.toContain(1);
 	}
 });
 
-test('swapped, repeated and lost lines, other line ends and NULs free no GPU', () => {
+test('swapped, repeated and lost lines, other line ends and NULs never show a used GPU as free', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.constantFrom(header, idle, busy, '', '\0', '[Unknown Error]'), {maxLength: 9}),
@@ -36,7 +36,7 @@ test('swapped, repeated and lost lines, other line ends and NULs free no GPU', (
 	);
 });
 
-test('columns can be in any order', () => {
+test('parseGpuTable reads the same GPUs with columns in any order', () => {
 	const names = header.split(', ');
 	fc.assert(
 		fc.property(fc.shuffledSubarray(names, {minLength: names.length}), (order) => {
@@ -48,8 +48,8 @@ test('columns can be in any order', () => {
 	);
 });
 
-describe('a comma', () => {
-	test('in a decimal is not a number, and shifts no other cell', () => {
+describe('a comma in a table of nvidia-smi', () => {
+	test('in a decimal number makes only that reading unknown', () => {
 		const {gpus} = parseGpuTable(two.replaceAll('.95', ',95'), '') ?? {};
 		expect(gpus).toMatchObject([
 			{name: 'NVIDIA H100 80GB HBM3', memoryUsedMiB: 4},
@@ -57,24 +57,24 @@ describe('a comma', () => {
 		]);
 	});
 
-	test('in a thousand is not a number', () => {
+	test('in a thousands separator makes the reading unknown', () => {
 		expect(freeBy(two.replace('19818', '19,818'))).toEqual([0]);
 		expect(parseGpuTable(two.replace('19818', '19,818'), '')?.gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('in the last cell does not make a reading part of the name', () => {
+	test('in the last cell turns the row into a remark', () => {
 		const text = two.replaceAll('570.86.15', '570.86.15, patched');
 		expect(parseGpuTable(text, '')).toMatchObject({gpus: [], remarks: [idle, busy].map((row) => `${row}, patched`)});
 	});
 });
 
-test('two GPUs with the same index are both unknown', () => {
+test('two GPUs with the same index are both failed', () => {
 	const text = [header, idle, busy.replace('1, ', '0, ')].join('\n');
 	expect(parseGpuTable(text, '')?.gpus).toMatchObject([{index: 0, failure: 'two GPUs are listed under this index'}]);
 	expect(freeBy(text)).toEqual([]);
 });
 
-test('a truncated process row hides a process', async () => {
+test('a truncated process row never makes a used GPU look unused', async () => {
 	const text = fixture('processes/two.csv');
 	const gpus = parseGpuTable(two, '')?.gpus ?? [];
 	const begin = text.indexOf('\n') + 1;
@@ -86,7 +86,7 @@ test('a truncated process row hides a process', async () => {
 	}
 });
 
-test('parsing many rows takes time in proportion to their number', () => {
+test('parseProcessTable reads 150,000 rows in linear time', () => {
 	const rows = Array.from({length: 150_000}, (_, pid) => `GPU-1, ${pid + 1}, 1, x`);
 	const took = cpuMsOf(() => {
 		const table = parseProcessTable(['gpu_uuid, pid, used_memory, process_name', ...rows].join('\n'));
@@ -96,7 +96,7 @@ test('parsing many rows takes time in proportion to their number', () => {
 	expect(took).toBeLessThan(3000);
 });
 
-describe('other kinds of machines', () => {
+describe('usage of a GPU on unusual machines', () => {
 	const columns =
 		'index, uuid, pci.bus_id, name, memory.total, memory.used, utilization.gpu, temperature.gpu, power.draw, mig.mode.current';
 	const processHeader = 'gpu_uuid, pid, used_memory, process_name';
@@ -111,15 +111,20 @@ describe('other kinds of machines', () => {
 	const wsl = '0, GPU-1, 00000000:01:00.0, NVIDIA GeForce RTX 4090, 24564, 9120, 12, 44, 31.00, [N/A]';
 
 	test.each<[what: string, row: string, processes: readonly string[] | undefined, kind: string]>([
-		['memory of its own is not to be had, and nobody is there', spark, [], 'idle'],
-		['the same, and somebody is', spark, ['GPU-1, 77, 300, python3'], 'used'],
-		['the same, and who is there is not told', spark, ['GPU-1, [N/A], [N/A], [N/A]'], 'unknown'],
-		['the same, and the question failed', spark, undefined, 'unknown'],
+		['it has no memory of its own and no process', spark, [], 'idle'],
+		['it has no memory of its own and a process', spark, ['GPU-1, 77, 300, python3'], 'used'],
+		['it has no memory of its own and its processes are hidden', spark, ['GPU-1, [N/A], [N/A], [N/A]'], 'unknown'],
+		['it has no memory of its own and the process query failed', spark, undefined, 'unknown'],
 		['Windows hides the pids', wsl, ['GPU-1, [N/A], [N/A], [Insufficient Permissions]'], 'used'],
 		['Windows hides the memory', wsl.replace('9120', '[GPU access blocked by the operating system]'), [], 'failed'],
-		['nothing of it can be read', '0, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]', [], 'unknown'],
-		['only root may see the memory of parts', wsl.replace('9120', '[Insufficient Permissions]'), [], 'unknown'],
-	])('%s', async (_what, row, processes, kind) => {
+		['it has no readable values', '0, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]', [], 'unknown'],
+		[
+			'only root may read the memory of its MIG instances',
+			wsl.replace('9120', '[Insufficient Permissions]'),
+			[],
+			'unknown',
+		],
+	])('is judged correctly if %s', async (_what, row, processes, kind) => {
 		expect(await use(row, processes)).toMatchObject({kind});
 	});
 });

@@ -65,7 +65,7 @@ const numbersIn = (text: string) => new Set((text.match(/\d+(?:\.\d+)?/gv) ?? []
 
 const isSurrogateFree = (value: unknown): boolean => JSON.stringify(value).isWellFormed();
 
-test('the GPU parser accepts any text, and invents no reading', () => {
+test('parseGpuTable accepts any text and invents no reading', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(nearTable([...gpuFields(new Set()), ...gpuFields(new Set(), 400)]), fc.string()),
@@ -108,7 +108,7 @@ test('the GPU parser accepts any text, and invents no reading', () => {
 	);
 });
 
-test('the process parser accepts any text, and invents no process', async () => {
+test('parseProcessTable accepts any text and invents no process', async () => {
 	const gpus = ['GPU-1', 'GPU-2', undefined].map((uuid, index) => ({index, uuid, unknown: {}}));
 	await fc.assert(
 		fc.asyncProperty(fc.oneof(nearTable(processFields), fc.string()), async (stdout) => {
@@ -130,7 +130,7 @@ test('the process parser accepts any text, and invents no process', async () => 
 	);
 });
 
-test('every failure has an explanation', () => {
+test('explainFailure explains every failure in one line', () => {
 	fc.assert(
 		fc.property(
 			fc.record({

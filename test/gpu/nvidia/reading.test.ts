@@ -19,7 +19,7 @@ const refuseAllBut = (known: readonly string[]) => String.raw`
 
 const gpusOf = (text: string) => parseGpuTable(text, '')?.gpus ?? [];
 
-test('every reading is in its field, and unknown ones stay unknown', () => {
+test('parseGpuTable puts every reading into its field and leaves missing readings unknown', () => {
 	const [working, , hot] = gpusOf(fixture('gpus/all-readings.csv'));
 	expect(working).toEqual({
 		index: 0,
@@ -55,7 +55,7 @@ test('every reading is in its field, and unknown ones stay unknown', () => {
 	});
 });
 
-test('only the listed faults make a GPU unhealthy', () => {
+test('only a required reset, memory errors and overheating make a GPU unhealthy', () => {
 	expect(gpusOf(fixture('gpus/all-readings.csv')).map(({health}) => health)).toEqual([
 		undefined,
 		[
@@ -71,7 +71,7 @@ test('only the listed faults make a GPU unhealthy', () => {
 	]);
 });
 
-test('unrepairable memory makes a GPU unhealthy, and rows that wait for a reset do not', () => {
+test('unrepairable memory makes a GPU unhealthy, and memory rows that await a reset do not', () => {
 	const text = `index, remapped_rows.pending, remapped_rows.failure, retired_pages.pending
 0, Yes, No, [N/A]
 1, Yes, Yes, [N/A]
@@ -85,7 +85,7 @@ test('unrepairable memory makes a GPU unhealthy, and rows that wait for a reset 
 	]);
 });
 
-test('drivers without the recovery action report whether a reset is needed', () => {
+test('a GPU needs a reset if a driver without the recovery action says so', () => {
 	const text = `index, reset_status.reset_required, reset_status.drain_and_reset_recommended
 0, No, No
 1, Yes, No
@@ -99,7 +99,7 @@ test('drivers without the recovery action report whether a reset is needed', () 
 	]);
 });
 
-test('a driver 550 whose version is unknown is queried twice, and reports a reset', async () => {
+test('a driver 550 of unknown version is queried twice, and its required reset is reported', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();
@@ -109,18 +109,18 @@ test('a driver 550 whose version is unknown is queried twice, and reports a rese
 	expect(known).toContain('reset_status.reset_required');
 });
 
-test('0 of 0 MiB is not a memory reading', () => {
+test('parseGpuTable reads 0 of 0 MiB as unknown memory', () => {
 	const [shared, empty] = gpusOf('index, memory.total [MiB], memory.used [MiB]\n0, 0 MiB, 0 MiB\n1, 8192 MiB, 0 MiB');
 	expect(shared).toMatchObject({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}});
 	expect(empty).toMatchObject({memoryTotalMiB: 8192, memoryUsedMiB: 0, unknown: {}});
 });
 
-test('a lost GPU has fallen off the bus, whatever line reports it', () => {
+test('a GPU that is lost has fallen off the bus, whatever line reports it', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus/gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
 });
 
-test('a driver with the older name for the clock reasons is supported', () => {
+test('parseGpuTable reads clock reasons under their older name', () => {
 	const text = 'index, clocks_throttle_reasons.active\n0, 0x0000000000000042\n1, 0x0000000000000000\n2, Active';
 	expect(gpusOf(text).map(({throttleReasons, health}) => [throttleReasons, health?.[0]?.kind])).toEqual([
 		[['application clocks', 'hardware thermal slowdown'], 'temperature'],
@@ -129,7 +129,7 @@ test('a driver with the older name for the clock reasons is supported', () => {
 	]);
 });
 
-test('a driver is queried for the fields that it knows, and never twice for the reasons', () => {
+test('gpuFields names only fields that the driver version knows, and the clock reasons once', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 300, max: 700}), (major) => {
 			const fields = gpuFields(new Set(), major);
@@ -150,19 +150,19 @@ test('a driver is queried for the fields that it knows, and never twice for the 
 	expect(gpuFields(new Set())).toContain('driver_version');
 });
 
-test('a field that a later driver has removed affects no other field, if the version is known', () => {
+test('gpuFields omits a removed field and keeps all others if the driver version is known', () => {
 	const gone = new Set(['temperature.gpu.tlimit']);
 	expect(gpuFields(gone, 650)).toEqual(gpuFields(new Set(), 650).filter((field) => !gone.has(field)));
 	expect(gpuFields(gone)).not.toContain('gpu_recovery_action');
 	expect(gpuFields(new Set(['clocks_event_reasons.active']), 650)).toContain('clocks_throttle_reasons.active');
 });
 
-test('the driver version is read under either name', () => {
+test('parseGpuTable reads the driver version under either name', () => {
 	expect(parseGpuTable('index, driver_version\n0, 595.80', '')?.driverVersion).toBe('595.80');
 	expect(parseGpuTable('index, kmd_version\n0, 610.43.02', '')?.driverVersion).toBe('610.43.02');
 });
 
-test('the driver version is read from the kernel module', async () => {
+test('readDriverMajor reads the driver version from the kernel module', async () => {
 	const file = path.join(await mkdtemp(path.join(os.tmpdir(), 'driver-')), 'version');
 	expect(readDriverMajor(file)).toBeUndefined();
 	await writeFile(file, '550.54.14\n');
@@ -171,7 +171,7 @@ test('the driver version is read from the kernel module', async () => {
 	expect(readDriverMajor(file)).toBeUndefined();
 });
 
-test('an old tool that lacks later fields is run once more, not once per field', async () => {
+test('an old nvidia-smi without the later fields is run once more, not once for each field', async () => {
 	const known = gpuFields(new Set(), 440);
 	const before = refuseAllBut(known);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before}});

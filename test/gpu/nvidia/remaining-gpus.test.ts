@@ -46,7 +46,7 @@ esac`;
 	return {seen: await provider.observe(), calls: await stub.calls()};
 };
 
-test('the others are queried by name, and the lost one is an ERROR', async () => {
+test('a scan queries the remaining GPUs by name when one GPU is lost, and reports the lost GPU as an ERROR', async () => {
 	const {seen, calls} = await scanOf(listing);
 	expect(seen.failure).toBeUndefined();
 	expect(seen.gpus).toMatchObject([
@@ -66,9 +66,9 @@ test('the others are queried by name, and the lost one is an ERROR', async () =>
 });
 
 test.each([
-	['lists none', lost, gpus],
-	['fails for the others, too', listing, lost],
-])('a tool that %s has failed as a whole', async (_name, list, answer) => {
+	['lists no GPU', lost, gpus],
+	['fails for the remaining GPUs', listing, lost],
+])('a scan fails if one GPU is lost and nvidia-smi %s', async (_name, list, answer) => {
 	const {seen} = await scanOf(list, answer);
 	expect(seen.gpus).toEqual([]);
 	expect(seen.failure?.message).toBe('A GPU has fallen off the bus.');

@@ -20,7 +20,7 @@ Legend:
   SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
 `;
 
-test('the links of three GPUs are read without those of the network card', () => {
+test('parseTopology returns the links of three GPUs without those of the network card', () => {
 	expect(parseTopology(table)).toEqual([
 		[undefined, 'NV18', 'SYS'],
 		['NV18', undefined, 'NODE'],
@@ -28,7 +28,7 @@ test('the links of three GPUs are read without those of the network card', () =>
 	]);
 });
 
-test('one GPU has no links, an unlisted GPU has unknown links, and a missing table is no answer', () => {
+test('parseTopology returns no links for one GPU, unknown links for an unlisted GPU, and undefined for no table', () => {
 	expect(parseTopology('\tGPU0\tCPU Affinity\nGPU0\t X \t0-19\n')).toEqual([[]]);
 	expect(parseTopology('\tGPU0\tGPU2\nGPU0\t X \tPHB\nGPU2\tPHB\t X \n')).toEqual([
 		[undefined, undefined, 'PHB'],
@@ -39,7 +39,7 @@ test('one GPU has no links, an unlisted GPU has unknown links, and a missing tab
 	expect(parseTopology('')).toBeUndefined();
 });
 
-test('every link from a changed table is one of the known kinds', () => {
+test('parseTopology returns only known kinds of links for a changed table', () => {
 	const words = ['', '\t', '\n', 'GPU1', 'GPU9999', 'NV18', 'NV0', 'PIX', ' X ', escape];
 	fc.assert(
 		fc.property(
@@ -58,7 +58,7 @@ test('every link from a changed table is one of the known kinds', () => {
 	);
 });
 
-test('the NUMA node of a GPU is read from the list of PCI devices, once', () => {
+test('the NUMA node of a GPU is read once, from the list of PCI devices', () => {
 	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-pci-'));
 	onTestFinished(() => {
 		rmSync(root, {recursive: true});

@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('a run that was started early is used by the same call, once', async () => {
+test('startEarly answers the same call once with the early run', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});
@@ -17,7 +17,7 @@ test('a run that was started early is used by the same call, once', async () => 
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('an early run that is too old is repeated', async () => {
+test('startEarly repeats an early run that is too old', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	let now = 0;
 	const early = startEarly(run, [call], () => now);
@@ -31,14 +31,14 @@ test('an early run that is too old is repeated', async () => {
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('the caller that uses it sets its time limit', async () => {
+test('the caller that uses an early run sets its time limit', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});
 	expect(monotonicMs() - started).toBeLessThan(5000);
 });
 
-test('the caller that uses it can end it', async () => {
+test('the caller that uses an early run can end it', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const controller = new AbortController();
 	const outcome = early.run('sleep', ['600'], {timeoutMs: 60_000, signal: controller.signal});
@@ -46,7 +46,7 @@ test('the caller that uses it can end it', async () => {
 	expect(await outcome).toMatchObject({failure: 'aborted'});
 });
 
-test('an unused run is ended', async () => {
+test('an unused early run is ended', async () => {
 	const outcomes: Array<Promise<ToolOutcome>> = [];
 	const early = startEarly(
 		async (...given) => {

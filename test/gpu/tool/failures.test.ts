@@ -3,7 +3,7 @@ import {explainRun, tidyWarnings} from '../../../source/gpu/tool/failures.js';
 
 const words = {known: [], missingHint: '', hangHint: ''};
 
-test("a tool's output is shown without terminal control characters", () => {
+test("explainRun shows a tool's output without terminal control characters", () => {
 	const stderr = '\u{1B}]0;renamed\u{7}\u{1B}[31mERROR\u{202E} broken\u{9B}2J\n';
 	const outcome = {stdout: '', stderr, exitCode: 1, signal: undefined, failure: undefined, detail: undefined};
 	expect(explainRun(outcome as Parameters<typeof explainRun>[0], 'nvidia-smi', 5000, words)).toEqual({

@@ -48,7 +48,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-test('the terminals of an account are found, and other devices are not', () => {
+test('linesOf finds the terminals of an account in the output of who and ignores other devices', () => {
 	const who = `alice    pts/0        2026-11-21 10:00 (10.0.0.1)
 alice    tty1         2026-11-21 10:00
 alicea   pts/1        2026-11-21 10:00
@@ -72,7 +72,7 @@ async function terminal() {
 const notifyThrough = async (who: string, account = me) =>
 	notifier({usesTerminals: true, run: async () => ({stdout: who, stderr: '', exitCode: 0})})({...message, account});
 
-test('a terminal that accepts messages shows the notification, and others do not', async () => {
+test('a notification appears only on a terminal that accepts messages', async () => {
 	const {opened, device, who} = await terminal();
 	chmodSync(device, 0o600);
 	expect(await notifyThrough(who)).toEqual([]);
@@ -86,7 +86,7 @@ test('a terminal that accepts messages shows the notification, and others do not
 	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
 });
 
-test('a missing terminal and a plain file in its place cause no error', async () => {
+test('a missing terminal or a plain file in its place causes no error', async () => {
 	const devices = directory();
 	const file = path.join(devices, 'tty9');
 	writeFileSync(file, '');
@@ -100,7 +100,7 @@ test('a missing terminal and a plain file in its place cause no error', async ()
 	expect(readFileSync(file, 'utf8')).toBe('');
 });
 
-test('a program gets the text and the data, without a shell or secrets', async () => {
+test('notify.command receives the text and the data, without a shell and without secrets', async () => {
 	const out = path.join(directory(), 'out');
 	process.env['CANHAZGPU_REDIS_PASSWORD'] = 'secret';
 	onTestFinished(() => {
@@ -112,7 +112,7 @@ test('a program gets the text and the data, without a shell or secrets', async (
 	expect(readFileSync(out, 'utf8').split('\n')).toEqual(['$(id) `id` ; x', me, message.text, '[]', message.json, '']);
 });
 
-test('a failure is reported and throws nothing', async () => {
+test('a failed notification is reported and does not throw', async () => {
 	expect(await notifier({command: ['/bin/sh', '-c', 'exit 3']})(message)).toEqual(['notify.command: it ended with 3']);
 	expect(await notifier({command: ['/nowhere/program']})(message)).toEqual([
 		'notify.command: spawn /nowhere/program ENOENT',
@@ -123,7 +123,7 @@ test('a failure is reported and throws nothing', async () => {
 	expect(problem).toMatch(/^notify\.webhook: /v);
 });
 
-test('a web address receives the data, and a refusal or a redirect is reported', async () => {
+test('notify.webhook receives the data, and an error status or a redirect is reported', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		void (async () => {
@@ -141,7 +141,7 @@ test('a web address receives the data, and a refusal or a redirect is reported',
 	expect(heard).toHaveLength(3);
 });
 
-test('a program that cannot be started is reported', async () => {
+test('a notify.command that cannot be started is reported', async () => {
 	const command = ['/bin/true'];
 	for (const [options, said] of [
 		[{...message, account: 'a\0b'}, /null bytes/v],
@@ -157,7 +157,7 @@ test('a program that cannot be started is reported', async () => {
 	expect(await notifier({command: ['']})(message)).toHaveLength(1);
 });
 
-test('the name and password of an address are sent in a header, and appear in no error', async () => {
+test('credentials in the notify.webhook URL are sent in a header and appear in no error', async () => {
 	const heard: unknown[] = [];
 	const server = createServer((request, response) => {
 		heard.push(request.headers.authorization, request.url);
@@ -171,7 +171,7 @@ test('the name and password of an address are sent in a header, and appear in no
 	expect(problem).not.toMatch(/hunter2|token/v);
 });
 
-test('a hanging program or server is given up when its sender is done, with its child processes', async () => {
+test('a hanging notify.command or webhook is ended, with its child processes, when the sender finishes', async () => {
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
 	const port = await portOf(createServer(() => undefined));

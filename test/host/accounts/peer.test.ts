@@ -27,7 +27,7 @@ async function startServer(): Promise<{readonly file: string; readonly caller: (
 	};
 }
 
-test('the kernel names the account of this process', async () => {
+test('peerUid returns the uid of this process for its own connection', async () => {
 	const peerUid = await loadPeerUid();
 	const {file, caller} = await startServer();
 	const own = connect(file);
@@ -38,7 +38,7 @@ test('the kernel names the account of this process', async () => {
 	expect(peerUid?.(socket)).toBeUndefined();
 });
 
-test.runIf(isRoot)('the kernel names another account on a socket that is open to all', async () => {
+test.runIf(isRoot)('peerUid returns the uid of another account that connects', async () => {
 	const peerUid = await loadPeerUid();
 	const {file, caller} = await startServer();
 	const child = spawn(

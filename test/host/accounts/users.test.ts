@@ -31,21 +31,21 @@ const setUp = async (answer: Partial<ToolOutcome> | ((command: string) => Partia
 	};
 };
 
-test('the first account with a uid gives its name', () => {
+test('findInPasswd returns the name of the first account with the uid', () => {
 	expect(findInPasswd(passwd, 0)).toBe('root');
 	expect(findInPasswd(passwd, 1000)).toBe('ada');
 	expect(findInPasswd(passwd, 1001)).toBeUndefined();
 	expect(findInPasswd(passwd, 10)).toBeUndefined();
 });
 
-test('a local account is found without starting a program', async () => {
+test('nameOf finds a local account without starting a program', async () => {
 	const {users, ask} = await setUp({});
 	expect(await users.nameOf(1000)).toBe('ada');
 	expect(users.nameOfSync(0)).toBe('root');
 	expect(ask).not.toHaveBeenCalled();
 });
 
-test('a network account is asked for once', async () => {
+test('nameOf asks getent only once about a network account', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await Promise.all([users.nameOf(5000), users.nameOf(5000)])).toEqual(['grace', 'grace']);
 	expect(await users.nameOf(5000)).toBe('grace');
@@ -53,7 +53,7 @@ test('a network account is asked for once', async () => {
 	expect(ask.mock.calls.map(([command, args]) => [command, ...args])).toEqual([['getent', 'passwd', '5000']]);
 });
 
-test('an unknown account is shown as its number, and looked up again after a minute', async () => {
+test('nameOf returns the number of an unknown uid, and asks again after a minute', async () => {
 	const {users, ask, wait} = await setUp({exitCode: 2});
 	expect(await users.nameOf(5000)).toBe('5000');
 	wait(59_000);
@@ -64,24 +64,27 @@ test('an unknown account is shown as its number, and looked up again after a min
 	expect(ask).toHaveBeenCalledTimes(2);
 });
 
-test('an answer about another account is ignored', async () => {
+test('nameOf ignores an answer about another uid', async () => {
 	const {users} = await setUp({stdout: 'grace:*:5001:5000::/:/bin/sh\n', exitCode: 0});
 	expect(await users.nameOf(5000)).toBe('5000');
 });
 
-test('`id` is used if there is no getent', async () => {
+test('nameOf asks `id` if getent is missing', async () => {
 	const {users} = await setUp((command) =>
 		command === 'id' ? {stdout: 'grace\n', exitCode: 0} : {failure: 'not-found'},
 	);
 	expect(await users.nameOf(5000)).toBe('grace');
 });
 
-test.each(['5000\n', 'no such user\n', ''])('%j is not a name', async (stdout) => {
-	const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
-	expect(await users.nameOf(5000)).toBe('5000');
-});
+test.each(['5000\n', 'no such user\n', ''])(
+	'nameOf does not accept the output %j of `id` as a name',
+	async (stdout) => {
+		const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
+		expect(await users.nameOf(5000)).toBe('5000');
+	},
+);
 
-test("names are the same as the system's, blocking or not, in any environment", async () => {
+test('nameOf and nameOfSync return the same name as `id -un` in any environment', async () => {
 	const uid = process.getuid?.() ?? 0;
 	const {stdout} = await run('id', ['-un'], {timeoutMs: 5000});
 	const name = stdout.trim();
@@ -96,7 +99,7 @@ test("names are the same as the system's, blocking or not, in any environment", 
 	expect(createUsers().nameOfSync(3_999_999_999)).toBe('3999999999');
 });
 
-test('a local or network account is found by its name, and invalid names are not looked up', async () => {
+test('knows finds local and network accounts by name, and looks up no invalid names', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await users.knows('ada')).toBe(true);
 	expect(await users.knows('5000')).toBe(true);
@@ -113,7 +116,7 @@ test('a local or network account is found by its name, and invalid names are not
 	]);
 });
 
-test('an unknown or invalid name is no account', async () => {
+test('knows accepts only names that getent or `id` confirms', async () => {
 	const unknown = await setUp({exitCode: 2});
 	expect(await unknown.users.knows('mallory')).toBe(false);
 	const away = await setUp({failure: 'timed-out'});

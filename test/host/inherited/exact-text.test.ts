@@ -19,7 +19,7 @@ const bytes = fc.oneof(
 		.map(([text, cut]) => Buffer.from(text).subarray(0, cut)),
 );
 
-test('every sequence of bytes can be restored from its text', () => {
+test('encodeBytes restores any bytes that decodeBytes turned into text', () => {
 	fc.assert(
 		fc.property(bytes, (given) => {
 			expect([...encodeBytes(decodeBytes(given))]).toEqual([...given]);
@@ -28,7 +28,7 @@ test('every sequence of bytes can be restored from its text', () => {
 	);
 });
 
-test('valid UTF-8 is its usual text, and only invalid bytes become lone surrogates', () => {
+test('decodeBytes keeps valid UTF-8 and turns only invalid bytes into lone surrogates', () => {
 	fc.assert(
 		fc.property(fc.string({unit: 'grapheme'}), (text) => {
 			const valid = text.toWellFormed();
@@ -46,7 +46,7 @@ const joined = (...strings: readonly Uint8Array[]) => Buffer.concat(strings.flat
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-test('the last arguments of a command line are exact, and others are unchanged', () => {
+test('exactWords restores the bytes of the last arguments and leaves other words unchanged', () => {
 	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
 	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
 	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
@@ -54,7 +54,7 @@ test('the last arguments of a command line are exact, and others are unchanged',
 	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
 });
 
-test('the environment is exact if nobody has changed it', () => {
+test('exactEnvironment restores the bytes of variables that have not been changed', () => {
 	const given = joined(
 		latin1('NAME=Ren\u{E9}'),
 		latin1('CHANGED=\u{E9}'),

@@ -114,7 +114,7 @@ const isSent = (fence: Fence, pid: string, signal: 'KILL' | '0'): boolean => {
 };
 
 describe.each(there)('isolation by %s', (fence) => {
-	test('opens all nodes of the granted GPUs and the common ones, and refuses those of other GPUs', async () => {
+	test('lets a job open the device nodes of its GPUs and the shared nodes, and no nodes of other GPUs', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -133,7 +133,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		);
 	});
 
-	test('refuses the nodes of other instances of a GPU', async () => {
+	test('refuses the device nodes of other MIG instances of the same GPU', async () => {
 		const [first, second] = split.gpus;
 		const [answer] = await ask(fence, [
 			{
@@ -147,7 +147,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(openedIn(split, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test.skipIf(fence === 'bwrap')('refuses another node with the number of another GPU, and creating one', async () => {
+	test.skipIf(fence === 'bwrap')("refuses a copy of another GPU's device node, and the creation of one", async () => {
 		const other = path.join(directory, `other-${fence}`);
 		const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
 		const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
@@ -165,7 +165,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(free!.output).toBe('made\nopened\n');
 	});
 
-	test('still opens what every program needs, terminals included', async () => {
+	test('leaves ordinary devices open, including terminals', async () => {
 		const command = ['sh', '-c', openScript, 'sh', ...plain];
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, free, terminal] = await ask(fence, [
@@ -178,7 +178,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(terminal).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('passes on exit codes and signals, and keeps the parent, directory and descriptors', async () => {
+	test('passes on exit codes and signals, and keeps the parent process, directory and file descriptors', async () => {
 		const codes = await ask(
 			fence,
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
@@ -208,7 +208,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(isolated!.output).toBe(free!.output);
 	});
 
-	test('keeps the environment and arguments', async () => {
+	test('keeps the environment and the arguments unchanged', async () => {
 		const environment = {
 			'BASH_FUNC_greet%%': '() {  echo hello "$1"\n}',
 			'a.b': ' x = "y" ',
@@ -230,7 +230,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(own!.output).toBe(words.map((word) => `<${word}>`).join(''));
 	});
 
-	test('detects a fence that does not work', async () => {
+	test('reports a fence that blocks a granted GPU', async () => {
 		const granted = [{index: 0, pciBusId: same.gpus[0]!.pciBusId}];
 		const [answer] = await ask(fence, [{root: same.root, granted, command: ['true']}]);
 		if (fence === 'bwrap') {
@@ -243,7 +243,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		}
 	});
 
-	test.skipIf(fence === 'bwrap')('leaves no group behind when the job has ended', async () => {
+	test.skipIf(fence === 'bwrap')('removes the control group when the job has ended', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['sh', '-c', 'echo $PPID; exit 3']}]);
 		expect(answer!.end).toBe(3);
 		const [pid = ''] = answer!.output!.split('\n', 1);
@@ -251,12 +251,12 @@ describe.each(there)('isolation by %s', (fence) => {
 		await eventually(() => groupsOf(fence, pid) === 0);
 	});
 
-	test('tells an ordinary account that only root can isolate, except by bubblewrap', async () => {
+	test('reports to an ordinary account that root is required, except for bubblewrap', async () => {
 		const [answer] = await ask(fence, [{...one(), command: ['true']}], {account: 54_321});
 		expect(answer).toMatchObject(fence === 'bwrap' ? {fence, end: 0} : {problem: {kind: 'needs-root', fence}});
 	});
 
-	test('keeps a job alive if `run` is killed, and removes the fence after the job', async () => {
+	test('keeps the job running if `run` is killed, and is removed after the job ends', async () => {
 		const files = path.join(directory, `killed-${fence}`);
 		mkdirSync(files);
 		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${openScript}; } > opened; echo done > end`;
@@ -320,19 +320,22 @@ describe.runIf(isRoot)('the isolation method', () => {
 
 	const isBooted = existsSync('/run/systemd/system');
 
-	test.runIf(there.includes('cgroup') && !isBooted)('is a control group if systemd does not run', async () => {
-		const answers = await ask('cgroup', [
-			{...one(), ...unnamed, command: ['true'], path: poor()},
-			{granted: [], ...unnamed, path: poor()},
-			{...one(), fence: 'systemd', command: ['true']},
-		]);
-		expect(answers.map(({fence, problem}) => problem ?? fence)).toEqual([
-			'cgroup',
-			'cgroup',
-			{
-				kind: existsSync('/usr/bin/systemd-run') ? 'no-systemd' : 'no-program',
-				...(!existsSync('/usr/bin/systemd-run') && {program: 'systemd-run'}),
-			},
-		]);
-	});
+	test.runIf(there.includes('cgroup') && !isBooted)(
+		'is a control group if bubblewrap is missing and systemd does not run',
+		async () => {
+			const answers = await ask('cgroup', [
+				{...one(), ...unnamed, command: ['true'], path: poor()},
+				{granted: [], ...unnamed, path: poor()},
+				{...one(), fence: 'systemd', command: ['true']},
+			]);
+			expect(answers.map(({fence, problem}) => problem ?? fence)).toEqual([
+				'cgroup',
+				'cgroup',
+				{
+					kind: existsSync('/usr/bin/systemd-run') ? 'no-systemd' : 'no-program',
+					...(!existsSync('/usr/bin/systemd-run') && {program: 'systemd-run'}),
+				},
+			]);
+		},
+	);
 });

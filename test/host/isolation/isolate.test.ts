@@ -89,7 +89,7 @@ async function ask(
 }
 
 describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
-	test('opens all nodes of the granted GPUs and the common ones, and refuses those of other GPUs', async () => {
+	test('lets a job open the device nodes of its GPUs and the shared nodes, and no nodes of other GPUs', async () => {
 		const sets = Array.from({length: 14}, (_, position) =>
 			// eslint-disable-next-line no-bitwise -- each number is a set
 			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
@@ -106,7 +106,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		);
 	});
 
-	test('hides AMD GPUs that were not granted, because ROCm mistakes a refusing node for missing rights', async () => {
+	test('hides the nodes of other AMD GPUs, because ROCm treats an unreadable node as a permission problem', async () => {
 		const amd = makeAmdDevices(3);
 		roots.push(amd.root);
 		const [answer, list] = await ask(
@@ -127,14 +127,14 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		]);
 	});
 
-	test('recognizes a GPU by its UUID if no address is known', async () => {
+	test('finds the device of a GPU by UUID if its PCI address is unknown', async () => {
 		const [answer] = await ask([
 			{root: box.root, granted: [{index: 1, uuid: box.gpus[1]!.uuid}], command: tryAll(box)},
 		]);
 		expect(openedIn(box, answer!)).toEqual([...box.gpus[1]!.nodes, ...box.common].toSorted());
 	});
 
-	test('refuses the nodes of other instances of a GPU', async () => {
+	test('refuses the device nodes of other MIG instances of the same GPU', async () => {
 		const mig = devicesOf([1, 0], {0: [1, 2], 1: [1]});
 		const [first, second] = mig.gpus;
 		const [answer] = await ask([
@@ -149,7 +149,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(openedIn(mig, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
 	});
 
-	test('is unnecessary for all GPUs of the machine, and needs no program then', async () => {
+	test('is skipped, and needs no program, if all GPUs of the machine are granted', async () => {
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [answer] = await ask([{root: box.root, granted, command: tryAll(box), path: '/nowhere:/usr/bin:/bin'}]);
 		expect(answer!.entrance).toBe(0);
@@ -157,7 +157,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 
 	const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-	test('passes on exit codes and signals, and keeps pids and terminals', async () => {
+	test('passes on exit codes and signals, and keeps process ids and terminals', async () => {
 		const codes = await ask(
 			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
 				...one(),
@@ -181,7 +181,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(answer).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
 	});
 
-	test('leaves no descriptor in the job and no bubblewrap process', async () => {
+	test('leaves no extra descriptor in the job and no bubblewrap process', async () => {
 		const command = ['sh', '-c', `for file in /proc/$$/fd/*; do basename "$file"; done; ${awaitNoWordsWith}`];
 		// Only bubblewrap has the directory of the hidden nodes among its arguments.
 		const environment = {TEXT: box.root};
@@ -196,7 +196,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(isolated!.output).toBe(plain!.output);
 	});
 
-	test('shows the job a running process with that directory among its arguments', async () => {
+	test('shows the job processes outside, so that the test above would find a leftover bubblewrap', async () => {
 		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
 		try {
 			await once(leftOver, 'spawn');
@@ -211,7 +211,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 	test.each([
 		['no bubblewrap', () => ['sh', 'nsenter'], {kind: 'no-program', program: 'bwrap'}],
 		['no nsenter', () => ['sh', 'bwrap'], {kind: 'no-program', program: 'nsenter'}],
-	])('reports the reason with %s', async (_, names, problem) => {
+	])('reports the reason if the machine has %s', async (_, names, problem) => {
 		const bin = mkdtempSync(path.join(directory, 'bin-'));
 		chmodSync(bin, 0o755);
 		for (const name of names()) {
@@ -246,9 +246,9 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 
 	test.each([
 		['is killed', 'killed', 'kill -KILL $$', 'ended by a signal'],
-		['refuses', 'refusing', 'echo "bwrap: No permissions" >&2; exit 1', 'bwrap: No permissions\n'],
+		['refuses to start', 'refusing', 'echo "bwrap: No permissions" >&2; exit 1', 'bwrap: No permissions\n'],
 		[
-			'says nonsense',
+			'prints nonsense',
 			'nonsense',
 			'while [ "$1" != sh ]; do shift; done; echo $(($# - 2)); echo end; echo 4194999; read -r line',
 			expect.stringContaining('ENOENT'),
@@ -259,7 +259,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(answer).toEqual({problem: {kind: 'refused', program: 'bwrap', words: words as unknown}});
 	});
 
-	test('names a granted device that refuses on its own', async () => {
+	test('names a granted device that the account may not open', async () => {
 		const broken = devicesOf([0, 1]);
 		const node = path.join(broken.root, 'dev/nvidia0');
 		chmodSync(node, 0);
@@ -269,7 +269,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		]);
 	});
 
-	test('opens a device of a group only to accounts in that group', async () => {
+	test('opens a device with group permissions only to members of the group', async () => {
 		const grouped = devicesOf([0, 1]);
 		const node = path.join(grouped.root, 'dev/nvidia0');
 		chownSync(node, 0, 44);
@@ -283,7 +283,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(await ask([request], {account: 0, before})).toMatchObject([{output: `${node}\n`}]);
 	});
 
-	test('refuses to guess the device of a GPU', async () => {
+	test('fails if the device of a granted GPU cannot be determined', async () => {
 		const granted = [{index: 2, pciBusId: '00000000:77:00.0'}];
 		expect(
 			await ask([
@@ -311,7 +311,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		).toEqual([{problem}, {problem}]);
 	});
 
-	test('reports a deleted directory, and the machine still counts as able to isolate', async () => {
+	test('reports a deleted working directory, and still considers the machine able to isolate', async () => {
 		const gone = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"';
 		const place = path.join(tmpdir(), `gone-${process.pid}`);
 		const answers = await ask([{...one(), command: ['true']}], {
@@ -322,15 +322,18 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 	});
 });
 
-test.runIf(canMakeDevices())("root's job keeps its accounts, because root needs no user namespace", async () => {
-	const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
-	const [opened, map] = await ask(
-		[
-			{root: box.root, granted, command: tryAll(box)},
-			{root: box.root, granted, command: ['cat', '/proc/self/uid_map']},
-		],
-		{account: 0},
-	);
-	expect(openedIn(box, opened!)).toEqual([...box.gpus[3]!.nodes, ...box.common].toSorted());
-	expect(map!.output!.trim().split(/\s+/v)).toEqual(['0', '0', '4294967295']);
-});
+test.runIf(canMakeDevices())(
+	'isolation as root keeps the accounts of the job, because root needs no user namespace',
+	async () => {
+		const granted = [{index: 3, pciBusId: box.gpus[3]!.pciBusId}];
+		const [opened, map] = await ask(
+			[
+				{root: box.root, granted, command: tryAll(box)},
+				{root: box.root, granted, command: ['cat', '/proc/self/uid_map']},
+			],
+			{account: 0},
+		);
+		expect(openedIn(box, opened!)).toEqual([...box.gpus[3]!.nodes, ...box.common].toSorted());
+		expect(map!.output!.trim().split(/\s+/v)).toEqual(['0', '0', '4294967295']);
+	},
+);

@@ -8,7 +8,7 @@ import {becomes, createStage, gone, type Stage} from './_stage.js';
 const ignoresHangUp = async (pid: number): Promise<boolean> =>
 	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 
-test('a job in a terminal that is closed dies, and its GPUs are released', async () => {
+test('closing the terminal ends the job and releases its GPUs', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -22,7 +22,7 @@ test('a job in a terminal that is closed dies, and its GPUs are released', async
 	await gone({pid: wrapper}, {pid: terminal.pid});
 });
 
-test('a background job of a shell whose terminal is closed dies as well', async () => {
+test('closing the terminal ends a background job of its shell', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -32,7 +32,7 @@ test('a background job of a shell whose terminal is closed dies as well', async 
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129});
 });
 
-test('a job that survives the loss of its terminal keeps the wrapper, and gets one SIGHUP', async () => {
+test('a job that survives the loss of its terminal gets one SIGHUP, and its wrapper keeps running', async () => {
 	const stage = await createStage();
 	// An interactive bash would send SIGHUP, and the kernel sends it when bash exits. This shell leaves it to the kernel.
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
@@ -49,7 +49,7 @@ test('a job that survives the loss of its terminal keeps the wrapper, and gets o
 	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
 });
 
-test("a wrapper that leads the terminal's session passes SIGHUP on once", async () => {
+test('the wrapper passes SIGHUP on to the job once if it leads the session of the terminal', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('./chg', '--', './counter.mjs');
 	const {wrapper} = await stage.started();
@@ -63,7 +63,7 @@ test("a wrapper that leads the terminal's session passes SIGHUP on once", async 
 	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
 });
 
-test('the time limit still ends a job whose terminal is gone', async () => {
+test('the time limit ends a job whose terminal was closed', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('./chg', 'timeout', '0.5', 'grace', '0.1', '--', './counter.mjs');
 	await stage.counted();
@@ -106,7 +106,7 @@ test.each([
 	['in the foreground, with its output in a file', `nohup chg -- ${job} >log 2>&1`],
 	['in the foreground, without input', `nohup chg -- ${job} </dev/null`],
 	['in the foreground, in a script', 'nohup bash script.sh </dev/null >log 2>&1'],
-])('nohup works %s', async (_, line) => {
+])('a job started with nohup %s survives the closing of its terminal', async (_, line) => {
 	const stage = await createStage({'script.sh': `chg -- ${job}\nexit $?`});
 	await expectToOutlive(stage, line);
 });
@@ -115,7 +115,7 @@ test.each([
 	['a terminal to write to', 'chg -- ./counter.mjs </dev/null &'],
 	['a terminal to read from, in the foreground', 'chg -- ./counter.mjs >log 2>&1'],
 	['files only, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
-])('without nohup, with %s, the job handles SIGHUP', async (_, line) => {
+])('a job started without nohup, with %s, receives SIGHUP', async (_, line) => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -128,7 +128,7 @@ test.each([
 	await stage.when('exit');
 });
 
-test('a job without a terminal, or in its own session, does not count as started by nohup', async () => {
+test('a job without a terminal or in its own session is not mistaken for a job started with nohup', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

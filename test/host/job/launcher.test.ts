@@ -85,19 +85,22 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			);
 		}, 60_000);
 
-		test.each(['\u{DCE9}', 'e'])('passes two megabytes of arguments with %j, and keeps the pid', async (letter) => {
-			const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
-			const {said, pid, exitCode} = await started(
-				['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
-				{},
-				plain,
-				shell,
-			);
-			expect(exitCode).toBe(0);
-			const end = said.indexOf('\n');
-			expect(Number(said.toString('latin1', 0, end))).toBe(pid);
-			expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
-		});
+		test.each(['\u{DCE9}', 'e'])(
+			'passes two megabytes of arguments that contain %j, and keeps the process id',
+			async (letter) => {
+				const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
+				const {said, pid, exitCode} = await started(
+					['/bin/sh', '-c', 'echo $$; cat /proc/$$/cmdline', 'sh', ...words],
+					{},
+					plain,
+					shell,
+				);
+				expect(exitCode).toBe(0);
+				const end = said.indexOf('\n');
+				expect(Number(said.toString('latin1', 0, end))).toBe(pid);
+				expect(split(said.subarray(end + 1)).slice(4)).toEqual(words.map((word) => word.replace('\u{DCE9}', '\u{E9}')));
+			},
+		);
 
 		test('lets programs inherit ignored signals and the limit of open files', async () => {
 			const {said} = await started(
@@ -109,14 +112,14 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 			expect(said.toString()).toBe('99\nSigIgn:\t0000000000080007\n');
 		});
 
-		test('exits like a shell if the command cannot be started', async () => {
+		test('exits with 127 for a missing command and 126 for a file that is not executable', async () => {
 			expect(await started(['/nowhere/at all'], {}, plain, shell)).toMatchObject({exitCode: 127});
 			expect(await started(['/etc/passwd'], {}, plain, shell)).toMatchObject({exitCode: 126});
 		});
 	},
 );
 
-test('treats a command with = in its name as a command, not as a variable', async () => {
+test('the launcher treats a command with = in its name as a command, not as a variable', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-launcher-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});
@@ -126,7 +129,7 @@ test('treats a command with = in its name as a command, not as a variable', asyn
 	expect({said: said.toString(), exitCode}).toEqual({said: 'ran c\n', exitCode: 0});
 });
 
-test('no launcher is used if Node.js can start the command itself', () => {
+test('needsLauncher is false if Node.js can start the command itself', () => {
 	expect(needsLauncher(['echo', 'caf\u{E9}', '\u{FFFD}'], {NAME: '\u{1F600}', GONE: undefined}, plain)).toBe(false);
 	expect(needsLauncher(['echo', '\u{DCE9}'], {}, plain)).toBe(true);
 	expect(needsLauncher(['echo'], {NAME: '\u{DCE9}'}, plain)).toBe(true);

@@ -25,14 +25,14 @@ test.each([
 	['KILL', 137],
 	['TERM', 143],
 	['PIPE', 141],
-])('death by SIG%s gives exit code %d', async (name, exitCode) => {
+])('a job killed by SIG%s exits with code %d', async (name, exitCode) => {
 	const stage = await createStage();
 	const ran = await stage.run(['--', 'sh', '-c', `kill -${name} $$`]);
 	expect(ran.exitCode).toBe(exitCode);
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode, reason: 'signalled', signal: `SIG${name}`}});
 });
 
-test('after the job, no child, listener or timer is left', async () => {
+test('the wrapper leaves no child process, listener or timer when the job has ended', async () => {
 	const stage = await createStage();
 	const {stdout, stderr} = await stage.run(['timeout', '3000000', '--', 'echo', 'done']);
 	expect({stdout, stderr}).toEqual({stdout: 'done\n', stderr: 'chg: released\n'});
@@ -40,7 +40,7 @@ test('after the job, no child, listener or timer is left', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 0, listening: []});
 });
 
-test("the job's pid, start time and namespace are known, even if it ends at once", async () => {
+test('the wrapper knows the pid, start time and namespace of a job that ends at once', async () => {
 	const own = ownIdentity();
 	await Promise.all(
 		Array.from({length: 10}, async () => {
@@ -59,7 +59,7 @@ test("the job's pid, start time and namespace are known, even if it ends at once
 	);
 });
 
-test('arguments and environment are passed on unchanged, without a shell', async () => {
+test('the wrapper passes arguments and environment on unchanged, without a shell', async () => {
 	const stage = await createStage();
 	const words = ['a b', '$(id)', '; exit 9', '', '*', '--', '-x', 'ü'];
 	const {stdout} = await stage.run(['--', 'printf', '%s\n', ...words]);
@@ -70,7 +70,7 @@ test('arguments and environment are passed on unchanged, without a shell', async
 	expect(variables).toMatch(/^CANHAZGPU_JOB=outer,[\d\-a-f]{36}$/mv);
 });
 
-test('the job is in the process group and session of the wrapper', async () => {
+test('the job runs in the process group and session of the wrapper', async () => {
 	const stage = await createStage();
 	const {stdout} = await stage.run(['--', 'sh', '-c', 'ps -o pgid=,sid= -p $$,$PPID']);
 	const lines = stdout
@@ -81,7 +81,7 @@ test('the job is in the process group and session of the wrapper', async () => {
 	expect(lines[0]).toBe(lines[1]);
 });
 
-test('processes that the job leaves running are left alone', async () => {
+test('the wrapper does not end processes that the job leaves running', async () => {
 	const stage = await createStage();
 	const {stdout, exitCode} = await stage.run(['--', 'sh', '-c', 'sleep 600 >/dev/null 2>&1 & echo $!']);
 	expect(exitCode).toBe(0);
@@ -91,13 +91,13 @@ test('processes that the job leaves running are left alone', async () => {
 	await gone(left);
 });
 
-test('descriptors in an argument are passed on, for <(...) of the shells', async () => {
+test('the wrapper passes on file descriptors named in arguments, as <(...) needs', async () => {
 	const stage = await createStage();
 	const child = stage.script('chg -- cat <(echo one) /dev/fd/9 9<<<two');
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
 });
 
-test('a full pipe makes the job wait, also after the wrapper has written into it', async () => {
+test('a full output pipe makes the job wait and its writes never fail, even after the wrapper has written', async () => {
 	// The job's write would fail with EAGAIN if the wrapper had made the shared pipe non-blocking.
 	const stage = await createStage({
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
@@ -120,7 +120,7 @@ test('a full pipe makes the job wait, also after the wrapper has written into it
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
 });
 
-test('an output that nobody reads any more does not delay the release of the GPUs', async () => {
+test('a closed output pipe does not delay the release of the GPUs', async () => {
 	const stage = await createStage();
 	const child = stage.spawn(['--', 'sh', '-c', 'until [ -e "$STOP" ]; do sleep 0.01; done; exit 4']);
 	const exit = once(child, 'exit');
@@ -148,7 +148,7 @@ const createCommands = async (): Promise<string> => {
 	return directory;
 };
 
-test('a command is found as execvp finds it', async () => {
+test('lookUpCommand searches PATH like execvp', async () => {
 	const directory = await createCommands();
 	const find = (command: string, ...entries: readonly string[]) =>
 		lookUpCommand(command, {PATH: entries.map((entry) => path.join(directory, entry)).join(':')}).kind;
@@ -176,7 +176,7 @@ const runThere = async (...words: readonly string[]) => {
 	return {stdout, exitCode: child.exitCode, reports: stage.reports()};
 };
 
-test('an empty entry of PATH is the current directory', async () => {
+test('an empty entry in PATH means the current directory', async () => {
 	expect(await runThere('local')).toMatchObject({stdout: 'local\n', exitCode: 2});
 });
 
@@ -193,7 +193,7 @@ test.each([
 	['./no-interpreter', 127],
 	['./plain/tool', 126],
 	['./bin', 126],
-])('%s is refused with exit code %d', async (command, exitCode) => {
+])('the command %s is refused with exit code %d', async (command, exitCode) => {
 	const ran = await runThere(command);
 	expect(ran.exitCode).toBe(exitCode);
 	expect(ran.reports).toMatchObject([
@@ -206,7 +206,7 @@ test.each([
 	]);
 });
 
-test('a refusal has a hint', async () => {
+test('checkCommand explains each refusal with a hint', async () => {
 	const directory = await createCommands();
 	const refusal = (command: string, PATH = process.env['PATH']) => {
 		try {
@@ -228,7 +228,7 @@ test('a refusal has a hint', async () => {
 	expect(refusal(directory)).toBe(`"${directory}" is a directory, not a command. `);
 });
 
-test('arguments that are too long are refused', async () => {
+test('spawnJob rejects arguments that are too long', async () => {
 	const starting = spawnJob({
 		command: 'true',
 		args: ['x'.repeat(4_000_000)],

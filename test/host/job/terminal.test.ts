@@ -13,7 +13,7 @@ const controlBackslash = '\u{1C}';
 test.each([
 	['Ctrl-C', controlC, 'INT'],
 	['Ctrl-\\', controlBackslash, 'QUIT'],
-])('%s reaches the job once, and the wrapper survives it', async (_, key, name) => {
+])('%s reaches the job once and does not end the wrapper', async (_, key, name) => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -29,7 +29,7 @@ test.each([
 	await terminal.shows('code 5');
 });
 
-test('a Ctrl-C while the wrapper is busy with its store reaches the job once', async () => {
+test('Ctrl-C while the wrapper is busy with its store reaches the job once', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'BUSY=go chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -44,7 +44,7 @@ test('a Ctrl-C while the wrapper is busy with its store reaches the job once', a
 	await terminal.shows('code 5');
 });
 
-test('a job in another process group gets the Ctrl-C from the wrapper, once', async () => {
+test('a job in another process group gets Ctrl-C once, from the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- setsid ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -57,7 +57,7 @@ test('a job in another process group gets the Ctrl-C from the wrapper, once', as
 	await terminal.shows('code 5');
 });
 
-test('a job that does not handle Ctrl-C dies of it', async () => {
+test('Ctrl-C ends a job without a SIGINT handler', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -75,7 +75,7 @@ test('a job that does not handle Ctrl-C dies of it', async () => {
 test.each([
 	['SIGINT', 130],
 	['SIGTERM', 143],
-])('a %s at the moment in which the job starts ends it', async (signal, exitCode) => {
+])('%s ends a job that is just starting, with exit code %d', async (signal, exitCode) => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', `EARLY=${signal} chg -- sleep 600; echo code $?`);
 	await terminal.shows(`code ${exitCode}`);
@@ -84,7 +84,7 @@ test.each([
 test.each([
 	['loop', 'for i in 1 2 3; do chg -- sleep 600; done'],
 	['script', 'bash ./script.sh'],
-])('Ctrl-C ends the %s that contains the job', async (_, line) => {
+])('Ctrl-C ends the shell %s that runs the job', async (_, line) => {
 	const stage = await createStage({'script.sh': 'chg -- sleep 600\nchg -- sleep 600\n'});
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -97,7 +97,7 @@ test.each([
 	expect(stage.reports().map(({event}) => event)).toEqual(['started', 'ended', 'released', 'exit']);
 });
 
-test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
+test('Ctrl-Z stops the wrapper and the job, and fg resumes both', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -118,7 +118,7 @@ test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
 	await terminal.shows('code 6');
 });
 
-test('a stopped job can continue in the background', async () => {
+test('bg continues a stopped job in the background', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -140,7 +140,7 @@ test('a stopped job can continue in the background', async () => {
 	await stage.when('exit');
 });
 
-test('a new window size reaches the job once', async () => {
+test('resizing the terminal sends the job one SIGWINCH', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; echo code $?');
 	const {wrapper} = await stage.started();
@@ -153,7 +153,7 @@ test('a new window size reaches the job once', async () => {
 	await terminal.shows('code 0');
 });
 
-test.skipIf(!has('python3'))('a Python prompt works as it does without the wrapper', async () => {
+test.skipIf(!has('python3'))('a Python prompt behaves as without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('bash', '-c', 'chg -- python3 -q; echo code $?');
 	await terminal.shows('>>> ');
@@ -174,7 +174,7 @@ test.skipIf(!has('python3'))('a Python prompt works as it does without the wrapp
 	await terminal.shows('code 3');
 });
 
-test.skipIf(!has('vim'))('an editor fills the screen, stops, resumes and saves', async () => {
+test.skipIf(!has('vim'))('vim as the job fills the screen, stops, resumes and saves', async () => {
 	const stage = await createStage({'text.txt': 'hello\n'});
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -193,7 +193,7 @@ test.skipIf(!has('vim'))('an editor fills the screen, stops, resumes and saves',
 	expect(stage.lines('text.txt')).toEqual(['hellogoodbye']);
 });
 
-test('a shell as the job keeps its job control and returns the terminal', async () => {
+test('an interactive shell as the job has job control and returns the terminal when it exits', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -209,7 +209,7 @@ test('a shell as the job keeps its job control and returns the terminal', async 
 	await terminal.shows('code 4');
 });
 
-test('a pipe passes all data', async () => {
+test('a pipe through the job passes all data', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -218,7 +218,7 @@ test('a pipe passes all data', async () => {
 	await terminal.shows('code 0');
 });
 
-test('a pipe whose reader exits ends the job as it does without the wrapper', async () => {
+test('a job whose output pipe is closed ends as without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -226,7 +226,7 @@ test('a pipe whose reader exits ends the job as it does without the wrapper', as
 	await terminal.shows('code 141');
 });
 
-test('the end of a background job keeps the terminal settings of others', async () => {
+test('the end of a background job does not reset terminal settings of other programs', async () => {
 	const script = [
 		'set -m',
 		'stty sane',

@@ -18,7 +18,7 @@ const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 
 const pidsIn = (lines: readonly string[]) => lines.map((line) => ({pid: Number(line)}));
 
-test('at the limit the job is interrupted, and gone before the grace period ends', async () => {
+test('the time limit interrupts the job, and the wrapper does not wait for the whole grace period', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '0.2', '--', 'sleep', '600']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -28,7 +28,7 @@ test('at the limit the job is interrupted, and gone before the grace period ends
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGINT'}});
 });
 
-test('a job that exits with 0 when interrupted has still timed out', async () => {
+test('a job that exits with 0 when interrupted at its time limit still counts as timed out', async () => {
 	const stage = await createStage({job: '#!/bin/sh\ntrap "exit 0" INT\nwhile :; do sleep 0.01; done\n'});
 	const {exitCode, stderr} = await stage.run(['timeout', '0.2', '--', './job']);
 	expect(exitCode).toBe(124);
@@ -36,7 +36,7 @@ test('a job that exits with 0 when interrupted has still timed out', async () =>
 	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout', left: []}});
 });
 
-test('a job that ignores the interrupt is killed after the grace period, and was interrupted once', async () => {
+test('a job that ignores the interrupt at its time limit is killed after the grace period', async () => {
 	const stage = await createStage();
 	const {value, ms} = await timed(once(stage.spawn(['timeout', '2', 'grace', '0.5', '--', './counter.mjs']), 'exit'));
 	expect(value).toEqual([124, null]);
@@ -45,7 +45,7 @@ test('a job that ignores the interrupt is killed after the grace period, and was
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout', signal: 'SIGKILL'}});
 });
 
-test('every child process of the job ends with it', async () => {
+test('the time limit ends every child process of the job', async () => {
 	// Sh ignores SIGINT in the background. The second level is started by a process that does not wait for it.
 	const stage = await createStage({
 		'job.sh': [
@@ -69,7 +69,7 @@ test('every child process of the job ends with it', async () => {
 	expect(liveness(started)).toEqual(['dead', 'dead', 'dead', 'dead', 'dead']);
 });
 
-test('processes that have left the process tree are found by their environment', async () => {
+test('the time limit ends daemons of the job, which are found by their environment', async () => {
 	// A daemon: its parent has ended, and it has its own session.
 	const stage = await createStage({
 		'daemon.sh': 'echo $$ >>pids; exec sleep 600',
@@ -92,7 +92,7 @@ test('processes that have left the process tree are found by their environment',
 	expect(await exit).toEqual([124, null]);
 });
 
-test('processes that start during the grace period are killed', async () => {
+test('the time limit kills processes that start during the grace period', async () => {
 	const stage = await createStage({
 		'job.sh': String.raw`trap "setsid sleep 600 & echo \$! >>pids" INT; while :; do sleep 0.01; done`,
 	});
@@ -102,7 +102,7 @@ test('processes that start during the grace period are killed', async () => {
 	expect(liveness(pidsIn(stage.lines('pids')))).toEqual(['dead']);
 });
 
-test('a job that keeps starting processes is ended', async () => {
+test('the time limit ends a job that keeps starting processes', async () => {
 	const stage = await createStage({
 		'job.sh': String.raw`trap "" INT; while :; do sh -c "trap \"\" INT; sleep 600" & sleep 0.02; done`,
 	});
@@ -115,7 +115,7 @@ test('a job that keeps starting processes is ended', async () => {
 	await gone(job);
 });
 
-test('other processes of the group get no signal', async () => {
+test('the time limit signals no other process of the process group', async () => {
 	const stage = await createStage();
 	const child = stage.script('./counter.mjs & chg timeout 0.2 -- sleep 600; kill -USR2 $!; wait; exit 0');
 	const exit = once(child, 'exit');
@@ -124,7 +124,7 @@ test('other processes of the group get no signal', async () => {
 	expect(await exit).toEqual([0, null]);
 });
 
-test('a stopped job is continued and ended', async () => {
+test('the time limit continues and ends a stopped job', async () => {
 	const stage = await createStage({'job.sh': String.raw`sh -c "echo \$\$ >pids; kill -STOP \$\$" & kill -STOP $$`});
 	const exit = once(stage.spawn(['timeout', '0.5', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
@@ -135,7 +135,7 @@ test('a stopped job is continued and ended', async () => {
 	await gone(...pidsIn(stage.lines('pids')));
 });
 
-test('time stopped by Ctrl-Z counts', async () => {
+test('time that the job spends stopped by Ctrl-Z counts toward its time limit', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
@@ -156,13 +156,13 @@ test('time stopped by Ctrl-Z counts', async () => {
 	await terminal.shows('code 124');
 });
 
-test('a job that ends in time is not affected', async () => {
+test('the time limit does not affect a job that ends earlier', async () => {
 	const stage = await createStage();
 	const {exitCode, stderr} = await stage.run(['timeout', '600', '--', 'sh', '-c', 'exit 3']);
 	expect({exitCode, stderr}).toEqual({exitCode: 3, stderr: 'chg: released\n'});
 });
 
-test('a job whose processes cannot be inspected is interrupted, and killed after the grace period', async () => {
+test('endChild interrupts a job whose processes cannot be inspected, and kills it after the grace period', async () => {
 	const child = spawn('sh', ['-c', 'trap "echo heard" INT; echo ready; while :; do sleep 0.01; done'], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
@@ -173,7 +173,7 @@ test('a job whose processes cannot be inspected is interrupted, and killed after
 	expect(await said).toBe('ready\nheard\n');
 });
 
-test('a limit of months does not fire at once, as a timer that long would', () => {
+test('afterSeconds waits for months instead of firing at once like setTimeout', () => {
 	vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'Date']});
 	try {
 		const reached = vi.fn<() => void>();
@@ -189,7 +189,7 @@ test('a limit of months does not fire at once, as a timer that long would', () =
 	}
 });
 
-test('a process with the reused pid of another is not signaled', async () => {
+test('signalOne sends nothing to a process that reuses the pid of the target', async () => {
 	const stage = await createStage();
 	const {pid = 0} = stage.script('exec ./counter.mjs');
 	await stage.counted();

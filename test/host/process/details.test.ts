@@ -35,7 +35,7 @@ const start = (command: string, args: string[], argv0?: string): number => {
 	return child.pid ?? 0;
 };
 
-test('details include owner, name, command line and start of a process', async () => {
+test('process details include the owner, name, command line and start', async () => {
 	const pid = start('sleep', ['600', '601']);
 	// In its first moments the process has no memory map yet.
 	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
@@ -52,7 +52,7 @@ test('details include owner, name, command line and start of a process', async (
 	});
 });
 
-test('details include up to three parents, nearest first', async () => {
+test('process details include up to three parents, nearest first', async () => {
 	const statLine = (pid: number, parent: number): string =>
 		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
 	const files = Object.fromEntries(
@@ -81,20 +81,20 @@ test.each([
 	['bash', '-bash\0', 'bash', '-bash'],
 	['kthread', '', 'kthread', undefined],
 	['odd', '\0x\0', 'odd', 'x'],
-])('%s with the arguments %j is called %s', async (comm, text, name, commandLine) => {
+])('a process with the kernel name %s and the arguments %j is called %s', async (comm, text, name, commandLine) => {
 	const directory = await createFiles({'5/stat': stat(comm), '5/status': 'Uid:\t0\t1\t2\t3\n', '5/cmdline': text});
 	const details = await describeIn(directory)([5]);
 	expect(details.get(5)).toMatchObject({startTicks: 0, user: 'root', name, commandLine});
 });
 
-test('an endless command line is cut between two characters', async () => {
+test('a very long command line is cut between two characters', async () => {
 	const directory = await createFiles({'5/stat': stat('x'), '5/status': own, '5/cmdline': `x${'😀'.repeat(10_000)}\0`});
 	const details = await describeIn(directory)([5]);
 	const {commandLine = ''} = details.get(5) ?? {};
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
 });
 
-test('the owner is the account that started the process, even if it acts as another', async () => {
+test('the owner of a process is the account that started it, even if it acts as another', async () => {
 	const directory = await createFiles({
 		'5/stat': stat('setuid'),
 		'5/status': 'Uid:\t1\t0\t0\t0\n',
@@ -108,14 +108,14 @@ test('the owner is the account that started the process, even if it acts as anot
 	expect(asAda.get(6)?.user).toBe('user1000');
 });
 
-test('a process that is gone or hidden has no details', async () => {
+test('a missing or hidden process has no details', async () => {
 	const run = vi.fn<typeof runTool>(runTool);
 	expect(await createProcessDescriber({users, run})([3_999_999])).toEqual(new Map());
 	// `ps` does not know what /proc does not know, because it reads the same files.
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('every process is read once per scan, and hidden ones only now and then', async () => {
+test('each scan reads every visible process once, and hidden processes only now and then', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',
@@ -144,7 +144,7 @@ test('every process is read once per scan, and hidden ones only now and then', a
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('a command line that hangs while being read delays nobody for long, and is not read again meanwhile', async () => {
+test('a command line that hangs when read delays a scan only briefly, and is not read again meanwhile', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
 	// A pipe without a writer: opening it hangs.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
@@ -168,7 +168,7 @@ test('a command line that hangs while being read delays nobody for long, and is 
 	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
 });
 
-test('no second reader starts while the first cannot be killed', async () => {
+test('no second reader of command lines starts while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
 	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
@@ -183,7 +183,7 @@ test('no second reader starts while the first cannot be killed', async () => {
 	expect(run).toHaveBeenCalledTimes(2);
 });
 
-test('a process that waits in the kernel is not read', async () => {
+test('the command line of a process that waits in the kernel is not read', async () => {
 	const run = vi.fn(runTool);
 	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
 	const details = await describeIn(directory, {run})([5]);
@@ -191,7 +191,7 @@ test('a process that waits in the kernel is not read', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('command lines are read once until a minute has passed or the pid is reused', async () => {
+test('a command line is read again only after a minute or when the pid is reused', async () => {
 	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
 	const run = vi.fn(runTool);
 	let now = 0;
@@ -212,7 +212,7 @@ test('command lines are read once until a minute has passed or the pid is reused
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('an argument cannot pretend to be the command line of another process', async () => {
+test('an argument with line breaks cannot replace the command line of another process', async () => {
 	const directory = await createFiles({});
 	const lie = `x\n${directory}/6/cmdline\0evil\0`;
 	await createFilesIn(directory, {

@@ -21,7 +21,7 @@ const vector = (...words: readonly number[]) => words.map((word) => String.fromC
 
 const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.floor(word / 256 ** index) % 256);
 
-test("start, parent, memory and container are read from the kernel's files", async () => {
+test('process details include start, parent, memory and container from /proc', async () => {
 	const procDirectory = await createFiles({
 		stat: 'cpu  1 2 3\nintr 5\nbtime 1700000000\nprocesses 9\n',
 		// The largest page size on ARM.
@@ -51,7 +51,7 @@ test('the first process in a namespace has no parent, and a kernel thread has no
 	expect(details.get(5)).toMatchObject({parentPid: undefined, hostMemoryMiB: undefined, startTime: undefined});
 });
 
-test('memory is unknown if the page size is unknown', async () => {
+test('process memory is unknown if the page size is unknown', async () => {
 	for (const auxv of ['', vector(33, 4096, 0, 0), vector(6, 4096).slice(0, 15)]) {
 		const procDirectory = await createFiles({'self/auxv': auxv, '5/stat': stat({pages: 3200}), '5/status': ''});
 		const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(1)})([5]);
@@ -59,12 +59,12 @@ test('memory is unknown if the page size is unknown', async () => {
 	}
 });
 
-test("memory of this process is the kernel's figure", async () => {
+test('hostMemoryMiB of this process equals process.memoryUsage', async () => {
 	const details = await createProcessDescriber({users, run: runTool})([process.pid]);
 	expect(details.get(process.pid)?.hostMemoryMiB).toBeCloseTo(process.memoryUsage.rss() / 1024 ** 2, -2);
 });
 
-test('processor use covers the time since the previous call, and is unknown at first', async () => {
+test('processor use covers the time since the previous call, and is unknown in the first', async () => {
 	const procDirectory = await createFiles({'5/stat': stat(), '5/status': ''});
 	let now = 0;
 	const run = async () => ({stdout: '', stderr: ''});
@@ -86,7 +86,7 @@ test('processor use covers the time since the previous call, and is unknown at f
 	expect(await cpuAt(6000, stat({ticks: 3, startTicks: 900}))).toBeUndefined();
 });
 
-test('the use of a computing process is measured', async () => {
+test('processor use of a busy process is measured', async () => {
 	const child = spawn('sh', ['-c', 'while :; do :; done'], {stdio: 'ignore'});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -100,16 +100,16 @@ test('the use of a computing process is measured', async () => {
 });
 
 test.each([
-	['Docker, version 1', `12:pids:/docker/${id}\n1:name=systemd:/docker/${id}\n0::/\n`, '0123456789ab'],
-	['Docker, version 2', `0::/system.slice/docker-${id}.scope\n`, '0123456789ab'],
+	['Docker on cgroup version 1', `12:pids:/docker/${id}\n1:name=systemd:/docker/${id}\n0::/\n`, '0123456789ab'],
+	['Docker on cgroup version 2', `0::/system.slice/docker-${id}.scope\n`, '0123456789ab'],
 	[
-		'Podman of a user',
+		'rootless Podman',
 		`0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-${id}.scope/container\n`,
 		'0123456789ab',
 	],
-	["Podman's own monitor", `0::/user.slice/libpod-conmon-${id}.scope\n`, undefined],
+	["Podman's conmon process", `0::/user.slice/libpod-conmon-${id}.scope\n`, undefined],
 	[
-		'Kubernetes, version 1',
+		'Kubernetes on cgroup version 1',
 		`3:memory:/kubepods/burstable/pod0e7f3e4c-5d1b-4b7e-9a52-2f60a2cf4a10/${id}\n`,
 		'0123456789ab',
 	],
@@ -120,16 +120,16 @@ test.each([
 	],
 	['containerd without systemd', `0::/kubepods-besteffort-pod1.slice:cri-containerd:${id}\n`, '0123456789ab'],
 	['CRI-O', `0::/kubepods.slice/crio-${id}.scope\n`, '0123456789ab'],
-	['one in another', `0::/docker/${other}/docker/${id}\n`, '0123456789ab'],
-	['seen from beside', `0::/../${id}\n`, '0123456789ab'],
-	['no container', '0::/user.slice/user-1000.slice/session-3.scope\n', undefined],
-	['a longer name', `0::/docker/${id}0\n`, undefined],
-	['nothing', '', undefined],
-])('the container of %s', (_name, cgroup, expected) => {
+	['a container in another container', `0::/docker/${other}/docker/${id}\n`, '0123456789ab'],
+	['a container in a sibling namespace', `0::/../${id}\n`, '0123456789ab'],
+	['a login session', '0::/user.slice/user-1000.slice/session-3.scope\n', undefined],
+	['a name that is too long', `0::/docker/${id}0\n`, undefined],
+	['an empty file', '', undefined],
+])('parseContainerId reads the control group of %s', (_name, cgroup, expected) => {
 	expect(parseContainerId(cgroup)).toBe(expected);
 });
 
-test('the parser accepts any control group', () => {
+test('parseContainerId accepts any control group text', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(
@@ -143,7 +143,7 @@ test('the parser accepts any control group', () => {
 	);
 });
 
-test('500 processes cost one command, and each account is looked up once', async () => {
+test('describing 500 processes starts one command and looks up each account once', async () => {
 	const files = Object.fromEntries(
 		Array.from({length: 500}, (_, index) => index + 1000).flatMap((pid) => [
 			[`${pid}/stat`, stat({parent: 7})],

@@ -52,7 +52,7 @@ const childOf = async (pid: number): Promise<number> =>
 /** Available since Linux 5.6. */
 const hasTimeNamespaces = existsSync('/proc/self/ns/time');
 
-test('this process is alive', () => {
+test('liveness reports this process as alive', () => {
 	const self = ownIdentity();
 	expect(self).toEqual({
 		pid: process.pid,
@@ -73,12 +73,12 @@ test('liveness returns one answer per process, in order', async () => {
 	expect(liveness([])).toEqual([]);
 });
 
-test('a later process with the same pid is a different process', () => {
+test('liveness reports a process as dead if a later process has its pid', () => {
 	const {identity} = start('sleep', '600');
 	expect(liveness([{...identity, startTicks: (identity.startTicks ?? 0) - 1}])).toEqual(['dead']);
 });
 
-test('a stopped process is alive, and distinguished from a running one', async () => {
+test('liveness distinguishes a stopped process from a running one', async () => {
 	const {child, identity} = start('sleep', '600');
 	child.kill('SIGSTOP');
 	await becomes(identity, 'stopped');
@@ -86,7 +86,7 @@ test('a stopped process is alive, and distinguished from a running one', async (
 	await becomes(identity, 'alive');
 });
 
-test('a zombie is dead', async () => {
+test('liveness reports a zombie as dead', async () => {
 	// The shell becomes a sleep that never reaps its child.
 	const {child} = start('sh', '-c', 'sleep 600 & exec sleep 600');
 	const pid = await childOf(child.pid ?? 0);
@@ -100,7 +100,7 @@ test('a zombie is dead', async () => {
 
 const hasPython = spawnSync('python3', ['-c', 'import ctypes']).status === 0;
 
-test.skipIf(!hasPython)('a process is alive as long as one of its threads is', async () => {
+test.skipIf(!hasPython)('liveness reports a process as alive as long as one of its threads runs', async () => {
 	const script = [
 		'import ctypes, threading, time',
 		'threading.Thread(target=lambda: time.sleep(600)).start()',
@@ -118,13 +118,13 @@ test.skipIf(!hasPython)('a process is alive as long as one of its threads is', a
 	await becomes(identity, 'dead');
 });
 
-test('a pid of another namespace gives unknown', () => {
+test('liveness of a pid in another namespace is unknown', () => {
 	const self = ownIdentity();
 	expect(liveness([{...self, namespace: '1'}])).toEqual(['unknown']);
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('a start time from another time namespace makes an existing process unknown and a missing one dead', async () => {
+test('liveness with a start time from another time namespace is unknown for an existing pid and dead for a missing one', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([
@@ -138,7 +138,7 @@ test('a start time from another time namespace makes an existing process unknown
 	expect(liveness([elsewhere])).toEqual(['dead']);
 });
 
-test('if our namespaces are unreadable, an identity with a namespace is unknown, and one without is compared as usual', async () => {
+test('liveness without readable namespaces is unknown for identities with a namespace, and unchanged for others', async () => {
 	const {identity} = start('sleep', '600');
 	const {pid, startTicks} = identity;
 	const directory = await createFiles({
@@ -153,14 +153,17 @@ test('if our namespaces are unreadable, an identity with a namespace is unknown,
 	]);
 });
 
-test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])('%d is not a pid, and gets no signal', (pid) => {
-	const kill = vi.spyOn(process, 'kill');
-	expect(liveness([{pid}])).toEqual(['unknown']);
-	expect(kill).not.toHaveBeenCalled();
-	kill.mockRestore();
-});
+test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])(
+	'liveness reports the invalid pid %d as unknown and sends no signal',
+	(pid) => {
+		const kill = vi.spyOn(process, 'kill');
+		expect(liveness([{pid}])).toEqual(['unknown']);
+		expect(kill).not.toHaveBeenCalled();
+		kill.mockRestore();
+	},
+);
 
-test('a hidden or unreadable process is unknown', async () => {
+test('liveness of a hidden or unreadable process is unknown', async () => {
 	// Like hidepid=2: init and our child exist but have no entry.
 	const {child} = start('sleep', '600');
 	const own = await readFile('/proc/self/stat', 'utf8');
@@ -173,7 +176,7 @@ test('a hidden or unreadable process is unknown', async () => {
 	expect(liveness(hidden, directory)).toEqual(['unknown', 'dead', 'unknown', 'unknown']);
 });
 
-test('liveness without /proc checks only existence', async () => {
+test('liveness without /proc checks only whether the process exists', async () => {
 	const {child, identity} = start('sleep', '600');
 	const {pid} = identity;
 	const directory = await createFiles({});
@@ -183,13 +186,13 @@ test('liveness without /proc checks only existence', async () => {
 	expect(liveness([{pid}], directory)).toEqual(['dead']);
 });
 
-test('a hundred answers take a moment', () => {
+test('liveness answers for a hundred processes in less than a second', () => {
 	const self = ownIdentity();
 	const many = Array.from({length: 100}, () => self);
 	expect(cpuMsOf(() => liveness(many))).toBeLessThan(1000);
 });
 
-test('a program cannot disguise its state with its name', () => {
+test('parseStat reads the right state for any program name', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.string({maxLength: 15}), fc.constantFrom(') Z 1 1', 'a) R', '((', ') ', '\n', '1 (x) T 2')),
@@ -240,7 +243,7 @@ test('a program cannot disguise its state with its name', () => {
 	);
 });
 
-test('the parser accepts any text', () => {
+test('parseStat accepts any text', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(

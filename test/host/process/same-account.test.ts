@@ -6,7 +6,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {childIdentity, ownIdentity, runsAsCaller} from '../../../source/host/process/processes.js';
 
-test('this process is ours, and an ended process or another start time is not', () => {
+test('runsAsCaller is true for this process, and false for an ended process or another start time', () => {
 	const self = ownIdentity();
 	expect(runsAsCaller(self)).toBe(true);
 	expect(runsAsCaller({...self, startTicks: self.startTicks! + 1})).toBe(false);
@@ -14,7 +14,7 @@ test('this process is ours, and an ended process or another start time is not', 
 	expect(runsAsCaller({...self, namespace: '1'})).toBe(false);
 });
 
-test.runIf(process.getuid?.() === 0)('a process of another account is not ours', () => {
+test.runIf(process.getuid?.() === 0)('runsAsCaller is false for a process of another account', () => {
 	const child = spawn('sleep', ['60'], {uid: 61_002, gid: 61_002});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -23,7 +23,7 @@ test.runIf(process.getuid?.() === 0)('a process of another account is not ours',
 	expect(runsAsCaller(childIdentity(child.pid!), {uid: 61_002})).toBe(true);
 });
 
-test('the overflow uid for unknown accounts belongs to nobody', () => {
+test('runsAsCaller is false for the overflow uid of unknown accounts', () => {
 	const directory = mkdtempSync('/tmp/canhazgpu-proc-');
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

@@ -22,7 +22,7 @@ async function start(uid?: number) {
 	return {child, identity: identityOf(child.pid!)!};
 }
 
-test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s reaches the process', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('sendSignal delivers %s to the process', async (signal) => {
 	const {child, identity} = await start();
 	const ended = once(child, 'exit');
 	expect(sendSignal(identity, signal)).toBe('sent');
@@ -30,7 +30,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s reaches the process', a
 	expect(sendSignal(identity, signal)).toBe('gone');
 });
 
-test('a process that reuses the pid gets no signal, nor does one that cannot be identified', async () => {
+test('sendSignal sends nothing to a process that reuses the pid or cannot be identified', async () => {
 	const {child, identity} = await start();
 	const others: ReadonlyArray<readonly [ProcessIdentity, string]> = [
 		[{...identity, startTicks: identity.startTicks! + 1}, 'gone'],
@@ -48,7 +48,7 @@ test('a process that reuses the pid gets no signal, nor does one that cannot be 
 	expect(child.exitCode ?? child.signalCode).toBeNull();
 });
 
-test.runIf(isRoot)("root's monitor does not signal processes of others", async () => {
+test.runIf(isRoot)('sendSignal as root sends nothing to processes of other accounts', async () => {
 	const {child, identity} = await start(65_534);
 	expect(sendSignal(identity, 'SIGKILL')).toBe('not-yours');
 	expect(child.signalCode).toBeNull();

@@ -29,11 +29,11 @@ const scriptFor = (command: Partial<Parameters<typeof sshCommand>[0]>): string =
 
 const shells = ['sh', 'bash', 'zsh', 'fish', 'csh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-test('several shells are available for these tests', () => {
+test('sh and bash are installed for the tests of the ssh script', () => {
 	expect(shells).toEqual(expect.arrayContaining(['sh', 'bash']));
 });
 
-describe.each(shells)('the script in %s', (shell) => {
+describe.each(shells)('the ssh script in %s', (shell) => {
 	const run = (script: string, more: Record<string, string> = {}) =>
 		spawnSync(shell, ['-c', script], {cwd: '/', env: {...environment, ...more}, encoding: 'utf8'});
 
@@ -58,7 +58,7 @@ describe.each(shells)('the script in %s', (shell) => {
 		);
 	});
 
-	test('starts in the directory, and reports a missing one', () => {
+	test('starts in the given directory, and reports a missing directory', () => {
 		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
 		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
 			stdout: '/\nx\0',
@@ -77,7 +77,7 @@ describe.each(shells)('the script in %s', (shell) => {
 	});
 });
 
-test('ssh without a terminal does not ask or forward, and detects a dead connection', () => {
+test('ssh without a terminal asks nothing, forwards nothing and detects a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
 		'-axT',
@@ -98,10 +98,10 @@ test('ssh without a terminal does not ask or forward, and detects a dead connect
 	]);
 });
 
-test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('%j is not a host', (host) => {
+test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('sshCommand rejects %j as a host', (host) => {
 	expect(() => scriptFor({host})).toThrow(expect.objectContaining({code: 'usage'}));
 });
 
-test('arguments that exceed a command line are refused', () => {
+test('sshCommand rejects arguments that are too long for a command line', () => {
 	expect(() => scriptFor({words: ['x'.repeat(100_000)]})).toThrow('The command is too long to be run on another host');
 });

@@ -12,7 +12,7 @@ const secrets = {
 };
 const isSecret = /correct-horse|battery-staple/v;
 
-test('an address without a password is kept, for canhazgpu within a job', () => {
+test('withoutSecrets keeps a Redis address without a password, for canhazgpu within a job', () => {
 	const plain = {
 		CANHAZGPU_REDIS_URL: 'redis://box:6379/3',
 		CANHAZGPU_REDIS_PASSWORD_FILE: '/etc/secret',
@@ -25,7 +25,7 @@ test('an address without a password is kept, for canhazgpu within a job', () => 
 	});
 });
 
-test('tools and ssh do not get the password', async () => {
+test('runTool does not pass the Redis password on to tools', async () => {
 	for (const [name, value] of Object.entries(secrets)) {
 		vi.stubEnv(name, value);
 	}
@@ -40,7 +40,7 @@ test('tools and ssh do not get the password', async () => {
 	expect(stdout).not.toMatch(isSecret);
 });
 
-test('a job does not get the password', async () => {
+test('run does not pass the Redis password on to the job', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {stdout, stderr, exitCode} = await box.run(['run', '--', 'env'], secrets);
 	expect([exitCode, stderr]).toEqual([0, '']);

@@ -23,56 +23,56 @@ const expectGone = async (pid: number) =>
 		{timeout: 5000},
 	);
 
-test('a run returns both outputs and the exit code', async () => {
+test('runTool returns both outputs and the exit code', async () => {
 	expect(await shell('echo out; echo err >&2; exit 3')).toEqual({stdout: 'out\n', stderr: 'err\n', exitCode: 3});
 });
 
-test('a run returns the signal that ended the program', async () => {
+test('runTool returns the signal that ended the program', async () => {
 	expect(await shell('echo before; kill -SEGV $$')).toEqual({stdout: 'before\n', stderr: '', signal: 'SIGSEGV'});
 });
 
-test('arguments reach the program unchanged', async () => {
+test('runTool passes arguments on unchanged', async () => {
 	const args = ['a b', '$(id)', '; exit 9', '', '*'];
 	const {stdout} = await runTool('printf', ['%s\n', ...args], {timeoutMs});
 	expect(stdout).toBe(`${args.join('\n')}\n`);
 });
 
-test('the program has the C locale, starts in /, has no input and leads its own group', async () => {
+test('runTool starts the program in / with the C locale, without input and in its own process group', async () => {
 	const {stdout} = await shell('echo "$LC_ALL"; pwd; cat; ps -o pgid= -p $$ | tr -d " "; echo $$');
 	const [locale, directory, group, pid] = stdout.split('\n', 4);
 	expect([locale, directory]).toEqual(['C', '/']);
 	expect(group).toBe(pid);
 });
 
-test('a relative path is relative to the current directory', async () => {
+test('runTool resolves a relative program path from the current directory', async () => {
 	const directory = await createFiles({tool: '#!/bin/sh\necho here\n'});
 	const {stdout} = await runTool(path.relative(process.cwd(), path.join(directory, 'tool')), [], {timeoutMs});
 	expect(stdout).toBe('here\n');
 });
 
-test('a missing program is not found', async () => {
+test('runTool reports a missing program as not found', async () => {
 	expect(await runTool('no-such-program', [], {timeoutMs})).toMatchObject({failure: 'not-found', stdout: ''});
 	expect(await runTool('/no/such/program', [], {timeoutMs})).toMatchObject({failure: 'not-found'});
 });
 
-test('a directory with the name of the program in PATH is not found', async () => {
+test('runTool skips a directory in PATH with the name of the program', async () => {
 	const directory = await createFiles({'tool/file': ''});
 	const environment = {PATH: `${directory}:/usr/bin:/bin`};
 	expect(await runTool('tool', [], {timeoutMs, environment})).toMatchObject({failure: 'not-found'});
 });
 
-test('a file that is not a program is not executable', async () => {
+test('runTool reports a file that is not a program as not executable', async () => {
 	const directory = await createFiles({tool: 'text'});
 	expect(await runTool(path.join(directory, 'tool'), [], {timeoutMs})).toMatchObject({failure: 'not-executable'});
 	expect(await runTool(directory, [], {timeoutMs})).toMatchObject({failure: 'not-executable'});
 });
 
-test('an invalid argument is a failure and not an exception', async () => {
+test('runTool reports an invalid argument as a failure and does not throw', async () => {
 	expect(await runTool('echo', ['\0'], {timeoutMs})).toMatchObject({failure: 'failed'});
 	expect(await runTool('echo', ['x'.repeat(4_000_000)], {timeoutMs})).toMatchObject({failure: 'failed'});
 });
 
-test('a program that hangs is ended at the time limit, with its child processes', async () => {
+test('runTool ends a hanging program and its child processes at the time limit', async () => {
 	const startedAt = performance.now();
 	const {failure, stdout, signal, ended} = await shell('sleep 600 & echo $! $$; wait', {timeoutMs: 300});
 	expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -82,7 +82,7 @@ test('a program that hangs is ended at the time limit, with its child processes'
 	await Promise.all(pids.map(async (pid) => expectGone(pid)));
 });
 
-test('a program that ignores SIGTERM is killed', async () => {
+test('runTool kills a program that ignores SIGTERM', async () => {
 	const startedAt = performance.now();
 	const {failure, stdout, signal} = await shell('trap "" TERM; echo $$; while :; do sleep 0.05; done', {
 		timeoutMs: 300,
@@ -92,7 +92,7 @@ test('a program that ignores SIGTERM is killed', async () => {
 	await expectGone(Number(stdout));
 });
 
-test('a program that survives SIGKILL is abandoned, and its end is reported later', async () => {
+test('supervise abandons a program that survives SIGKILL, and reports its end later', async () => {
 	const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe']});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -113,7 +113,7 @@ test('a program that survives SIGKILL is abandoned, and its end is reported late
 	await expectGone(child.pid ?? 0);
 });
 
-test('an abandoned program does not keep this process alive', async () => {
+test('supervise does not keep this process alive for an abandoned program', async () => {
 	const entry = `
 		import {spawn} from 'node:child_process';
 		import {supervise} from './source/host/tool/spawn.ts';
@@ -136,7 +136,7 @@ test('an abandoned program does not keep this process alive', async () => {
 	expect([failure, exitCode]).toEqual(['timed-out', 0]);
 });
 
-test('output that a grandchild may still write is not awaited', async () => {
+test('runTool does not wait for output that a grandchild may still write', async () => {
 	const startedAt = performance.now();
 	const {stdout, exitCode} = await shell('sleep 600 & echo $!; exit 0');
 	expect(performance.now() - startedAt).toBeLessThan(5000);
@@ -144,30 +144,30 @@ test('output that a grandchild may still write is not awaited', async () => {
 	process.kill(Number(stdout), 'SIGKILL');
 });
 
-test('too much output is stopped and cut', async () => {
+test('runTool stops a program that prints too much, and cuts its output', async () => {
 	const {failure, stdout} = await shell('yes', {maxBytes: 1000});
 	expect(failure).toBe('too-much-output');
 	expect(stdout).toBe('y\n'.repeat(500));
 });
 
-test('too much output on stderr is stopped', async () => {
+test('runTool stops a program that prints too much on stderr', async () => {
 	const {failure, stderr} = await shell('yes >&2', {maxBytes: 1000});
 	expect(failure).toBe('too-much-output');
 	expect(stderr).toHaveLength(1000);
 });
 
-test('large outputs arrive complete', async () => {
+test('runTool returns large outputs completely', async () => {
 	const {stdout, failure} = await shell(String.raw`head -c 3000000 /dev/zero | tr "\0" x`);
 	expect(failure).toBeUndefined();
 	expect(stdout).toHaveLength(3_000_000);
 });
 
-test('invalid UTF-8 does not throw', async () => {
+test('runTool replaces invalid UTF-8 and does not throw', async () => {
 	const {stdout} = await shell(String.raw`printf 'a\377b'`);
 	expect(stdout).toBe('a�b');
 });
 
-test('a run can be stopped early', async () => {
+test('runTool ends early when its signal aborts', async () => {
 	const controller = new AbortController();
 	const startedAt = performance.now();
 	const running = shell('exec sleep 600', {signal: controller.signal});
@@ -177,7 +177,7 @@ test('a run can be stopped early', async () => {
 	expect(await shell('exit 0', {signal: controller.signal})).toEqual({stdout: '', stderr: '', failure: 'aborted'});
 });
 
-test('a run leaves no zombie', async () => {
+test('runTool leaves no zombie process', async () => {
 	await Promise.all(Array.from({length: 10}, async () => shell('exit 0')));
 	const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
 	const states = await Promise.all(

@@ -33,7 +33,7 @@ const hostileNames = [
 	'x'.repeat(300),
 ];
 
-test('hostile host names are refused before anything runs', async () => {
+test('status --remote refuses hostile host names before it runs ssh', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	const trace = path.join(box.home, 'asked');
@@ -54,10 +54,10 @@ test('hostile host names are refused before anything runs', async () => {
 });
 
 test.each([
-	['a line that looks like the beginning of a list', String.raw`[ OK ] modules\n[INFO] ready\n[1]\n[2]\n[3]\n[4]\n%s`],
-	['the title of a terminal', String.raw`\033]0;alice@near\007%s`],
-	['a greeting behind it', String.raw`%sGoodbye\nCome [again] soon\n`],
-])('output of a login script is not part of the answer: %s', async (_, form) => {
+	['lines that look like JSON lists', String.raw`[ OK ] modules\n[INFO] ready\n[1]\n[2]\n[3]\n[4]\n%s`],
+	['a terminal title', String.raw`\033]0;alice@near\007%s`],
+	['a greeting after the answer', String.raw`%sGoodbye\nCome [again] soon\n`],
+])('the answer of another host is parsed despite %s from its login script', async (_, form) => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-ssh-'));
 	const answers = {status: '[{"gpu_id": 0, "status": "AVAILABLE"}]', queue: '{"entries": [{"id": "a"}]}'};
 	const follow = JSON.stringify({gpus: JSON.parse(answers.status) as unknown});
@@ -101,7 +101,7 @@ test('an answer full of incomplete escape sequences is parsed quickly', async ()
 	await expect(remoteStatus('near')).rejects.toThrow('near: its answer is not the JSON of a status');
 }, 10_000);
 
-slowTest('the web server asks neither hostile names nor hosts outside its config', async () => {
+slowTest('web connects neither to hostile names nor to hosts outside its config', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const name of hostileNames.slice(4, 8)) {
 		const ran = await box.run(['status', '--remote', name]);
@@ -145,7 +145,7 @@ test.each([
 		/^Error: near: Connection closed by UNKNOWN port 65535\n$/v,
 	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
-])('an ssh that ends with %s is reported with a hint', async (script, words) => {
+])('status --remote explains an ssh that ends with %s', async (script, words) => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);

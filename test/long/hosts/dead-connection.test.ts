@@ -8,7 +8,7 @@ import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {peek, start} from '../../_helpers/program/processes.js';
 
-describe.runIf(canHaveNetwork())('when the network disappears', () => {
+describe.runIf(canHaveNetwork())('when the network to another host disappears', () => {
 	let here: Box;
 	let far: Box;
 	let network: Network;
@@ -38,7 +38,7 @@ describe.runIf(canHaveNetwork())('when the network disappears', () => {
 	const secondsSince = (beganMs: number): number => (performance.now() - beganMs) / 1000;
 	const lost = 'canhazgpu: the connection to far was lost';
 
-	test('a job on a terminal ends, and the terminal is restored', async () => {
+	test('run --on in a terminal ends with 255, and the terminal is restored', async () => {
 		const terminal = openTerminal(
 			starter,
 			[...starterText, 'run', '--on', 'far', '--', 'sh', '-c', 'echo begun; exec sleep 600'],
@@ -52,7 +52,7 @@ describe.runIf(canHaveNetwork())('when the network disappears', () => {
 		await terminal.close();
 	});
 
-	test('a job and a waiting request end within 30 s, and say that they may continue on the host', async () => {
+	test('run --on and a waiting reserve --on end within 30 s and warn that they may continue on the host', async () => {
 		const job = start(
 			here,
 			['run', '--on', 'far', '-g', '2', '--', 'sh', '-c', 'echo begun >&2; exec sleep 600'],

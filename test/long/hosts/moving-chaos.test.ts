@@ -210,8 +210,12 @@ test.each<[phase: 'waiting' | 'moving', victims: readonly Victim[]]>([
 	},
 );
 
-test('requests without kills move, and each of their jobs runs once', {timeout: 240_000}, async () => {
-	const before = started().length;
-	await play(9999, [], 'moving', seed);
-	expect(started().length - before).toBe(requestCount);
-});
+test(
+	'requests that wait with --on any move to a free host, and each of their jobs runs once',
+	{timeout: 240_000},
+	async () => {
+		const before = started().length;
+		await play(9999, [], 'moving', seed);
+		expect(started().length - before).toBe(requestCount);
+	},
+);

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const heldOn = async (box: Box): Promise<number> => (await peek(box)).gpus.filter(({kind}) => kind === 'leased').length;
 
-test('any skips hosts that are off or lack canhazgpu', async () => {
+test('run --on any skips hosts that are switched off or lack canhazgpu', async () => {
 	const {exitCode, stdout, stderr} = await here.run('run --on any -g 4 -- printenv CUDA_VISIBLE_DEVICES', environment);
 	expect([exitCode, stdout, stderr]).toEqual([0, '0,1,2,3\n', 'canhazgpu: on far: 4 GPU(s) are free there\n']);
 	const none = await here.run('run --on any -g 5 -- true', environment);
@@ -54,7 +54,7 @@ test('any skips hosts that are off or lack canhazgpu', async () => {
 	);
 });
 
-test('a job gets its input, output, exit code and signals as on this host', async () => {
+test('run --on passes on input, output, exit code and signals of the job', async () => {
 	const script = 'cat; echo err >&2; kill -9 $$';
 	const run = [starter, ...starterText, 'run', '--on', 'near', '--', 'sh', '-c', script];
 	const {exitCode, stdout, stderr} = await start(
@@ -67,7 +67,7 @@ test('a job gets its input, output, exit code and signals as on this host', asyn
 	expect(await heldOn(boxes.near)).toBe(0);
 });
 
-test('a command there gets a terminal, and Ctrl-C ends only the command', async () => {
+test('run --on gives the command a terminal, and Ctrl-C ends only the command', async () => {
 	const terminal = openTerminal(
 		starter,
 		[
@@ -95,7 +95,7 @@ test('a command there gets a terminal, and Ctrl-C ends only the command', async 
 	expect(await heldOn(boxes.far)).toBe(0);
 });
 
-test('Ctrl-Z does not stop the job there, ~ and Ctrl-Z stop ssh here, and fg continues', async () => {
+test('run --on keeps the job running after Ctrl-Z, and ~ Ctrl-Z stops ssh on this host until fg', async () => {
 	const shell = openTerminal('/bin/bash', ['--norc', '-i'], {
 		columns: 100,
 		rows: 24,
@@ -117,28 +117,31 @@ test('Ctrl-Z does not stop the job there, ~ and Ctrl-Z stop ssh here, and fg con
 	await shell.close();
 });
 
-test.each(['of its own', 'shared'])('the end of a connection, %s, ends the waiter and the job there', async (kind) => {
-	if (kind === 'shared') {
-		// A shared connection stays open when one of its sessions ends.
-		const client = path.join(here.home, 'ssh/client.conf');
-		const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
-		writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));
-		onTestFinished(() => {
-			spawnSync(path.join(servers.directory, 'ssh'), ['-O', 'exit', 'far']);
-		});
-		await here.run('run --on far -- true', environment);
-	}
+test.each(['of its own', 'shared'])(
+	'the end of an ssh connection, %s, ends the waiting request and the job on the other host',
+	async (kind) => {
+		if (kind === 'shared') {
+			// A shared connection stays open when one of its sessions ends.
+			const client = path.join(here.home, 'ssh/client.conf');
+			const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
+			writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));
+			onTestFinished(() => {
+				spawnSync(path.join(servers.directory, 'ssh'), ['-O', 'exit', 'far']);
+			});
+			await here.run('run --on far -- true', environment);
+		}
 
-	await boxes.far.run('reserve -g 3 -d 1h');
-	const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
-	await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);
-	const waiter = start(here, 'run --on far -g 2 -- true', environment);
-	await eventually(async () => (await peek(boxes.far)).queue.length === 1, 20_000);
-	for (const {pid} of [job, waiter]) {
-		process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
-	}
+		await boxes.far.run('reserve -g 3 -d 1h');
+		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
+		await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);
+		const waiter = start(here, 'run --on far -g 2 -- true', environment);
+		await eventually(async () => (await peek(boxes.far)).queue.length === 1, 20_000);
+		for (const {pid} of [job, waiter]) {
+			process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
+		}
 
-	await Promise.all([job.ended, waiter.ended]);
-	await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0, 30_000);
-	await boxes.far.run('release');
-});
+		await Promise.all([job.ended, waiter.ended]);
+		await eventually(async () => (await heldOn(boxes.far)) === 3 && (await peek(boxes.far)).queue.length === 0, 30_000);
+		await boxes.far.run('release');
+	},
+);

@@ -11,7 +11,7 @@ const endedJobs = (): number =>
 		.split('\n')
 		.filter((state) => ['COMPLETED', 'FAILED'].includes(state)).length;
 
-test('report counts the GPU hours of ended jobs, and events lists them', async () => {
+test('report on Slurm counts the GPU hours of ended jobs, and events lists the jobs', async () => {
 	expect((await box().run('report --json')).stdout).toContain('"total_gpu_hours": 0,');
 	expect((await box().run('run -g 3 -- sleep 4')).exitCode).toBe(0);
 	slurm().run('srun', '--gres=gpu:1', '--job-name=plain', 'true');
@@ -41,7 +41,7 @@ test('report counts the GPU hours of ended jobs, and events lists them', async (
 	);
 });
 
-test('report exits with 4 if the database is down, and everything else works', async () => {
+test('report on Slurm exits with 4 while the database is down, and other commands still work', async () => {
 	await slurm().kill('slurmdbd');
 	const {exitCode, stdout, stderr} = await box().run('report');
 	const events = await box().run('events');

@@ -84,7 +84,7 @@ async function expectAnswers(): Promise<void> {
 	}
 }
 
-test('a kill of slurmctld, a slurmd and munged is shown everywhere, and jobs keep their exit codes', async () => {
+test('top, web and commands show that slurmctld, slurmd or munged is down, and jobs keep their exit codes', async () => {
 	const monitors = [startMonitor(80, 24), startMonitor(120, 32)];
 	const web = await startWeb(box());
 	onTestFinished(async () => {
@@ -204,7 +204,7 @@ test('a kill of slurmctld, a slurmd and munged is shown everywhere, and jobs kee
 }, 400_000);
 
 test.each(['true', 'false'])(
-	'a command whose node fails exits with 137, quiet: %s',
+	'run on Slurm exits with 137 if the node of the command fails (quiet: %s)',
 	async (quiet) => {
 		const begun = path.join(box().home, `begun-${quiet}`);
 		const job = start(box(), ['run', '-g', '1', '--on', 'box3', '--', 'sh', '-c', `touch ${begun}; sleep 100`], {

@@ -22,7 +22,7 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 	return {id: job.lease_id, output: job.output};
 }
 
-test('run without a Slurm configuration says so and exits with 4, unlike a command that exits with 1', async () => {
+test('run without a Slurm configuration exits with 4 and an error, unlike a command that exits with 1', async () => {
 	writeFileSync(inHome('empty.conf'), '');
 	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
@@ -32,7 +32,7 @@ test('run without a Slurm configuration says so and exits with 4, unlike a comma
 	expect(ended.stderr).not.toContain('Error:');
 });
 
-test('a submitted command runs in the background with its exact arguments and its output in a file', async () => {
+test('run --detach on Slurm starts the command in the background, with exact arguments and its output in a file', async () => {
 	const words = await box().run(
 		['run', '--gpus', '2', '--detach', '--', 'printf', '<%s>', '$HOME', 'a b', "it's", '--gpus'],
 		{
@@ -60,7 +60,7 @@ test('a submitted command runs in the background with its exact arguments and it
 	expect((await box().run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
 });
 
-test('a job that cannot start yet is refused with --nonblock, with what it waits for', async () => {
+test('run --nonblock on Slurm refuses a job that cannot start yet, and names what it waits for', async () => {
 	const first = await detached('--', 'sleep', '300');
 	for (const words of [
 		['--after', first.id],
@@ -74,12 +74,12 @@ test('a job that cannot start yet is refused with --nonblock, with what it waits
 	}
 }, 60_000);
 
-test("a command that is missing on the node ends with srun's message", async () => {
+test("run on Slurm ends with srun's message and exit code if the command is missing on the node", async () => {
 	expect((await box().run('run -- /nowhere/command')).exitCode).toBe(2);
 	expect((await box().run('run -- /etc/passwd')).exitCode).toBe(13);
 }, 60_000);
 
-test('a job starts after other jobs or at its time, and the queue says which', async () => {
+test('run --after and --begin on Slurm start a job after other jobs or at a time, as the queue shows', async () => {
 	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
 	const later = await detached('--after', first.id, '--', 'sh', '-c', 'echo later >> order');
 	const good = await detached('--after', `afterok:${first.id}`, '--', 'sh', '-c', 'echo never >> order');
@@ -103,7 +103,7 @@ test('a job starts after other jobs or at its time, and the queue says which', a
 	expect((await entries()).map(({id}) => id).toSorted()).toEqual([good.id, timed.id].toSorted());
 }, 120_000);
 
-test('an array runs once for each number, with separate output', async () => {
+test('run --array on Slurm runs the command once for each number, with separate output', async () => {
 	const {id} = await detached('--array', '2-4', '--', 'sh', '-c', 'echo number $SLURM_ARRAY_TASK_ID');
 	await eventually(
 		() => ['2', '3', '4'].every((task) => textOf(`slurm-${id}_${task}.out`) === `number ${task}\n`),
@@ -111,7 +111,7 @@ test('an array runs once for each number, with separate output', async () => {
 	);
 }, 120_000);
 
-test('leaving the queue with the pending tasks of an array, or releasing its last task, keeps the running ones', async () => {
+test('queue --leave and release on an array of Slurm keep its running tasks', async () => {
 	const tasks = (format = '%K%t'): string =>
 		slurm()
 			.run('squeue', '--noheader', '--array', `--format=${format}`)
@@ -136,7 +136,7 @@ test('leaving the queue with the pending tasks of an array, or releasing its las
 	await eventually(() => tasks() === '0R 1R', 30_000);
 });
 
-test('while nodes are down, a request that does not wait exits with 3, and one that no node can serve with 2', async () => {
+test('a request on Slurm while nodes are down exits with 3 if it may not wait, and with 2 if no node can serve it', async () => {
 	slurm().run('scontrol', 'update', 'NodeName=box1,box2,box3', 'State=DRAIN', 'Reason=fan');
 	for (const [words, code] of [
 		['run --nonblock -- true', 3],
@@ -152,7 +152,7 @@ test('while nodes are down, a request that does not wait exits with 3, and one t
 	}
 });
 
-test('a short command keeps its exit code, even one that srun uses for its own failures', async () => {
+test('run on Slurm keeps the exit code of a short command, even a code that srun uses for its own failures', async () => {
 	for (const flags of ['', '--nonblock ', '--wait 5s ']) {
 		for (const code of [243, 244]) {
 			const {exitCode, stderr} = await box().run([...`run ${flags}-- sh -c`.split(' '), `exit ${code}`]);
@@ -164,7 +164,7 @@ test('a short command keeps its exit code, even one that srun uses for its own f
 	expect((await box().run(['run', '--nonblock', '--on', 'box1', '--', 'sh', '-c', 'exit 244'])).exitCode).toBe(3);
 }, 60_000);
 
-test('a request that somebody removes from the queue says so', async () => {
+test('reserve on Slurm reports that somebody removed the request from the queue', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -184,7 +184,7 @@ test.each([
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
 	['--detach', '--share=8G', '--share cannot be used with Slurm'],
-])('%s %s is refused, and nothing is submitted', async (flag, value, words) => {
+])('run %s %s on Slurm is refused, and nothing is submitted', async (flag, value, words) => {
 	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
 	const typed =
 		value.startsWith('--') || flag !== '--array' || value === '0-3' ? [flag, value] : [flag, value, '--detach'];
@@ -193,14 +193,14 @@ test.each([
 	expect(slurm().run('squeue', '--noheader', '--states=all', '--format=%i')).toBe(before);
 });
 
-test('submitting to an unreachable controller fails with a message', async () => {
+test('run --detach fails with a message if the controller of Slurm is down', async () => {
 	await slurm().kill('slurmctld');
 	const away = await box().run(['run', '--detach', '--', 'true']);
 	await slurm().start('slurmctld');
 	expect([away.exitCode, away.stdout]).toEqual([4, '']);
 }, 120_000);
 
-test('run --json prints the grant before the command starts, even if the command is very short', async () => {
+test('run --json on Slurm prints the grant before the command starts, even if the command is very short', async () => {
 	// A separate directory, because other tests and users create such files in the common one.
 	const temporary = mkdtempSync(path.join(tmpdir(), 'json-'));
 	const environment = {TMPDIR: temporary};
@@ -220,7 +220,7 @@ test('run --json prints the grant before the command starts, even if the command
 	expect(readdirSync(temporary)).toEqual([]);
 });
 
-test('a MIG profile is a type in gres.conf', async () => {
+test('run --mig on Slurm requests the profile as a type in gres.conf', async () => {
 	const {stdout} = await box().run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
 	expect(stdout).toBe('0\n');
 	const {exitCode, stderr} = await box().run(['run', '--mig', '3g.40gb', '--', 'true']);
@@ -230,7 +230,7 @@ test('a MIG profile is a type in gres.conf', async () => {
 	]);
 });
 
-test('a share is the number of shards for its memory, if the memory of a shard is configured, and is shown as a share', async () => {
+test('run --share on Slurm requests shards for the memory if the memory of a shard is configured, and shows a share', async () => {
 	const environment = {CANHAZGPU_SLURM_SHARD_MEMORY: '4G'};
 	const job = start(box(), ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
 	await job.says(/begun/v);
@@ -246,7 +246,7 @@ test('a share is the number of shards for its memory, if the memory of a shard i
 	]);
 });
 
-test('a hanging squeue is given up with exit code 4', async () => {
+test('queue on Slurm exits with 4 if squeue hangs', async () => {
 	const directory = inHome('hanging');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(path.join(directory, 'squeue'), '#!/bin/sh\nexec sleep 600\n', {mode: 0o755});
@@ -254,7 +254,7 @@ test('a hanging squeue is given up with exit code 4', async () => {
 	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not end within 15 seconds')]);
 }, 60_000);
 
-test('a job whose slurmd and munged are killed keeps running and keeps its exit code, and top shows what is unknown', async () => {
+test('a Slurm job whose slurmd and munged are killed keeps its exit code, and top shows what is unknown', async () => {
 	const job = start(box(), [
 		'run',
 		'-g',
@@ -291,7 +291,7 @@ test('a job whose slurmd and munged are killed keeps running and keeps its exit 
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('top shows sbatch jobs of two accounts and changes within its interval, and its keys reserve and release', async () => {
+test('top on Slurm shows sbatch jobs of two accounts within its interval, and its keys reserve and release', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
 		rows: 32,

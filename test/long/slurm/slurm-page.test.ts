@@ -8,10 +8,10 @@ import {clusterOfFile} from './_cluster.js';
 
 const {slurm, box} = clusterOfFile();
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromium', () => {
 	const browser = browserForAll();
 
-	test("the page shows Slurm's nodes, jobs and queue, marks unknown values, and suggests supported commands", async () => {
+	test('shows nodes, jobs and the queue, marks unknown values, and suggests supported commands', async () => {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 		slurm().run('salloc', '--no-shell', '--gres=gpu:3', '--nodelist=box2', '--time=60');
 		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
 	}, 200_000);
 
-	test('a page with actions reserves a number of GPUs but not by id, and releases whole jobs', async () => {
+	test('with actions reserves a number of GPUs but not by id, and releases whole jobs', async () => {
 		const runtime = createRuntimeDirectory();
 		const mine = await startMine(box(), runtime.directory);
 		const tunnel = await startTunnel(mine.socketPath);

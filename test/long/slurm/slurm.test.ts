@@ -22,7 +22,7 @@ const jobsOfSlurm = (...args: readonly string[]): readonly string[] =>
 		.split('\n')
 		.filter((line) => line !== '');
 
-test('run passes GPUs, input, output and exit code', async () => {
+test('run on Slurm passes on GPUs, input, output and exit code', async () => {
 	const asked = await box().run([
 		'run',
 		'--gpus',
@@ -44,13 +44,13 @@ test('run passes GPUs, input, output and exit code', async () => {
 	expect((await box().run(['run', '--', 'sh', '-c', 'kill -9 $$'])).exitCode).toBe(137);
 });
 
-test('arguments reach the command unchanged, without a shell', async () => {
+test('run on Slurm passes arguments to the command unchanged, without a shell', async () => {
 	const words = ['$(touch /tmp/x)', 'a b', '*', '"', "'", ';', '\\', '--gpus', 'ü\n'];
 	const {stdout} = await box().run(['run', '--note', '; touch x $(id)', '--', 'printf', '<%s>', ...words]);
 	expect(stdout).toBe(words.map((word) => `<${word}>`).join(''));
 });
 
-test('a running job is shown with its GPUs, node, owner and note, and ends on SIGTERM', async () => {
+test('status on Slurm shows a running job with its GPUs, node, owner and note, and SIGTERM ends the job', async () => {
 	const job = start(
 		box(),
 		['run', '-g', '3', '--on', 'box2', '--timeout', '1h', '--note', 'for the paper', '--', 'sleep', '300'],
@@ -77,7 +77,7 @@ test('a running job is shown with its GPUs, node, owner and note, and ends on SI
 	await eventually(() => jobsOfSlurm().length === 0, 20_000);
 });
 
-test('a command on a terminal has one, and Ctrl-C reaches only the command', async () => {
+test('run on Slurm gives the command a terminal, and Ctrl-C reaches only the command', async () => {
 	const terminal = openTerminal(
 		starter,
 		[...starterText, 'run', '--', 'sh', '-c', 'trap "echo got INT; exit 5" INT; tty; echo ready; sleep 300'],
@@ -90,7 +90,7 @@ test('a command on a terminal has one, and Ctrl-C reaches only the command', asy
 	expect(await terminal.exit).toMatchObject({exitCode: 5});
 });
 
-test('reserve holds whole GPUs without a command, and release releases only whole jobs', async () => {
+test('reserve on Slurm holds whole GPUs without a command, and release ends only whole jobs', async () => {
 	const reserved = await box().run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
 	const grant = JSON.parse(reserved.stdout) as Row;
 	expect(grant).toMatchObject({
@@ -122,7 +122,7 @@ test('reserve holds whole GPUs without a command, and release releases only whol
 	expect((await rows()).every(({status}) => status === 'AVAILABLE')).toBe(true);
 });
 
-test("the queue is shown in Slurm's order with reasons and estimates, and a request can leave it", async () => {
+test("queue on Slurm shows Slurm's order with reasons and estimates, and a request can leave", async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		expect((await box().run(`reserve -g 4 -d 1h --on ${node}`)).exitCode).toBe(0);
 	}
@@ -152,7 +152,7 @@ test("the queue is shown in Slurm's order with reasons and estimates, and a requ
 	await eventually(async () => (await entries()).length === 0, 20_000);
 });
 
-test('a killed waiter leaves no queue entry, and gets nothing later', async () => {
+test('a waiting reserve on Slurm that is killed leaves no queue entry and gets no GPU later', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -163,7 +163,7 @@ test('a killed waiter leaves no queue entry, and gets nothing later', async () =
 	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0, 20_000);
 });
 
-test('a request without free GPUs exits with 3, at once or at its time limit', async () => {
+test('run and reserve on Slurm exit with 3 without free GPUs, at once or at the end of --wait', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -180,13 +180,13 @@ test('a request without free GPUs exits with 3, at once or at its time limit', a
 	expect(jobsOfSlurm('--states=PENDING')).toEqual([]);
 });
 
-test('a time limit ends the command with 124', async () => {
+test('run --timeout on Slurm ends the command with 124', async () => {
 	const began = performance.now();
 	const {exitCode} = await start(box(), 'run --timeout 1m -- sleep 300').ended;
 	expect([exitCode, performance.now() - began > 50_000]).toEqual([124, true]);
 }, 200_000);
 
-test('options without an equivalent in Slurm are refused with exit code 2, and nothing is submitted', async () => {
+test('options that Slurm does not support are refused with exit code 2, and nothing is submitted', async () => {
 	const known = (): string => slurm().run('squeue', '--noheader', '--states=all', '--sort=i', '--format=%i');
 	const before = known();
 	for (const flag of [
@@ -224,7 +224,7 @@ test('options without an equivalent in Slurm are refused with exit code 2, and n
 	).toEqual([]);
 });
 
-test('the error for wrong input says what is possible', async () => {
+test('errors for wrong input on Slurm name the valid choices', async () => {
 	expect(await box().run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
 	expect((await box().run('reserve --gpus 5')).stderr).toBe(
 		'Error: No node of this cluster can give that\nSee what the nodes have: canhazgpu status\n',
@@ -243,7 +243,7 @@ test('the error for wrong input says what is possible', async () => {
 	}
 });
 
-test('a squeue without JSON is reported as too old', async () => {
+test('queue on Slurm reports a squeue without JSON as too old', async () => {
 	const directory = path.join(box().home, 'old');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(
@@ -280,7 +280,7 @@ const asNobody = (...words: readonly string[]): {readonly exitCode: number; read
 	}
 };
 
-test('another account can end and shorten its own jobs, but not those of others', async () => {
+test('another account on Slurm can end and shorten its own jobs, but not the jobs of others', async () => {
 	await box().run('reserve -g 1 -d 1h');
 	const grant = JSON.parse(asNobody('reserve', '-g', '2', '-d', '2h', '--json').output) as Row;
 	expect(grant).toMatchObject({user: 'nobody', gpu_ids: [1, 2]});
@@ -304,7 +304,7 @@ test('another account can end and shorten its own jobs, but not those of others'
 	expect(await box().run('extend --duration 1h')).toMatchObject({exitCode: 0});
 });
 
-test('a job from sbatch is shown like any other, with sanitized texts', async () => {
+test('status on Slurm shows a job from sbatch like any other, with sanitized texts', async () => {
 	const script = path.join(box().home, 'job.sh');
 	writeFileSync(script, '#!/bin/sh\nsleep 300\n', {mode: 0o755});
 	slurm().run(
@@ -321,7 +321,7 @@ test('a job from sbatch is shown like any other, with sanitized texts', async ()
 	expect(stdout.includes('\u{1B}') || stdout.includes('\u{7}')).toBe(false);
 });
 
-test('after the controller is killed every command exits with 4, and a running job continues with its exit code', async () => {
+test('every command exits with 4 after slurmctld is killed, and a running job keeps its exit code', async () => {
 	const job = start(box(), [
 		'run',
 		'-g',
@@ -348,7 +348,7 @@ test('after the controller is killed every command exits with 4, and a running j
 	expect(await job.ended).toMatchObject({exitCode: 9});
 }, 200_000);
 
-test('a waiting reserve keeps waiting while the controller is down, or leaves no job behind', async () => {
+test('a waiting reserve on Slurm keeps waiting while slurmctld is down, or ends without leaving a job', async () => {
 	await box().run('reserve --gpus 4 --on box1');
 	const [timed, patient] = [start(box(), 'reserve --wait 20s --on box1'), start(box(), 'reserve --on box1')];
 	for (const waiter of [timed, patient]) {
@@ -371,7 +371,7 @@ test('a waiting reserve keeps waiting while the controller is down, or leaves no
 	expect(jobsOfSlurm('--states=PENDING,RUNNING')).toHaveLength(1);
 }, 200_000);
 
-test('after munged is killed every command exits with 4', async () => {
+test('every command on Slurm exits with 4 after munged is killed', async () => {
 	await slurm().kill('munged');
 	const {exitCode, stderr} = await box().run('status');
 	await slurm().start('munged');
@@ -379,7 +379,7 @@ test('after munged is killed every command exits with 4', async () => {
 	expect(await box().run('status')).toMatchObject({exitCode: 0});
 }, 200_000);
 
-test('the GPUs of a killed node are unavailable until it is back', async () => {
+test('the GPUs of a killed Slurm node are unavailable until the node is back', async () => {
 	await slurm().kill('box2');
 	await eventually(async () => {
 		const ofNode = (await rows()).filter(({node}) => node === 'box2');
@@ -395,7 +395,7 @@ test('the GPUs of a killed node are unavailable until it is back', async () => {
 	await eventually(async () => (await rows()).every(({status}) => status === 'AVAILABLE'), 60_000);
 }, 300_000);
 
-test('a drained node is unavailable, with its reason', async () => {
+test('a drained Slurm node is unavailable, with its reason', async () => {
 	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
 	const ofNode = (await rows()).filter(({node}) => node === 'box3');
 	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
@@ -403,7 +403,7 @@ test('a drained node is unavailable, with its reason', async () => {
 	expect(ofNode[0]).toMatchObject({status: 'ERROR', drained: {reason: 'fan is dead', by: 'root'}});
 });
 
-test('GPUs of a closed partition and of a node without a free core are unavailable', async () => {
+test('GPUs of a closed Slurm partition and of a node without a free core are unavailable', async () => {
 	for (const [state, reason] of [
 		['DOWN', 'partition main is down'],
 		['DRAIN', 'partition main is drained'],
@@ -434,7 +434,7 @@ test('GPUs of a closed partition and of a node without a free core are unavailab
 	]);
 }, 200_000);
 
-test('Slurm is used if there is no pool, and a local pool comes first', async () => {
+test('commands use Slurm if there is no pool, and prefer a local pool', async () => {
 	const found = createBox(slurm().environment);
 	expect((await found.run('status')).stderr).toBe('Engine: Slurm, cluster lab\n');
 	expect((await found.run('status --all')).stdout).toMatch(/^ 4 +│ box2:0 │ ● AVAILABLE/mv);
@@ -444,7 +444,7 @@ test('Slurm is used if there is no pool, and a local pool comes first', async ()
 	found.remove();
 });
 
-test('top shows the jobs of all nodes and the queue, and recovers after an outage of the controller', async () => {
+test('top on Slurm shows the jobs of all nodes and the queue, and recovers when slurmctld is back', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
@@ -468,7 +468,7 @@ test('top shows the jobs of all nodes and the queue, and recovers after an outag
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('the keys of top reserve and release on Slurm, offer only what it supports, and say that whole jobs end', async () => {
+test('top on Slurm reserves and releases by key, offers only what Slurm supports, and warns that whole jobs end', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 80,
@@ -498,7 +498,7 @@ test('the keys of top reserve and release on Slurm, offer only what it supports,
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 200_000);
 
-test('doctor names the engine, and report says that Slurm has the records', async () => {
+test("doctor names Slurm as the engine, and report without a database refers to Slurm's records", async () => {
 	expect((await box().run('doctor')).stdout).toMatch(
 		/Slurm, cluster lab: it answered in \d+ ms\n.*12 GPU\(s\), granted by Slurm/v,
 	);
@@ -511,7 +511,7 @@ test('doctor names the engine, and report says that Slurm has the records', asyn
 	expect(events).not.toMatch(/got 5 GPUs/v);
 });
 
-test("status and queue of all hosts show the cluster's name, not this computer's", async () => {
+test('status --all and queue --all show the name of the Slurm cluster, not of this machine', async () => {
 	const {stdout} = await box().run('status --all --summary');
 	expect(stdout).toMatch(/^ Slurm, cluster lab │ 12 /mv);
 	expect((await box().run('status --all')).stdout).toMatch(/^Slurm, cluster lab\n/v);

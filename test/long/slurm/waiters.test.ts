@@ -11,7 +11,7 @@ const {slurm, box} = clusterOfFile({scheduler: 'builtin'});
 
 const waiterCount = 50;
 
-test("fifty waiters are served in Slurm's order, which the queue shows", async () => {
+test("fifty waiting requests on Slurm are served in Slurm's order, as the queue shows", async () => {
 	for (const node of nodes) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}

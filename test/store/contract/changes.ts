@@ -8,7 +8,7 @@ export function changeContract({store, harness}: Subject): void {
 		const attempt = (number: number, index: number, id = 'change-1') =>
 			plan({writes: [leaseWrite(index)], audit: [audit()], change: {id, attempt: number}});
 
-		test('are carried out at most once in any order, and every connection sees which one was', async () => {
+		test('are carried out at most once in any order, and every connection sees which attempt was', async () => {
 			await write(store(), poolWrite(4));
 			const other = await harness().open();
 			expect((await store().read({change: 'change-1'})).attemptDone).toBeUndefined();
@@ -30,7 +30,7 @@ export function changeContract({store, harness}: Subject): void {
 			expect(snapshot.gpus.every(({kind}) => kind === 'free')).toBe(true);
 		});
 
-		test('count only if their plan was carried out, and do not affect other changes', async () => {
+		test('are recorded only if their plan was carried out, and do not affect other changes', async () => {
 			await write(store(), poolWrite(4));
 			const late = {...attempt(1, 0), expect: [{kind: 'pool', gpuCount: 5} as const]};
 			expect(await store().commit(late)).toBe('conflict');

@@ -33,7 +33,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await other.read()).stored).toEqual({drains: undefined, alerts: undefined});
 		});
 
-		test('the last data loss is stored with the alerts', async () => {
+		test('store the last data loss with the alerts', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
@@ -45,7 +45,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
-		test('the memory baselines are stored with the alerts, and without any alert', async () => {
+		test('store the memory baselines with the alerts, and without any alert', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts, baselines});
 			expect(await store().read()).toMatchObject({alerts, baselines});
@@ -57,7 +57,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
-		test('shares that exceed their memory are stored with the alerts, and without any alert', async () => {
+		test('store shares that exceed their memory with the alerts, and without any alert', async () => {
 			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
 			const overuse = [
 				{...common, scans: 2, isRecorded: false, isReminded: false},
@@ -73,24 +73,27 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).overuse).toEqual([]);
 		});
 
-		test.each(['drains', 'alerts'] as const)('%s are compared byte for byte', async (kind) => {
-			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
-			const {stored} = await store().read();
-			const change = plan({
-				expect: [{kind, raw: stored[kind]}],
-				writes: [kind === 'drains' ? {kind, drains: new Map()} : {kind, alerts: []}],
-			});
-			for (const raw of [undefined, '{}', `${stored[kind]} `]) {
-				expect(await store().commit({...change, expect: [{kind, raw}]})).toBe('conflict');
-			}
+		test.each(['drains', 'alerts'] as const)(
+			'conflict with any other bytes than those that were read: %s',
+			async (kind) => {
+				await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
+				const {stored} = await store().read();
+				const change = plan({
+					expect: [{kind, raw: stored[kind]}],
+					writes: [kind === 'drains' ? {kind, drains: new Map()} : {kind, alerts: []}],
+				});
+				for (const raw of [undefined, '{}', `${stored[kind]} `]) {
+					expect(await store().commit({...change, expect: [{kind, raw}]})).toBe('conflict');
+				}
 
-			expect((await store().read()).stored).toEqual(stored);
-			expect(await store().commit(change)).toBe('done');
-			expect(await store().commit(change)).toBe('conflict');
-			expect((await store().read()).stored[kind]).toBeUndefined();
-		});
+				expect((await store().read()).stored).toEqual(stored);
+				expect(await store().commit(change)).toBe('done');
+				expect(await store().commit(change)).toBe('conflict');
+				expect((await store().read()).stored[kind]).toBeUndefined();
+			},
+		);
 
-		test('an unreadable drains record takes every GPU out of service, and reports why', async () => {
+		test('take every GPU out of service if the drains record is unreadable, and report why', async () => {
 			const cases: ReadonlyArray<readonly [raw: string, problem: string]> = [
 				['not json', 'it is not JSON'],
 				['[]', 'it is not a JSON object'],
@@ -116,7 +119,7 @@ export function drainContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('an unreadable alerts record counts as empty, and can be replaced', async () => {
+		test('count as no alerts if the alerts record is unreadable, which can be replaced', async () => {
 			await harness().setValue('alerts', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);

@@ -22,7 +22,7 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 
 export function eventContract({store, harness}: Subject): void {
 	describe('events', () => {
-		test('reach the process that caused them, and others without details', async () => {
+		test('reach the process that caused them, and other processes, possibly without details', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);
@@ -58,7 +58,7 @@ export function eventContract({store, harness}: Subject): void {
 			await stop();
 		});
 
-		test('are not sent for a conflict', async () => {
+		test('are not sent for a commit that conflicts', async () => {
 			const {heard, stop} = await listen(store());
 			const conflict = plan({expect: [{kind: 'pool', gpuCount: 5}], writes: [poolWrite(1)], event: granted});
 			expect(await store().commit(conflict)).toBe('conflict');

@@ -16,8 +16,8 @@ export function historyContract({store, harness}: Subject): void {
 	const appendEveryTwelveDays = async (now: number) =>
 		append(...Array.from({length: 10}, (_, index) => ({gpuId: 999, endTime: now - (1 + 12 * index) * day})));
 
-	describe('history', () => {
-		test('a record is read back as written', async () => {
+	describe('the usage history', () => {
+		test('returns a record as it was written', async () => {
 			const record = usage({
 				actualUser: 'alice',
 				gpuId: 3,
@@ -33,13 +33,13 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await collect(store().history(recent, recent + 1))).toEqual([record]);
 		});
 
-		test('records come oldest first, whatever the order of the commits', async () => {
+		test('returns the oldest records first, whatever the order of the commits', async () => {
 			await append({endTime: recent + 30, gpuId: 1}, {endTime: recent + 10, gpuId: 2});
 			await append({endTime: recent + 20, gpuId: 3});
 			expect(await ends(recent, recent + 100)).toEqual([10, 20, 30]);
 		});
 
-		test('a range returns the records that ended in it, both ends included', async () => {
+		test('returns the records that ended in a range, both ends included', async () => {
 			await append(...[0, 10, 10.5, 20, 20.5, 30].map((offset) => ({endTime: recent + offset})));
 			expect(await ends(recent + 10, recent + 20)).toEqual([10, 10.5, 20]);
 			expect(await ends(recent + 10.25, recent + 20.5)).toEqual([10.5, 20, 20.5]);
@@ -47,7 +47,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await ends(recent + 20, recent + 10)).toEqual([]);
 		});
 
-		test('many records of one second, and more than a page, come once each', async () => {
+		test('returns each record once, even with many records in one second and more than a page', async () => {
 			const records = Array.from({length: 2500}, (_, index) => ({
 				gpuId: index,
 				endTime: recent + (index < 1500 ? 5 : 6 + (index % 7)),
@@ -59,7 +59,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
 		});
 
-		test('records removed or added during a read do not affect the others', async () => {
+		test('is read completely while other records are removed or added', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const old = Array.from({length: 150}, (_, index) => ({endTime: now - 130 * day + index}));
 			await appendEveryTwelveDays(now);
@@ -79,13 +79,13 @@ export function historyContract({store, harness}: Subject): void {
 			expect(first).toEqual(Array.from({length: 3500}, (_, index) => index));
 		});
 
-		test('a record that is appended twice is stored once', async () => {
+		test('stores a record only once if it is appended twice', async () => {
 			await append({endTime: recent});
 			await append({endTime: recent});
 			expect(await ends(recent, recent)).toEqual([0]);
 		});
 
-		test('each append removes at most a hundred records older than 120 days', async () => {
+		test('removes at most a hundred records older than 120 days with each append', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const old = Array.from({length: 250}, (_, index) => ({endTime: now - 130 * day + index}));
 			await appendEveryTwelveDays(now);
@@ -102,7 +102,7 @@ export function historyContract({store, harness}: Subject): void {
 			expect(await found()).toEqual([119 * day, 2, 1, 0]);
 		});
 
-		test('a clock that is months ahead removes no records, however many have its dates', async () => {
+		test('keeps all records while the clock is months ahead, however many have its dates', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			const before = Array.from({length: 120}, (_, index) => ({endTime: now - (95 + index) * day}));
 			await append(...before);
@@ -114,7 +114,7 @@ export function historyContract({store, harness}: Subject): void {
 		});
 	});
 
-	describe('last use', () => {
+	describe('the last use', () => {
 		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
 
 		test('is the time at which the asking user last released each GPU', async () => {
@@ -136,7 +136,7 @@ export function historyContract({store, harness}: Subject): void {
 		});
 
 		test.each(['<b>&amp;', '"', '\\', '%d+ .*', ' \u{2028}', '日本', '\u{0}'])(
-			'is told for the label %j',
+			'is found for the label %j',
 			async (user) => {
 				await append({user, gpuId: 5, endTime: recent}, {user: `${user}x`, gpuId: 6, endTime: recent});
 				expect(await lastUsed(user)).toEqual([[5, recent]]);

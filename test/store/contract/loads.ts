@@ -7,7 +7,7 @@ const hour = 491_234;
 
 export function loadContract({store, harness}: Subject): void {
 	describe('the load history', () => {
-		test('lines of an hour keep their order, and every reader sees them', async () => {
+		test('keeps the order of the lines of an hour, for every reader', async () => {
 			const other = await harness().open();
 			await store().loads.append(hour, 'first');
 			await other.loads.append(hour, 'second');
@@ -22,7 +22,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(await store().loads.read(hour + 2, hour)).toEqual(new Map());
 		});
 
-		test('two concurrent writers lose no lines', async () => {
+		test('loses no lines of two concurrent writers', async () => {
 			const other = await harness().open();
 			const lines = Array.from({length: 20}, (_, index) => `line ${index}`);
 			await Promise.all(lines.map(async (line, index) => (index % 2 === 0 ? store() : other).loads.append(hour, line)));
@@ -30,7 +30,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(text.trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 		});
 
-		test('a read returns at most a week and the hour before it', async () => {
+		test('is returned for at most a week and the hour before it', async () => {
 			for (const back of [loadHours, loadHours - 1, 1, 0]) {
 				await harness().setLoads(hour - back, 'x\n');
 			}
@@ -39,7 +39,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(found.keys().toArray()).toEqual([hour - loadHours + 1, hour - 1, hour]);
 		});
 
-		test('a full hour takes no more lines, and an oversized line is dropped', async () => {
+		test('accepts no more lines in a full hour, and drops an oversized line', async () => {
 			await harness().setLoads(hour, 'x'.repeat(longestLoadHour - 5));
 			await store().loads.append(hour, 'four');
 			await store().loads.append(hour, 'more');
@@ -49,7 +49,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(await store().loads.read(hour, hour + 1)).toEqual(new Map([[hour + 1, 'more\n']]));
 		});
 
-		test('writing a line does not change the pool', async () => {
+		test('does not change the pool when a line is written', async () => {
 			await store().commit(plan({writes: [poolWrite(2)]}));
 			const {now: _before, ...before} = await store().read();
 			await store().loads.append(hour, 'line');

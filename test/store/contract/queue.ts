@@ -4,7 +4,7 @@ import {entry, join, leaseWrite, lineOf, poolWrite, start, stateOf, write} from 
 
 export function queueContract({store, harness}: Subject): void {
 	describe('the queue', () => {
-		test('keeps the order of arrival, within one commit too', async () => {
+		test('keeps the order of arrival, also within one commit', async () => {
 			await write(store(), join('b'), join('a'));
 			await write(store(), join('0'));
 			await write(store(), join('c'));
@@ -31,7 +31,7 @@ export function queueContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('an entry is read back as written', async () => {
+		test('returns an entry as it was written', async () => {
 			const waiting = entry('q', {
 				requestedCount: 2,
 				requestedIds: [3, 1],
@@ -51,7 +51,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect((await store().read()).queue).toMatchObject([{kind: 'entry', id: 'q', entry: waiting}]);
 		});
 
-		test('is left out of a read with `withoutQueue`, and nothing else is', async () => {
+		test('is omitted from a read with `withoutQueue`, and the rest is returned', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('a'));
 			const whole = await store().read();
 			const {now, storeUptimeSeconds, ...rest} = await store().read({withoutQueue: true});
@@ -61,7 +61,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(now).toBeGreaterThanOrEqual(whole.now);
 		});
 
-		test('readEntry returns the same record as a full read, and undefined for an unknown entry', async () => {
+		test('returns the same record for readEntry as for a full read, and undefined for an unknown entry', async () => {
 			await write(store(), join('a'), join('b', {note: 'Füße \u{1F600}'}));
 			const {queue} = await store().read();
 			expect(await store().readEntry('b')).toEqual(queue[1]);
@@ -70,26 +70,26 @@ export function queueContract({store, harness}: Subject): void {
 			expect(await store().readEntry('b')).toBeUndefined();
 		});
 
-		test('an entry is replaced in its position', async () => {
+		test('replaces an entry in its position', async () => {
 			await write(store(), join('a'), join('b'));
 			expect(await write(store(), {kind: 'entry', entry: entry('a', {note: 'still here'})})).toBe('done');
 			const {queue} = await store().read();
 			expect(queue).toMatchObject([{id: 'a', entry: {note: 'still here'}}, {id: 'b'}]);
 		});
 
-		test('joining twice is a conflict, and the entry keeps its position', async () => {
+		test('rejects joining twice as a conflict, and the entry keeps its position', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), poolWrite(1), join('a'))).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('replacing an entry that is not in the queue is a conflict', async () => {
+		test('rejects replacing a missing entry as a conflict', async () => {
 			expect(await write(store(), poolWrite(1), {kind: 'entry', entry: entry('a')})).toBe('conflict');
 			expect(stateOf(await store().read())).toEqual({pool: undefined, gpus: [], queue: []});
 		});
 
-		test('leaving removes the position and the entry, and can be repeated', async () => {
+		test('removes the position and the entry when an entry leaves, which can be repeated', async () => {
 			await write(store(), join('a'), join('b'), join('c'));
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
 			expect(await write(store(), {kind: 'leave', id: 'b'})).toBe('done');
@@ -98,7 +98,7 @@ export function queueContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'c', 'b']);
 		});
 
-		test('the order stays right after the last entry has left', async () => {
+		test('keeps the order of arrival after the last entry has left', async () => {
 			await write(store(), join('a'), join('b'));
 			await write(store(), {kind: 'leave', id: 'b'});
 			await write(store(), join('d'), join('c'));

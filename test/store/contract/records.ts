@@ -18,8 +18,8 @@ import {
 } from '../samples.js';
 
 export function recordContract({store, harness}: Subject): void {
-	describe('records', () => {
-		test('an empty store has no pool', async () => {
+	describe('the records of a pool', () => {
+		test('are empty in a new store', async () => {
 			const before = Date.now() / 1000;
 			const snapshot = await store().read();
 			expect(stateOf(snapshot)).toEqual({pool: undefined, gpus: [], queue: []});
@@ -28,7 +28,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(snapshot.storeUptimeSeconds).toBeGreaterThanOrEqual(0);
 		});
 
-		test('a pool can be created, and creating it again empties it', async () => {
+		test('are created with a pool, and emptied when the pool is created again', async () => {
 			expect(await write(store(), poolWrite(2))).toBe('done');
 			const made = await store().read();
 			expect(made.pool).toEqual({gpuCount: 2, provider: 'fake', machine: {id: 'machine-1', bootId: 'boot-1'}});
@@ -40,7 +40,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect((await store().read()).pool).toEqual({gpuCount: 1, provider: 'nvidia'});
 		});
 
-		test('a lease is read back as written by every connection', async () => {
+		test('include a lease as it was written, on every connection', async () => {
 			const held = lease({
 				type: 'run',
 				lastHeartbeat: start + 1,
@@ -57,7 +57,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(other.gpus[0]?.kind).toBe('free');
 		});
 
-		test('times of a lease are whole seconds, and the expiry is rounded up', async () => {
+		test('contain the times of a lease in whole seconds, with the expiry rounded up', async () => {
 			await write(
 				store(),
 				poolWrite(1),
@@ -70,7 +70,7 @@ export function recordContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('a freed GPU keeps its release time if it has one', async () => {
+		test('contain the release time of a freed GPU, if it has one', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), leaseWrite(1));
 			await write(
 				store(),
@@ -82,7 +82,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(gpus[1]).toEqual({kind: 'free', index: 1, raw: undefined});
 		});
 
-		test('a freed GPU keeps the lease that ended, and the reason', async () => {
+		test('contain the ended lease of a freed GPU, and the reason', async () => {
 			const ended = {reason: 'released', leaseId: 'lease-1'};
 			await write(store(), poolWrite(1), {kind: 'free', index: 0, lastReleased: start, ended});
 			expect((await store().read()).gpus[0]).toMatchObject({kind: 'free', lastReleased: start, ended});
@@ -95,7 +95,7 @@ export function recordContract({store, harness}: Subject): void {
 			"'; DROP TABLE gpus; -- %s {} $1",
 			'__proto__',
 		];
-		test.each(hostile)('the text %j is stored unchanged', async (text) => {
+		test.each(hostile)('contain the text %j unchanged', async (text) => {
 			await write(store(), poolWrite(1), leaseWrite(0, {note: text, user: text}), join('q', {note: text, user: text}));
 			const snapshot = await store().read({user: text});
 			expect(leaseOn(snapshot, 0)).toMatchObject({note: text, user: text});
@@ -104,7 +104,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await store().commit(plan({expect: [{kind: 'gpu', index: 0, raw}]}))).toBe('done');
 		});
 
-		test('a lone surrogate is replaced in known and unknown fields', async () => {
+		test('contain U+FFFD for a lone surrogate, in known and unknown fields', async () => {
 			const unknownFields = {'\u{DC00}': ['\u{D800}x', String.raw`\ud800`]};
 			await write(store(), poolWrite(1), leaseWrite(0, {note: 'a\u{D800}b', unknownFields}));
 			const snapshot = await store().read();
@@ -113,13 +113,13 @@ export function recordContract({store, harness}: Subject): void {
 			expect(rawOn(snapshot, 0)).not.toMatch(/[^\\]\\ud/v);
 		});
 
-		test('a note of a megabyte is stored', async () => {
+		test('can contain a note of a megabyte', async () => {
 			const note = 'x'.repeat(1_000_000);
 			await write(store(), poolWrite(1), leaseWrite(0, {note}));
 			expect(leaseOn(await store().read(), 0).note).toBe(note);
 		});
 
-		test('an empty label throws, and nothing is written', async () => {
+		test('are not written if a label is empty or a time is invalid, and the commit throws', async () => {
 			await write(store(), poolWrite(1));
 			const before = stateOf(await store().read());
 			await expect(write(store(), join('q'), leaseWrite(0, {user: ''}))).rejects.toThrow(TypeError);
@@ -127,29 +127,29 @@ export function recordContract({store, harness}: Subject): void {
 			expect(stateOf(await store().read())).toEqual(before);
 		});
 
-		test('a plan that changes nothing is done', async () => {
+		test('are not changed by an empty plan, whose commit succeeds', async () => {
 			expect(await store().commit(plan({}))).toBe('done');
 		});
 	});
 
-	describe('expectations', () => {
+	describe('the expectations of a commit', () => {
 		const wrong: ReadonlyArray<readonly [string, Expectation]> = [
-			['a lease where another is', {kind: 'gpu', index: 0, raw: '{}'}],
-			['a free GPU where a lease is', {kind: 'gpu', index: 0, raw: undefined}],
-			['a lease where none is', {kind: 'gpu', index: 1, raw: '{}'}],
-			['an entry that reads otherwise', {kind: 'entry', id: 'first', raw: '{}'}],
-			['no entry where one is', {kind: 'entry', id: 'first', raw: undefined}],
-			['an entry where none is', {kind: 'entry', id: 'nobody', raw: '{}'}],
-			['a shorter line', {kind: 'queue', ids: ['first'], scope: 'whole'}],
-			['an empty line', {kind: 'queue', ids: [], scope: 'whole'}],
-			['a longer line', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'whole'}],
-			['a longer beginning', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'prefix'}],
-			['another order', {kind: 'queue', ids: ['second', 'first'], scope: 'whole'}],
-			['another beginning', {kind: 'queue', ids: ['second'], scope: 'prefix'}],
-			['another size', {kind: 'pool', gpuCount: 3}],
+			['another lease than the current one', {kind: 'gpu', index: 0, raw: '{}'}],
+			['a free GPU in place of a lease', {kind: 'gpu', index: 0, raw: undefined}],
+			['a lease on a free GPU', {kind: 'gpu', index: 1, raw: '{}'}],
+			['an entry with other content', {kind: 'entry', id: 'first', raw: '{}'}],
+			['no entry in place of one', {kind: 'entry', id: 'first', raw: undefined}],
+			['an unknown entry', {kind: 'entry', id: 'nobody', raw: '{}'}],
+			['a shorter queue', {kind: 'queue', ids: ['first'], scope: 'whole'}],
+			['an empty queue', {kind: 'queue', ids: [], scope: 'whole'}],
+			['a longer queue', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'whole'}],
+			['a longer start of the queue', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'prefix'}],
+			['another order of the queue', {kind: 'queue', ids: ['second', 'first'], scope: 'whole'}],
+			['another start of the queue', {kind: 'queue', ids: ['second'], scope: 'prefix'}],
+			['another pool size', {kind: 'pool', gpuCount: 3}],
 			['no pool', {kind: 'pool', gpuCount: undefined}],
 		];
-		test.each(wrong)('expecting %s is a conflict, and nothing is written', async (_, expectation) => {
+		test.each(wrong)('conflict if they name %s, and nothing is written', async (_, expectation) => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const before = stateOf(await store().read());
 			const writes: readonly Write[] = [
@@ -166,7 +166,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await collect(store().history(0, start * 2))).toEqual([]);
 		});
 
-		test('records that were read match until somebody changes them', async () => {
+		test('match the records that were read until somebody changes them', async () => {
 			await write(store(), poolWrite(2), leaseWrite(0), join('first'), join('second'));
 			const {gpus, queue} = await store().read();
 			const expectations: readonly Expectation[] = [
@@ -187,7 +187,7 @@ export function recordContract({store, harness}: Subject): void {
 			expect(await store().commit(change)).toBe('conflict');
 		});
 
-		test('a missing pool and an empty queue can be expected', async () => {
+		test('can be a missing pool and an empty queue', async () => {
 			const making = plan({
 				expect: [
 					{kind: 'pool', gpuCount: undefined},

@@ -19,7 +19,7 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(Math.abs(after.now - after.revision.since!)).toBeLessThan(60);
 		});
 
-		test('is compared byte for byte', async () => {
+		test('is compared byte for byte with the expectation of a commit', async () => {
 			expect(await store().commit(plan({expect: [{kind: 'revision', raw: '1'}], writes: [poolWrite(1)]}))).toBe(
 				'conflict',
 			);
@@ -58,14 +58,14 @@ export function revisionContract({store, harness}: Subject): void {
 			expect(lineOf(await store().read())).toEqual(['a', 'b', 'c', 'd']);
 		});
 
-		test('comes after an entry with the same time, and one commit can restore several', async () => {
+		test('comes after an entry with the same time, and one commit can restore several positions', async () => {
 			const {now} = await store().read();
 			await write(store(), again('x', now - 5), again('b', now - 5), again('a', now - 5), again('first', now - 6));
 			await write(store(), again('y', now - 5));
 			expect(lineOf(await store().read())).toEqual(['first', 'x', 'b', 'a', 'y']);
 		});
 
-		test('is refused to an entry that is in the queue', async () => {
+		test('is refused for an entry that is in the queue', async () => {
 			await write(store(), join('a'), join('b'));
 			const before = stateOf(await store().read());
 			expect(await write(store(), again('b', start))).toBe('conflict');

@@ -36,7 +36,7 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.latest()).toMatchObject({text: 'mine'});
 		});
 
-		test('a viewer that scans more often takes over the role', async () => {
+		test('moves the role to a viewer that scans more often', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 30);
 			expect(await scans.claim({...bob, intervalMs: 500}, 30)).toBe(true);
@@ -64,7 +64,7 @@ export function scanContract({store, harness}: Subject): void {
 			});
 		});
 
-		test("notifies only its own listeners, and the pool notifies only the pool's", async () => {
+		test('notifies only listeners of scans, and the pool notifies only listeners of the pool', async () => {
 			const other = await harness().open();
 			let posts = 0;
 			let changes = 0;

@@ -14,7 +14,7 @@ const sharesWrite = (...users: readonly string[]): Write => ({
 
 export function sharedGpuContract({store, harness}: Subject): void {
 	describe('shared GPUs', () => {
-		test('all shares of a GPU are one record, read back as written by every connection', async () => {
+		test('have all their shares in one record, which every connection reads as written', async () => {
 			await write(store(), poolWrite(2), sharesWrite('alice', 'bob'));
 			const other = await (await harness().open()).read();
 			expect(other.gpus[1]).toMatchObject({
@@ -25,7 +25,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect(other.gpus[0]?.kind).toBe('free');
 		});
 
-		test('changing a share is a conflict if another share came or went since the read', async () => {
+		test('conflict with a change of a share if another share came or went since the read', async () => {
 			await write(store(), poolWrite(2), sharesWrite('alice', 'bob'));
 			const raw = rawOn(await store().read(), 1);
 			await write(store(), sharesWrite('alice', 'bob', 'carol'));
@@ -34,7 +34,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({shares: [{user: 'alice'}, {user: 'bob'}, {user: 'carol'}]});
 		});
 
-		test('a record of another version keeps its unknown fields, and without shares it is not a shared GPU', async () => {
+		test('keep unknown fields of another version, and are leases if their record has no shares', async () => {
 			await write(store(), poolWrite(2));
 			const record = {user: '(shared)', start_time: start, type: 'manual', later: 1};
 			const held = {user: 'alice', type: 'manual', start_time: start, memory_mib: 5, lease_id: 'a', new: true};
@@ -51,7 +51,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'memory_mib is missing'});
 		});
 
-		test('MIG instances are one record, which older versions take for a reservation', async () => {
+		test('have all MIG instances in one record, which older versions read as a reservation', async () => {
 			const held = (user: string, number: number) =>
 				lease({
 					user,
@@ -81,7 +81,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'mig is missing'});
 		});
 
-		test('the usage record of a share contains the requested memory', async () => {
+		test('have the requested memory of a share in its usage record', async () => {
 			const now = Math.floor(Date.now() / 1000);
 			await write(store(), poolWrite(2));
 			await store().commit(plan({usage: [usage({startTime: now - 60, endTime: now, memoryMiB: 8192})]}));

@@ -4,7 +4,7 @@ import {decodeEvent, decodeGpu, decodeQueueEntry, decodeUsage, rawOf} from '../.
 const read = (fields: Record<string, unknown>) =>
 	decodeGpu(0, JSON.stringify({user: 'eve', type: 'run', start_time: 1_751_301_278, ...fields}));
 
-describe('times', () => {
+describe('a stored time', () => {
 	const time = 1_751_301_278;
 	test.each([
 		[time, time],
@@ -19,11 +19,11 @@ describe('times', () => {
 		['2024-02-29T00:00:00Z', 1_709_164_800],
 		['2016-12-31T23:59:60Z', 1_483_228_799],
 		[0, 0],
-	])('%j is %d', (stored, seconds) => {
+	])('%j is read as %d', (stored, seconds) => {
 		expect(read({start_time: stored})).toMatchObject({kind: 'leased', lease: {startTime: seconds}});
 	});
 
-	test.each([null, '', '0001-01-01T00:00:00Z'])('%j is unset', (stored) => {
+	test.each([null, '', '0001-01-01T00:00:00Z'])('%j is read as unset', (stored) => {
 		expect(read({expiry_time: stored})).toMatchObject({kind: 'leased', lease: {expiryTime: undefined}});
 		expect(read({start_time: stored})).toMatchObject({kind: 'garbage', problem: 'start_time is missing'});
 	});
@@ -42,20 +42,20 @@ describe('times', () => {
 		'2025-06-30T16:34:38+99:00',
 		'1e9',
 		'Infinity',
-	])('%j is no time', (stored) => {
+	])('%j makes the record garbage', (stored) => {
 		expect(read({expiry_time: stored})).toMatchObject({
 			kind: 'garbage',
 			problem: `expiry_time is ${JSON.stringify(stored)}, which is not a time`,
 		});
 	});
 
-	test('a number that JSON reads as infinite is an invalid time', () => {
+	test('that JSON reads as infinite makes the record garbage', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1e999}';
 		expect(decodeGpu(0, raw)).toMatchObject({kind: 'garbage', problem: 'start_time is null, which is not a time'});
 	});
 });
 
-test('a value nested too deeply to be shown is invalid', () => {
+test('a record with a value that is nested too deeply is invalid', () => {
 	const deep = '['.repeat(200_000) + ']'.repeat(200_000);
 	expect(decodeGpu(0, `{"user":"eve","type":"run","start_time":1,"note":${deep}}`)).toMatchObject({
 		kind: 'garbage',
@@ -66,7 +66,7 @@ test('a value nested too deeply to be shown is invalid', () => {
 	expect(decodeEvent(`{"kind":"granted","gpus":[],"user":${deep}}`)).toBeUndefined();
 });
 
-describe('a free GPU', () => {
+describe('the record of a free GPU', () => {
 	test.each([
 		undefined,
 		'',
@@ -75,7 +75,7 @@ describe('a free GPU', () => {
 		'{"user":null,"last_released":null}',
 		'{"last_released":""}',
 		'{"last_released":"0001-01-01T00:00:00Z","start_time":null}',
-	])('%s was never used', (raw) => {
+	])('%s means that the GPU was never used', (raw) => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw});
 	});
 
@@ -83,7 +83,7 @@ describe('a free GPU', () => {
 		['{"last_released":1751301278}', 1_751_301_278],
 		['{"last_released":1751301278.75}', 1_751_301_278.75],
 		['{"last_released":"2025-06-30T16:34:38.5Z","user":"","colour":1}', 1_751_301_278.5],
-	])('%s was used', (raw, lastReleased) => {
+	])('%s has the last release at %d', (raw, lastReleased) => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
@@ -112,20 +112,20 @@ describe('a free GPU', () => {
 	});
 
 	test.each(['1', '"released"', '[]', 'null', '{}', '{"reason":1}', '{"lease_id":"l"}'])(
-		'stays free if its ended lease is %s',
+		'reads as free if its ended lease is %s',
 		(ended) => {
 			const raw = `{"last_released":1751301278,"ended":${ended}}`;
 			expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased: 1_751_301_278});
 		},
 	);
 
-	test('is garbage if it cannot be read', () => {
+	test('is garbage if its release time cannot be read', () => {
 		expect(decodeGpu(4, '{"last_released":{}}').kind).toBe('garbage');
 	});
 });
 
-describe('a lease', () => {
-	test('is read in both forms that the peer writes', () => {
+describe('the record of a lease', () => {
+	test('is read in both forms that the Go program writes', () => {
 		const fresh = '{"start_time":1751301278,"type":"run","user":"eve","actual_user":"eve","last_heartbeat":1751301300}';
 		const rewritten =
 			'{"user":"eve","actual_user":"eve","start_time":"2025-06-30T16:34:38Z","last_heartbeat":"2025-06-30T16:35:00.123456789Z",' +
@@ -150,17 +150,17 @@ describe('a lease', () => {
 		[{pid: 1.5}, 'pid is 1.5, which is not a whole number'],
 		[{job_pid_start: -1}, 'job_pid_start is -1, which is not a number'],
 		[{lease_id: 'x'.repeat(99), machine: true}, 'machine is true, which is not a string'],
-	])('%j is garbage, and says why', (fields, problem) => {
+	])('is garbage with %j, because "%s"', (fields, problem) => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
-	test('with an unreadable boot id of version 0.1.0 has an unknown boot', () => {
+	test('without a readable boot id, as written by version 0.1.0, has an unknown boot', () => {
 		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
 		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
 	});
 
 	test.each([[1], ['long'], [[]], [{}], [{clock: 'b', seconds: '5', since: 7}], [{clock: 5, seconds: 5, since: 7}]])(
-		'holds although the watch over its silence is %j',
+		'is valid although its "silence" field is %j',
 		(silence) => {
 			const record = read({silence});
 			expect(record).toMatchObject({kind: 'leased', lease: {silence: undefined}});
@@ -168,7 +168,7 @@ describe('a lease', () => {
 		},
 	);
 
-	test('keeps unknown fields, and changes no prototype', () => {
+	test('keeps unknown fields, and does not change a prototype', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1,"__proto__":{"polluted":true},"later":[{"a":1}]}';
 		const record = decodeGpu(0, raw);
 		if (record.kind !== 'leased') {
@@ -194,8 +194,8 @@ describe('a lease', () => {
 	});
 });
 
-describe('a queue entry', () => {
-	test('is read as the peer writes it', () => {
+describe('the record of a queue entry', () => {
+	test('is read as the Go program writes it', () => {
 		const raw =
 			'{"id":"q","user":"eve","actual_user":"eve","requested_count":2,"allocated_gpus":null,"reservation_type":"manual",' +
 			'"expiry_duration":28800000000000,"enqueue_time":"2025-06-30T16:34:38.5Z","last_heartbeat":"2025-06-30T16:34:38.5Z",' +
@@ -236,13 +236,13 @@ describe('a queue entry', () => {
 		[{requested_ids: ['1']}, 'requested_ids is ["1"], which is not a list of whole numbers'],
 		[{allocated_gpus: {}}, 'allocated_gpus is {}, which is not a list of whole numbers'],
 		[{requested_count: -2}, 'requested_count is -2, which is not a number'],
-	])('%j is garbage, and says why', (fields, problem) => {
+	])('is garbage with %j, because "%s"', (fields, problem) => {
 		expect(decodeQueueEntry('q', JSON.stringify({...least, ...fields}))).toMatchObject({kind: 'garbage', problem});
 	});
 });
 
 describe('a usage record', () => {
-	test('is read as the peer writes it', () => {
+	test('is read as the Go program writes it', () => {
 		const raw =
 			'{"user":"eve","gpu_id":0,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z",' +
 			'"duration_seconds":60.5,"reservation_type":"run"}';
@@ -256,7 +256,7 @@ describe('a usage record', () => {
 		});
 	});
 
-	test('drops an unknown reason of a later version and keeps the record', () => {
+	test('is valid without an end reason that only a later version knows', () => {
 		const raw =
 			'{"user":"e","gpu_id":0,"start_time":1,"end_time":2,"reservation_type":"run","end_reason":"teleported"}';
 		expect(decodeUsage(raw)).toEqual({
@@ -270,14 +270,14 @@ describe('a usage record', () => {
 	});
 
 	test.each(['', 'x', '{}', '{"user":"e","gpu_id":0,"start_time":1,"reservation_type":"run"}'])(
-		'%s is invalid',
+		'is invalid if it is %j',
 		(raw) => {
 			expect(decodeUsage(raw)).toBeUndefined();
 		},
 	);
 });
 
-test('an event that makes no sense is invalid', () => {
+test('decodeEvent returns undefined for an invalid event', () => {
 	for (const raw of ['', '1', '{}', '{"kind":"party","gpus":[]}', '{"kind":"pool","gpus":"0"}']) {
 		expect(decodeEvent(raw)).toBeUndefined();
 	}

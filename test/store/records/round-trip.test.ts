@@ -39,8 +39,8 @@ const wellFormed = <Value>(value: Value): Value => {
 /** The stored form never uses null for "unset", and every string is well-formed. */
 const isStrict = (raw: string): boolean => !raw.includes(':null') && raw.isWellFormed() && !/[^\\]\\ud/v.test(raw);
 
-describe('encoding, decoding and encoding again gives the same', () => {
-	test('lease', () => {
+describe('encoding, decoding and encoding again gives the same text for', () => {
+	test('a lease', () => {
 		fc.assert(
 			fc.property(anyLease, (lease) => {
 				const raw = encodeLease(lease);
@@ -52,7 +52,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		);
 	});
 
-	test('shared GPU', () => {
+	test('a shared GPU', () => {
 		fc.assert(
 			fc.property(anyShares, (shared) => {
 				const raw = encodeShares(shared);
@@ -63,7 +63,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		);
 	});
 
-	test('free GPU', () => {
+	test('a free GPU', () => {
 		fc.assert(
 			fc.property(anyTime, fc.option(anyEnded, {nil: undefined}), (lastReleased, ended) => {
 				const raw = encodeFree(lastReleased, ended);
@@ -79,7 +79,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		expect(encodeFree(undefined)).toBeUndefined();
 	});
 
-	test('queue entry', () => {
+	test('a queue entry', () => {
 		fc.assert(
 			fc.property(anyEntry, (entry) => {
 				const raw = encodeQueueEntry(entry);
@@ -91,7 +91,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		);
 	});
 
-	test('usage record', () => {
+	test('a usage record', () => {
 		fc.assert(
 			fc.property(anyUsage, (usage) => {
 				const raw = encodeUsage(usage);
@@ -102,7 +102,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		);
 	});
 
-	test('event', () => {
+	test('an event', () => {
 		fc.assert(
 			fc.property(anyEvent, (event) => {
 				expect(decodeEvent(encodeEvent(event))).toEqual(wellFormed(event));
@@ -110,7 +110,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 		);
 	});
 
-	test('pool', () => {
+	test('a pool', () => {
 		const pool = {gpuCount: 8, provider: 'amd', machine: {id: 'm', bootId: 'b', movedTo: '/there'}} as const;
 		expect(decodePool(encodePool(pool))).toEqual(pool);
 		expect(encodePool(pool).machine).toBe('{"machine_id":"m","boot_id":"b","moved_to":"/there"}');
@@ -131,7 +131,7 @@ describe('encoding, decoding and encoding again gives the same', () => {
 	});
 });
 
-describe('a record that another program wrote and that can be read can be written again', () => {
+describe('a readable record of another program can be decoded, encoded and decoded again', () => {
 	const anyValue = fc.oneof(
 		fc.constantFrom<unknown>(
 			null,
@@ -164,7 +164,7 @@ describe('a record that another program wrote and that can be read can be writte
 
 	const changedFrom = (raw: fc.Arbitrary<string>) => fc.tuple(raw, fc.nat(), anyValue).map((change) => changed(change));
 
-	test('GPU', () => {
+	test('for a GPU', () => {
 		const anyHeld = fc.oneof(
 			anyLease.map((lease) => encodeLease(lease)),
 			anyShares.map((shares) => encodeShares(shares)),
@@ -182,7 +182,7 @@ describe('a record that another program wrote and that can be read can be writte
 		);
 	});
 
-	test('queue entry', () => {
+	test('for a queue entry', () => {
 		fc.assert(
 			fc.property(changedFrom(anyEntry.map((entry) => encodeQueueEntry(entry))), (stored) => {
 				const record = decodeQueueEntry('q', stored);
@@ -195,7 +195,7 @@ describe('a record that another program wrote and that can be read can be writte
 	});
 });
 
-describe('decoding never throws', () => {
+describe('decoding a record never throws', () => {
 	const anyText = fc.oneof(
 		fc.string({unit: 'binary'}),
 		fc.json(),
@@ -221,7 +221,7 @@ describe('decoding never throws', () => {
 		expect(Object.keys(Object.prototype)).toEqual([]);
 	});
 
-	test('for any depth', () => {
+	test('for values nested to any depth', () => {
 		for (const depth of [10, 100, 100_000]) {
 			const deep = '['.repeat(depth) + ']'.repeat(depth);
 			const record = decodeGpu(0, `{"user":"a","type":"run","start_time":1,"x":${deep}}`);

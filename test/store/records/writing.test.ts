@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {encodeFree, encodeLease, encodeQueueEntry, encodeUsage} from '../../../source/store/records/index.js';
 import {entry, lease, start, usage} from '../samples.js';
 
-test('a lease is written field by field', () => {
+test('encodeLease writes every field of a lease', () => {
 	expect(
 		encodeLease({
 			user: 'team',
@@ -29,20 +29,20 @@ test('a lease is written field by field', () => {
 	);
 });
 
-test('unset fields are absent', () => {
+test('encodeLease omits unset fields', () => {
 	expect(encodeLease({user: 'a', type: 'manual', startTime: 5, note: '', actualUser: ''})).toBe(
 		'{"user":"a","start_time":5,"type":"manual"}',
 	);
 });
 
-test('a freed GPU has its release time', () => {
+test('encodeFree writes the release time with its fraction of a second', () => {
 	expect(encodeFree(start)).toBe('{"last_released":"2025-10-09T08:53:20Z"}');
 	expect(encodeFree(start + 0.25)).toBe('{"last_released":"2025-10-09T08:53:20.25Z"}');
 	expect(encodeFree(start + 0.000001)).toBe('{"last_released":"2025-10-09T08:53:20.000001Z"}');
 	expect(encodeFree(start + 0.9999999)).toBe('{"last_released":"2025-10-09T08:53:21Z"}');
 });
 
-test('a freed GPU has the lease that ended and the reason, and does not look like a lease', () => {
+test('encodeFree writes the ended lease and the reason, in a form that is not read as a lease', () => {
 	expect(encodeFree(start, {reason: 'released', leaseId: 'l'})).toBe(
 		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"released","lease_id":"l"}}',
 	);
@@ -57,7 +57,7 @@ test('a freed GPU has the lease that ended and the reason, and does not look lik
 	expect(encodeFree(undefined, {reason: 'expired'})).toBeUndefined();
 });
 
-test('a queue entry is written field by field', () => {
+test('encodeQueueEntry writes every field of a queue entry', () => {
 	expect(
 		encodeQueueEntry(
 			entry('q', {
@@ -83,14 +83,14 @@ test('a queue entry is written field by field', () => {
 	);
 });
 
-test('a usage record is written field by field', () => {
+test('encodeUsage writes every field of a usage record', () => {
 	expect(encodeUsage(usage({actualUser: 'b', leaseId: 'l', note: 'n', endReason: 'expired'}))).toBe(
 		'{"user":"alice","actual_user":"b","gpu_id":0,"start_time":"2025-10-09T08:52:20Z","end_time":"2025-10-09T08:53:20Z",' +
 			'"duration_seconds":60,"reservation_type":"run","lease_id":"l","note":"n","end_reason":"expired"}',
 	);
 });
 
-test('values that cannot be stored throw', () => {
+test('encoding throws for values that cannot be stored', () => {
 	expect(() => encodeLease(lease({user: ''}))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry(''))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry('q', {user: ''}))).toThrow(TypeError);

@@ -8,7 +8,7 @@ import {timed} from '../../_helpers/program/timed.js';
 
 const host = '127.0.0.1';
 
-describe('a missing Redis', () => {
+describe('opening the Redis store', () => {
 	const openAndRead = async (port: number, more: Record<string, unknown> = {}) => {
 		const store = await openRedisStore({host, port, db: 0, keepReconnecting: false, ...more});
 		try {
@@ -18,19 +18,22 @@ describe('a missing Redis', () => {
 		}
 	};
 
-	test.each([false, true])('a refused connection fails at once (keepReconnecting: %j)', async (keepReconnecting) => {
-		const port = await freePort();
-		const {ownSeconds, error} = await timed(openAndRead(port, {keepReconnecting}));
-		expect(error).toMatchObject({
-			code: 'store-unreachable',
-			exitCode: 4,
-			message: `Cannot reach Redis at 127.0.0.1:${port}: connection refused`,
-			hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
-		});
-		expect(ownSeconds).toBeLessThan(1);
-	});
+	test.each([false, true])(
+		'fails at once if the connection is refused (keepReconnecting: %j)',
+		async (keepReconnecting) => {
+			const port = await freePort();
+			const {ownSeconds, error} = await timed(openAndRead(port, {keepReconnecting}));
+			expect(error).toMatchObject({
+				code: 'store-unreachable',
+				exitCode: 4,
+				message: `Cannot reach Redis at 127.0.0.1:${port}: connection refused`,
+				hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
+			});
+			expect(ownSeconds).toBeLessThan(1);
+		},
+	);
 
-	test('an unknown host and a missing socket fail at once', async () => {
+	test('fails at once for an unknown host and a missing socket', async () => {
 		const unknown = await timed(openAndRead(6379, {host: 'no-such-host.invalid'}));
 		expect(unknown.error).toMatchObject({code: 'store-unreachable'});
 		expect(unknown.ownSeconds).toBeLessThan(6);
@@ -41,7 +44,7 @@ describe('a missing Redis', () => {
 		});
 	});
 
-	describe('another server at the address', () => {
+	describe('at the address of another server', () => {
 		let server: Server;
 		let port: number;
 		const sockets = new Set<Socket>();
@@ -61,7 +64,7 @@ describe('a missing Redis', () => {
 			server.close();
 		});
 
-		test('a server that accepts and never answers is given up within 6 s', async () => {
+		test('fails within 6 s if the server accepts and never answers', async () => {
 			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, keepReconnecting: true}];
 			for (const {ownSeconds, error} of await Promise.all(ways.map(async (way) => timed(openAndRead(port, way))))) {
 				expect(error).toMatchObject({
@@ -72,7 +75,7 @@ describe('a missing Redis', () => {
 			}
 		});
 
-		test('a server that is not Redis is reported as such', async () => {
+		test('reports a server that is not Redis', async () => {
 			server.on('connection', (socket) => {
 				socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
 			});
@@ -84,7 +87,7 @@ describe('a missing Redis', () => {
 			expect(ownSeconds).toBeLessThan(6);
 		});
 
-		test('a server that hangs up at once is given up', async () => {
+		test('fails if the server closes the connection at once', async () => {
 			server.on('connection', (socket) => {
 				socket.destroy();
 			});

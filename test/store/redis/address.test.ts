@@ -14,7 +14,7 @@ test.each([
 	[place('localhost'), place('localhost', 6379, '/run/redis'), false],
 	[place('a', 1, '/run/redis'), place('b', 2, '/run/redis'), true],
 	[place('localhost', 6379, '/run/redis'), place('localhost', 6379, '/tmp/redis'), false],
-])('%j and %j are one server: %j', (a, b, isSame) => {
+])('isSameServer of %j and %j is %j', (a, b, isSame) => {
 	expect([isSameServer(a, b), isSameServer(b, a)]).toEqual([isSame, isSame]);
 });
 
@@ -24,6 +24,6 @@ test.each([
 	[{host: 'box'}, 'redis-cli -h box'],
 	[{url: 'rediss://user:secret@box:7000/2'}, 'redis-cli -h box -p 7000 --tls -n 2'],
 	[{socket: '/run/redis.sock', db: 1}, 'redis-cli -s /run/redis.sock -n 1'],
-])('%j is looked after by %s', (address, shell) => {
+])('the address %j is inspected with the command "%s"', (address, shell) => {
 	expect(endpointOf({host: 'localhost', port: 6379, db: 0, ...address}).shell).toBe(shell);
 });

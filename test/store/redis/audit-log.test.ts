@@ -25,7 +25,7 @@ describe('an unavailable audit log', () => {
 		await store.close();
 	};
 
-	test('does not stop grants on a Redis without streams, and is reported to its readers', async () => {
+	test('does not stop grants on a Redis without streams, and fails when it is read', async () => {
 		const server = await startRedis({
 			settings: ['XADD', 'XRANGE', 'XREVRANGE'].flatMap((name) => ['--rename-command', name, '']),
 		});
@@ -38,7 +38,7 @@ describe('an unavailable audit log', () => {
 		await server.stop();
 	});
 
-	test('does not stop grants if the account lacks the right or the key has another type', async () => {
+	test('does not stop grants if the account lacks the right to streams or the key has another type', async () => {
 		const server = await startRedis();
 		const client = new Redis({port: server.port});
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@stream');

@@ -12,7 +12,7 @@ import {timed} from '../../_helpers/program/timed.js';
 import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const host = '127.0.0.1';
-describe('a Redis', () => {
+describe('the connection to a Redis', () => {
 	let server: RedisServer;
 	let client: Redis;
 	let store: Store;
@@ -50,7 +50,7 @@ describe('a Redis', () => {
 		return {heard, stop};
 	};
 
-	test('gets one request for a read and one for a commit', async () => {
+	test('sends one request for a read and one for a commit', async () => {
 		// The other connections have finished their own requests by then.
 		await store.read();
 		await client.config('RESETSTAT');
@@ -66,13 +66,13 @@ describe('a Redis', () => {
 		await fresh.close();
 	});
 
-	test('is not reported as unreachable when the program itself has a bug', async () => {
+	test('is not reported as lost when the program itself has a bug', async () => {
 		const mistake = plan({expect: [{kind: 'queue', scope: 'whole', ids: undefined as never}]});
 		await expect(store.commit(mistake)).rejects.toBeInstanceOf(TypeError);
 		await expect(store.read()).resolves.toMatchObject({pool: undefined});
 	});
 
-	test('at its client limit gives an error that says so', async () => {
+	test('fails with an error that names the client limit of the server', async () => {
 		await client.config('SET', 'maxclients', 2);
 		const more = async () => {
 			const crowded = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -92,7 +92,7 @@ describe('a Redis', () => {
 		expect(ownSeconds).toBeLessThan(6);
 	});
 
-	test('that has lost its scripts gets them again', async () => {
+	test('loads its scripts again after the server has lost them', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.script('FLUSH');
@@ -102,7 +102,7 @@ describe('a Redis', () => {
 		}
 	});
 
-	test('that cuts the connection is reconnected for the next request', async () => {
+	test('is opened again for the next request after the server has cut it', async () => {
 		await write(store, poolWrite(1));
 		for (let round = 0; round < 5; round++) {
 			await client.call('CLIENT', 'KILL', 'SKIPME', 'yes');
@@ -113,7 +113,7 @@ describe('a Redis', () => {
 		}
 	});
 
-	test('that cuts the connection during a commit carries it out at most once, and the outcome is reported as unknown', async () => {
+	test('that is cut during a commit carries the commit out at most once and reports an unknown outcome', async () => {
 		await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
 		let unsure = 0;
 		for (let round = 1; round <= 30; round++) {
@@ -139,7 +139,7 @@ describe('a Redis', () => {
 		expect(unsure).toBeLessThanOrEqual(30);
 	});
 
-	test('that is killed and restarted with its data notifies listeners, which keep listening', async () => {
+	test('notifies listeners of a restart with the same data, and listeners stay subscribed', async () => {
 		await write(store, poolWrite(1), leaseWrite(0));
 		const before = await store.read();
 		const {heard, stop} = await listen();
@@ -155,7 +155,7 @@ describe('a Redis', () => {
 		await stop();
 	});
 
-	test('that is down fails commands within seconds, then at once, and works again when it is back', async () => {
+	test('to a server that is down fails commands within seconds, then at once, and recovers', async () => {
 		await write(store, poolWrite(1));
 		await server.kill();
 		const first = await timed(store.read());
@@ -171,7 +171,7 @@ describe('a Redis', () => {
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 	});
 
-	test('that stays down fails a command that somebody waits for', async () => {
+	test('to a server that stays down fails a command within 6 s', async () => {
 		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await server.kill();
 		const {ownSeconds, error} = await timed(hasty.read());
@@ -180,7 +180,7 @@ describe('a Redis', () => {
 		await hasty.close();
 	});
 
-	test('that stops responding blocks nobody, notifies the listener, and is used again afterwards', async () => {
+	test('to a server that stops responding fails in time, notifies the listener, and recovers', async () => {
 		await write(store, poolWrite(1));
 		const {heard, stop} = await listen();
 		process.kill(server.pid(), 'SIGSTOP');
@@ -206,7 +206,7 @@ describe('a Redis', () => {
 		await stop();
 	});
 
-	test('that answered while this process was suspended counts as answering', async () => {
+	test('is not lost if the answer came while this process was suspended', async () => {
 		await write(store, poolWrite(2));
 		const heard = await listen();
 		await client.call('CLIENT', 'PAUSE', '500');
@@ -220,7 +220,7 @@ describe('a Redis', () => {
 		await heard.stop();
 	});
 
-	test('that is loading its data makes a request wait', async () => {
+	test('waits while the server loads its data', async () => {
 		await write(store, poolWrite(3));
 		await client.eval('for i = 1, 4000 do redis.call("SET", "filler:" .. i, string.rep("x", 100)) end', 0);
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
@@ -243,7 +243,7 @@ describe('a Redis', () => {
 		await late.close();
 	});
 
-	test("that is busy with another client's script makes a request wait", async () => {
+	test("waits while the server runs another client's script", async () => {
 		await write(store, poolWrite(3));
 		const other = client.duplicate();
 		const endless = other.eval('while true do end', 0).catch(String);

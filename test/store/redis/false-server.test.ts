@@ -37,7 +37,7 @@ const {answer} = fc.letrec<{answer: string; list: string}>((tie) => ({
 	list: fc.array(tie('answer'), {maxLength: 14}).map((items) => `*${items.length}\r\n${items.join('')}`),
 }));
 
-test('every answer is accepted or gives a clear error, and no request waits forever', async () => {
+test('any answer of a fake Redis is accepted or gives a clear error, and no request waits forever', async () => {
 	let said = '';
 	const redis = await startFakeRedis(() => said);
 	await fc.assert(
@@ -82,7 +82,7 @@ test.each(
 		`*13\r\n${':1\r\n'.repeat(13)}`,
 		'SSH-2.0-OpenSSH\r\n',
 	]),
-)('%j: the commands end with exit code 4 and no stack', async (given) => {
+)('commands exit with 4 and without a stack trace if Redis answers %j', async (given) => {
 	const redis = await startFakeRedis(() => given);
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
@@ -126,11 +126,11 @@ async function startFlood(first: string, rest: string) {
 }
 
 test.each<[what: string, first: string, rest: string, said: string]>([
-	['a line without end', '+', 'A'.repeat(65_536), 'its answer has no end'],
-	['a text of two gigabytes', '$2147483647\r\n', 'A'.repeat(65_536), 'its answer has no end'],
-	['a list of texts without end', '*2000000000\r\n', bulk('A'.repeat(65_536)), 'its answer has no end'],
-	['lists within lists', '*1\r\n'.repeat(3_000_000), '', 'what answers there is not Redis'],
-])('%s is refused in words before it takes the memory', async (_, first, rest, said) => {
+	['an endless line', '+', 'A'.repeat(65_536), 'its answer has no end'],
+	['a string of two gigabytes', '$2147483647\r\n', 'A'.repeat(65_536), 'its answer has no end'],
+	['an endless list of strings', '*2000000000\r\n', bulk('A'.repeat(65_536)), 'its answer has no end'],
+	['deeply nested lists', '*1\r\n'.repeat(3_000_000), '', 'what answers there is not Redis'],
+])('commands exit with 4 before they use much memory if Redis answers with %s', async (_, first, rest, said) => {
 	const redis = await startFlood(first, rest);
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);

@@ -32,8 +32,8 @@ const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	await redis.client.zadd(history, second, record);
 };
 
-describe('the cached last uses', () => {
-	test('are trusted from the first record of a pool on', async () => {
+describe('the cache of last uses', () => {
+	test('is trusted from the first record of a pool on', async () => {
 		await append({gpuId: 4, endTime: recent + 0.25});
 		expect(await lastUsed('alice')).toEqual([[4, recent + 0.25]]);
 		expect(await isBelieved('alice')).toBe(true);
@@ -41,7 +41,7 @@ describe('the cached last uses', () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('are not trusted after a record of the Go program, until a hundred newer records exist', async () => {
+	test('is not trusted after a record of the Go program until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([
@@ -66,7 +66,7 @@ describe('the cached last uses', () => {
 		expect(await lastUsed('alice')).toEqual([[7, recent + 102]]);
 	});
 
-	test('are not trusted after records were removed, or after all were restored', async () => {
+	test('is not trusted after records were removed or after all were restored', async () => {
 		await append({gpuId: 4, endTime: recent}, {gpuId: 5, endTime: recent + 1});
 		const kept = await redis.client.zrange(history, '0', '-1', 'WITHSCORES');
 		await redis.client.zremrangebyrank(history, '1', '1');
@@ -83,14 +83,14 @@ describe('the cached last uses', () => {
 		]);
 	});
 
-	test('start again after one commit adds more records than a read searches', async () => {
+	test('starts again after one commit adds more records than a read searches', async () => {
 		await append(...Array.from({length: 2000}, (_, index) => ({gpuId: index, endTime: recent + index})));
 		expect(await isBelieved('alice')).toBe(false);
 		expect(await lastUsed('alice')).toHaveLength(100);
 		expect(await redis.client.hkeys(lastUse)).toEqual(['count', 'since']);
 	});
 
-	test('stay bounded when many users come once', async () => {
+	test('stays bounded when many users each add one record', async () => {
 		for (let index = 0; index < 1100; index++) {
 			await append({user: `user ${index}`, gpuId: 0, endTime: recent + index});
 		}
@@ -99,14 +99,14 @@ describe('the cached last uses', () => {
 		expect(await lastUsed('user 1099')).toEqual([[0, recent + 1099]]);
 	});
 
-	test('are ignored if the key has another type', async () => {
+	test('is ignored if its key has another type', async () => {
 		await redis.client.set(lastUse, 'x');
 		expect(await append({gpuId: 4, endTime: recent})).toBe('done');
 		expect(await lastUsed('alice')).toEqual([[4, recent]]);
 		expect(await redis.client.get(lastUse)).toBe('x');
 	});
 
-	test('are ignored by an account that may not use hashes', async () => {
+	test('is ignored for an account that may not use hashes', async () => {
 		const secret = 'a secret of twenty characters';
 		await redis.client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@hash', '-config');
 		const limited = await openRedisStore({...redis.options, username: 'limited', password: secret});

@@ -9,7 +9,7 @@ import {collect, join, leaseWrite, plan, poolWrite, start, stateOf, usage, write
 
 const secret = 'very-secret-4711';
 
-describe('a server without a password', () => {
+describe('a Redis server without a password', () => {
 	let server: RedisServer;
 	let client: Redis;
 	beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('a server without a password', () => {
 		await server.stop();
 	});
 
-	test('that is out of memory refuses writes that need more, and accepts releases', async () => {
+	test('that is out of memory refuses writes that need more memory and accepts releases', async () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		const two = new Map([0, 1].map((id) => [id, {since: start}]));
 		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'), {kind: 'drains', drains: two});
@@ -74,7 +74,7 @@ describe('a server without a password', () => {
 		await store.close();
 	});
 
-	test('refuses a database that does not exist, and does not use database 0 instead', async () => {
+	test('that lacks the requested database is refused, and database 0 is not used instead', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
 			code: 'store-refused',
@@ -87,7 +87,7 @@ describe('a server without a password', () => {
 		await store.close();
 	});
 
-	test('can be reached by a socket and by a URL', async () => {
+	test('can be reached through a socket and through a URL', async () => {
 		const first = await openRedisStore({host: 'x', port: 1, db: 0, socket: server.socket, keepReconnecting: false});
 		expect(first.location).toBe(`redis ${server.socket}/0`);
 		await write(first, poolWrite(7));
@@ -99,7 +99,7 @@ describe('a server without a password', () => {
 	});
 
 	test.each(['nonsense', 'http://x', 'redis://x/db', `redis://:${secret}%zz@x`])(
-		'the url %s is refused without being shown',
+		'is refused for the invalid URL %s, and no error shows its password',
 		async (url) => {
 			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, keepReconnecting: false}).catch(
 				(error_: unknown) => error_,
@@ -127,7 +127,7 @@ describe('a server without a password', () => {
 		}
 	});
 
-	test('refuses an account without a needed right before anything is written', async () => {
+	test('is refused before any write if the account lacks a required right', async () => {
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
 		const store = await openRedisStore({
 			host: server.host,
@@ -151,7 +151,7 @@ describe('a server without a password', () => {
 	});
 });
 
-describe('a server with a password', () => {
+describe('a Redis server with a password', () => {
 	let server: RedisServer;
 	beforeAll(async () => {
 		server = await startRedis({settings: ['--requirepass', secret]});
@@ -160,7 +160,7 @@ describe('a server with a password', () => {
 		await server.stop();
 	});
 
-	test('accepts a client that knows the password, and no message contains it', async () => {
+	test('accepts a client with the password, and no message contains the password', async () => {
 		const store = await openRedisStore({
 			host: server.host,
 			port: server.port,
@@ -181,7 +181,7 @@ describe('a server with a password', () => {
 	test.each([
 		['a wrong password', `wrong-${secret}`, 'refused the password'],
 		['no password', undefined, 'wants a password'],
-	])('%s is said, and never shown', async (_, password, problem) => {
+	])('reports %s without showing the password', async (_, password, problem) => {
 		const output: string[] = [];
 		for (const name of ['log', 'warn', 'error'] as const) {
 			vi.spyOn(console, name).mockImplementation((...values: unknown[]) => {

@@ -63,7 +63,7 @@ async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 
 const forClients: TlsOptions = {ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true};
 
-test('a configured authority and a client certificate are accepted', async () => {
+test('Redis over TLS accepts a configured authority and a client certificate', async () => {
 	const box = await encrypted(good, forClients);
 	const environment = {...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: own};
 	expect(await box.run('admin --gpus 2 --provider fake --force', environment)).toMatchObject({exitCode: 0, stderr: ''});
@@ -78,7 +78,7 @@ test('a configured authority and a client certificate are accepted', async () =>
 
 test.each<[what: string, pem: string, options: TlsOptions, environment: Record<string, string>, said: RegExp]>([
 	[
-		'an authority that is not named',
+		'an authority that is not configured',
 		good,
 		{},
 		{CANHAZGPU_REDIS_TLS: 'true'},
@@ -92,35 +92,35 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 		/: its certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)\nIt is for another name: /v,
 	],
 	[
-		'one that has expired',
+		'an expired certificate',
 		expired,
 		{},
 		authority,
 		/: its certificate is not trusted \(CERT_HAS_EXPIRED\)\nRenew it there\./v,
 	],
 	[
-		'a server that asks for a certificate',
+		'a server that asks for a client certificate',
 		good,
 		forClients,
 		authority,
 		/: it refused TLS with this client \(ERR_SSL_\w+\)\nDoes it want a certificate\? Set redis\.tls_cert_file/v,
 	],
 	[
-		'the same of an older TLS',
+		'a server that asks for a certificate with an older TLS version',
 		good,
 		{...forClients, maxVersion: 'TLSv1.2'},
 		authority,
 		/: it refused TLS with this client \([^\)]+\)\nDoes it want a certificate\? Set redis\.tls_cert_file/v,
 	],
 	[
-		'a server that is spoken to without TLS',
+		'a connection without TLS to a TLS server',
 		good,
 		{},
 		{},
 		/: the connection was cut\nIs redis-server running there, and does it take connections without TLS \(redis\.tls\)\? /v,
 	],
 	[
-		'a file that is not there',
+		'a missing CA file',
 		good,
 		{},
 		{CANHAZGPU_REDIS_TLS_CA_CERT_FILE: '/nowhere/ca.pem'},
@@ -133,14 +133,14 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 		{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
 		/^Error: The files of redis\.tls_\* cannot be used: .*\nThey hold certificates, and a key /v,
 	],
-])('%s is told, and what to do', async (_, pem, options, environment, said) => {
+])('Redis over TLS fails for %s, with a hint', async (_, pem, options, environment, said) => {
 	const box = await encrypted(pem, options);
 	const {stderr, stdout} = await box.run('status', environment);
 	expect(stdout).toBe('');
 	expect(stderr).toMatch(said);
 });
 
-test('a server without TLS is reported if TLS is configured', async () => {
+test('Redis without TLS is reported if TLS is configured', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
 	const {exitCode, stderr} = await box.run('status', authority);

@@ -5,8 +5,8 @@ import {emptyRedis} from './_empty-redis.js';
 
 const redis = emptyRedis();
 
-describe('keys of another type', () => {
-	test('a GPU is garbage and can be freed', async () => {
+describe('a Redis key of another type', () => {
+	test('makes a GPU garbage, which can be freed', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(1));
 		await redis.client.rpush('canhazgpu:gpu:0', 'x');
 		const {gpus} = await redis.store.read();
@@ -18,7 +18,7 @@ describe('keys of another type', () => {
 		expect((await redis.store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('a queue entry is garbage', async () => {
+	test('makes a queue entry garbage', async () => {
 		await write(redis.store, join('q'));
 		await redis.client.del('canhazgpu:queue:entry:q');
 		await redis.client.hset('canhazgpu:queue:entry:q', 'a', 1);
@@ -28,7 +28,7 @@ describe('keys of another type', () => {
 	});
 
 	test.each(['canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine'])(
-		'%s makes the pool garbage',
+		'makes the pool garbage: %s',
 		async (key) => {
 			await write(redis.store, poolWrite(1));
 			await redis.client.del(key);
@@ -39,7 +39,7 @@ describe('keys of another type', () => {
 		},
 	);
 
-	test('a queue gives an error that names the key, and nothing is half done', async () => {
+	test('in place of the queue gives an error that names the key, and no commit is partly written', async () => {
 		await write(redis.store, poolWrite(1));
 		await redis.client.set('canhazgpu:queue', 'x');
 		const error = {
@@ -56,7 +56,7 @@ describe('keys of another type', () => {
 		expect(await write(redis.store, leaseWrite(0))).toBe('done');
 	});
 
-	test('a history stops commits that would add to it, and no reads', async () => {
+	test('in place of the history stops commits that would add to it, but no reads', async () => {
 		await write(redis.store, poolWrite(1), leaseWrite(0));
 		await redis.client.set('canhazgpu:usage_history_sorted', 'x');
 		const snapshot = await redis.store.read({user: 'alice'});

@@ -41,7 +41,7 @@ async function makePool(): Promise<void> {
 
 const open = async (more: Record<string, unknown> = {}) => openSqliteStore({path: file, create: false, ...more});
 
-test('a path with characters that are special in a URL opens that file', async () => {
+test('the SQLite store opens a path with characters that are special in a URL', async () => {
 	const odd = path.join(directory, 'a b %41#?x\\y\nü;@:[|]');
 	mkdirSync(odd);
 	file = path.join(odd, 'pool.db');
@@ -53,7 +53,7 @@ test('a path with characters that are special in a URL opens that file', async (
 	expect(readdirSync(odd)).toContain('pool.db');
 });
 
-test('looking for a pool creates no files', async () => {
+test('looking for a SQLite pool creates no files', async () => {
 	expect(embeddedPoolExists(file)).toBe(false);
 	expect(embeddedPoolExists(path.join(file, 'deeper'))).toBe(false);
 	await expect(open()).rejects.toMatchObject({
@@ -72,7 +72,7 @@ test('looking for a pool creates no files', async () => {
 	await store.close();
 });
 
-test('an empty file is refused, and admin creates a pool in it', async () => {
+test('the SQLite store refuses an empty file, and admin creates a pool in it', async () => {
 	writeFileSync(file, '');
 	await expect(open()).rejects.toMatchObject({
 		code: 'store-unreachable',
@@ -83,7 +83,7 @@ test('an empty file is refused, and admin creates a pool in it', async () => {
 	await store.close();
 });
 
-describe('the store refuses', () => {
+describe('the SQLite store refuses', () => {
 	const refusal = (problem: string) => ({code: 'store-unreachable', message: `The GPU pool ${file} ${problem}`});
 
 	test('a file that is not a database', async () => {
@@ -157,7 +157,7 @@ describe('the store refuses', () => {
 	});
 });
 
-test('a full disk is reported', () => {
+test('a full disk is explained with a hint', () => {
 	const database = new DatabaseSync(':memory:');
 	database.exec('PRAGMA max_page_count = 3; CREATE TABLE x (y)');
 	let error: unknown;
@@ -176,12 +176,12 @@ test('a full disk is reported', () => {
 	database.close();
 });
 
-test('an error about a read-only disk advises to look at the disk, because a second pool would grant the same GPUs again', () => {
+test('the error for a read-only disk suggests dmesg and not a second pool, which would grant the same GPUs again', () => {
 	const error = Object.assign(new Error('EROFS: read-only file system'), {code: 'EROFS', syscall: 'access'});
 	expect(explain(error, file)).toMatchObject({hint: expect.stringContaining('dmesg') as string});
 });
 
-test('every file system error is explained, and waiting requests treat it as temporary', () => {
+test('explain describes every file system error as temporary for waiting requests', () => {
 	for (const [name, number] of Object.entries(constants.errno)) {
 		const error = Object.assign(new Error(`${name}: words of the system, stat '${file}'`), {
 			code: name,
@@ -200,7 +200,7 @@ test('every file system error is explained, and waiting requests treat it as tem
 	expect(explain(misuse, file)).toBe(misuse);
 });
 
-test('committed data is in the database file, so a copy of that file is the whole pool', async () => {
+test('committed data is in the database file itself, so a copy of that file is the whole pool', async () => {
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0));
 	const copy = path.join(directory, 'copy.db');
@@ -211,7 +211,7 @@ test('committed data is in the database file, so a copy of that file is the whol
 	await Promise.all([store.close(), other.close()]);
 });
 
-test('the journal of a killed process is applied by the next process', async () => {
+test('the next process applies the journal of a killed process', async () => {
 	await makePool();
 	const before = readFileSync(file);
 	const other = new DatabaseSync(file);
@@ -226,7 +226,7 @@ test('the journal of a killed process is applied by the next process', async () 
 	await store.close();
 });
 
-describe('an open pool', () => {
+describe('an open SQLite pool', () => {
 	const listen = async () => {
 		await makePool();
 		const store = await open();
@@ -246,7 +246,7 @@ describe('an open pool', () => {
 		return {store, heard};
 	};
 
-	test('that is removed gives errors until it is back', async () => {
+	test('that is removed gives errors until the file is back', async () => {
 		const {store, heard} = await listen();
 		const away = path.join(directory, 'away.db');
 		renameSync(file, away);
@@ -260,7 +260,7 @@ describe('an open pool', () => {
 		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
 	});
 
-	test('that is replaced is used by everybody, and listeners read again', async () => {
+	test('that is replaced is used by every open store, and listeners read again', async () => {
 		const {store, heard} = await listen();
 		renameSync(file, path.join(directory, 'away.db'));
 		const other = await openSqliteStore({path: file, create: true});
@@ -272,7 +272,7 @@ describe('an open pool', () => {
 		await other.close();
 	});
 
-	slowTest('that is replaced by an older copy notifies listeners too', async () => {
+	slowTest('that is replaced by an older copy notifies listeners', async () => {
 		const {store, heard} = await listen();
 		const older = readFileSync(file);
 		await store.commit(plan({writes: [leaseWrite(0)], event: {kind: 'granted', gpus: [0]}}));
@@ -282,7 +282,7 @@ describe('an open pool', () => {
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('wakes nobody for a change without an event, and reports the events of others one by one', async () => {
+	test('sends no event for a change without one, and reports the events of other processes one by one', async () => {
 		const {store, heard} = await listen();
 		const other = await open();
 		for (let index = 0; index < 40; index++) {
@@ -300,7 +300,7 @@ describe('an open pool', () => {
 	});
 });
 
-describe('a pool that another program has locked', () => {
+describe('a SQLite pool that another program has locked', () => {
 	let other: DatabaseSync;
 	beforeEach(async () => {
 		await makePool();
@@ -313,7 +313,7 @@ describe('a pool that another program has locked', () => {
 		}
 	});
 
-	test('makes everybody wait without blocking the process', async () => {
+	test('makes requests wait without blocking the process', async () => {
 		const opening = open();
 		let ticks = 0;
 		const timer = setInterval(() => {

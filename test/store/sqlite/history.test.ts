@@ -61,24 +61,24 @@ beforeEach(async () => {
 	await store.close();
 });
 
-test('every record comes once, in order, across pages and within any bounds', async () => {
+test('history returns every record once, in order, across pages and within any bounds', async () => {
 	insert(range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
 	expect(await numbers()).toEqual(range(0, count));
 	expect(await numbers(firstEnd + 30, firstEnd + 41)).toEqual(range(300, 420));
 	expect(await numbers(firstEnd + count, 4e9)).toEqual([]);
 });
 
-test('a full page within one second is followed by the rest of that second', async () => {
+test('history returns all records of a second that fills more than one page', async () => {
 	insert(range(0, count).map((number) => [firstEnd, raw(number, {endTime: firstEnd})]));
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('a history that ends with a full page has no further records', async () => {
+test('history ends after a last page that is full', async () => {
 	insert(range(0, 5000).map((number) => [firstEnd + Math.floor(number / 10), raw(number)]));
 	expect(await numbers()).toEqual(range(0, 5000));
 });
 
-test('a record with a note longer than the present limit is read on any page', async () => {
+test('history returns records with notes longer than the present limit, on any page', async () => {
 	const long = new Set([0, 5000, 7500, count - 1]);
 	insert(
 		range(0, count).map((number) => [
@@ -89,7 +89,7 @@ test('a record with a note longer than the present limit is read on any page', a
 	expect(await numbers()).toEqual(range(0, count));
 });
 
-test('invalid records between valid ones are skipped, and no valid record is lost', async () => {
+test('history skips invalid records and loses no valid record', async () => {
 	insert([
 		...range(0, 100).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const),
 		[firstEnd + 1, '\n\n{"user":\n'],
@@ -100,10 +100,10 @@ test('invalid records between valid ones are skipped, and no valid record is los
 });
 
 test.each([
-	['a line break in it', `~\n${raw(4991)} and more`],
-	['nothing behind its line break', '~\n'],
-	['a long text in it', `~${'x'.repeat(60_000)}`],
-])('a page that ends with what others wrote, with %s, is followed by the next', async (_, foreign) => {
+	['a line break', `~\n${raw(4991)} and more`],
+	['a line break at its end', '~\n'],
+	['a long text', `~${'x'.repeat(60_000)}`],
+])('history continues after a page that ends with a foreign record with %s', async (_, foreign) => {
 	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
 	// The last record of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);

@@ -23,7 +23,7 @@ let count = 0;
 const newFile = (): string => `${workshop.directory}/pool-${count++}/pool.db`;
 const modeOf = (file: string): string => (statSync(file).mode % 0o1_0000).toString(8);
 
-test('four processes that increment a counter lose no increment', async () => {
+test('four processes that increment a counter in one SQLite pool lose no increment', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: '0'}));
@@ -47,7 +47,7 @@ test('four processes that increment a counter lose no increment', async () => {
 	await store.close();
 });
 
-slowTest('a killed process leaves nothing half done', async () => {
+slowTest('a killed process leaves no partly written commit', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(8));
@@ -71,7 +71,7 @@ slowTest('a killed process leaves nothing half done', async () => {
 	await store.close();
 });
 
-test('a terminal stop signal never stops a background process inside a transaction', async () => {
+test('a stop signal from the terminal never stops a background process inside a transaction', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(1), leaseWrite(0, {note: ''}));
@@ -99,7 +99,7 @@ test('a terminal stop signal never stops a background process inside a transacti
 	await store.close();
 }, 60_000);
 
-test('many processes that create a pool at the same time create one', async () => {
+test('many processes that create a pool at the same time create it once', async () => {
 	const file = newFile();
 	const ends = await Promise.all(
 		Array.from({length: 6}, async () =>
@@ -116,7 +116,7 @@ test('many processes that create a pool at the same time create one', async () =
 	expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(29);
 });
 
-test('loading SQLite hides its warning and no other', async () => {
+test('loading SQLite hides its own experimental warning and no other', async () => {
 	const {said, stderr} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		process.emitWarning('of another thing', 'ExperimentalWarning');
@@ -138,7 +138,7 @@ test('a subscription alone does not keep a process alive', async () => {
 	expect(said).toEqual(['end']);
 });
 
-describe('permissions', () => {
+describe('the permissions of a SQLite pool', () => {
 	const readAndWrite = `
 		say(embeddedPoolExists(file));
 		const store = await openSqliteStore({path: file, create: false});
@@ -146,7 +146,7 @@ describe('permissions', () => {
 		say(await store.commit(plan({writes: [lease(0, 'mine')]})));
 		await store.close();`;
 
-	test('a shared pool and its journal are writable by everybody, whatever the umask', async () => {
+	test('let everybody write a shared pool and its journal, whatever the umask', async () => {
 		const file = newFile();
 		const {said} = await workshop.run(
 			`const store = await openSqliteStore({path: file, create: true, directoryMode: 0o755, fileMode: 0o666});
@@ -165,7 +165,7 @@ describe('permissions', () => {
 		expect(owner.said).toEqual([true, 2, 'done']);
 	});
 
-	test("a group's pool and a private pool have their own modes", async () => {
+	test('let only the group write a group pool, and only the owner a private pool', async () => {
 		const [group, own] = [newFile(), newFile()];
 		await workshop.run('await openSqliteStore({path: file, create: true, directoryMode: 0o2750, fileMode: 0o660})', {
 			file: group,
@@ -190,7 +190,7 @@ describe('permissions', () => {
 		return {file, said, stderr};
 	};
 
-	test('a pool that cannot be written gives an error without a stack trace', async () => {
+	test('that forbid writing give an error without a stack trace', async () => {
 		const {file, said, stderr} = await tryAsStranger(0o444, 0o555);
 		expect(stderr).toBe('');
 		expect(said.at(-1)).toMatchObject({
@@ -203,7 +203,7 @@ describe('permissions', () => {
 		);
 	});
 
-	test('an unreadable pool and a closed directory give errors', async () => {
+	test('that forbid reading the pool or its directory give errors', async () => {
 		const unreadable = await tryAsStranger(0o000, 0o755);
 		expect(unreadable.said).toMatchObject([true, {code: 'store-unreachable'}]);
 		const closed = await tryAsStranger(0o644, 0o000);
@@ -212,7 +212,7 @@ describe('permissions', () => {
 		]);
 	});
 
-	test('a directory in which no files can be created gives an error', async () => {
+	test('that forbid creating files in the directory give an error', async () => {
 		const directory = `${workshop.directory}/closed`;
 		mkdirSync(directory, {mode: 0o555});
 		const {said} = await workshop.run('await openSqliteStore({path: file, create: true})', {
@@ -223,7 +223,7 @@ describe('permissions', () => {
 	});
 });
 
-test('a full disk gives an error, and nothing is half written', async () => {
+test('a full disk gives an error, and no commit is partly written', async () => {
 	const file = newFile();
 	const store = await openSqliteStore({path: file, create: true});
 	await write(store, poolWrite(2), leaseWrite(0, {note: 'before'}), leaseWrite(1, {note: 'before'}));

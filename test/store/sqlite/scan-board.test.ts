@@ -18,19 +18,19 @@ async function openPool(fileMode = 0o660) {
 	return {store, file: path.join(directory, 'scans.sqlite')};
 }
 
-test.each([0o600, 0o660, 0o666])('the board has the mode of the pool: %o', async (mode) => {
+test.each([0o600, 0o660, 0o666])('the file of shared scans has the mode of the pool: %o', async (mode) => {
 	const {store, file} = await openPool(mode);
 	expect(await store.scans.claim(ada, 10)).toBe(true);
 	expect(statSync(file).mode % 0o1000).toBe(mode);
 });
 
-test('reading creates no file in a private pool', async () => {
+test('reading shared scans creates no file in a private pool', async () => {
 	const {store, file} = await openPool(0o600);
 	expect(await store.scans.latest()).toBeUndefined();
 	expect(existsSync(file)).toBe(false);
 });
 
-test('a removed board is created again, and an invalid one gives errors while the pool still works', async () => {
+test('the file of shared scans is created again after its removal, and gives errors if invalid while the pool works', async () => {
 	const {store, file} = await openPool();
 	await store.scans.claim(ada, 10);
 	rmSync(file);
@@ -46,7 +46,7 @@ test('a removed board is created again, and an invalid one gives errors while th
 	expect((await store.read()).gpus).toEqual([]);
 });
 
-test('a listener still hears of scans after the file was removed and created again', async () => {
+test('a listener receives scans after the file was removed and created again', async () => {
 	const {store, file} = await openPool();
 	let heard = 0;
 	await store.scans.subscribe(() => {

@@ -93,13 +93,13 @@ const useAll = `
 	}
 `;
 
-describe("an empty database in place of the pool's", () => {
+describe('an empty database in place of a file of the SQLite pool', () => {
 	test.each(
 		(['pool.sqlite', 'scans.sqlite'] as const).flatMap((name) => [
 			{name, kind: 'a rollback journal', journal: 1 as const},
 			{name, kind: 'a WAL', journal: 2 as const},
 		]),
-	)('with $kind as $name gets no table, and SQLite makes no journal for it', async ({name, journal}) => {
+	)('with $kind as $name gets no table and no journal', async ({name, journal}) => {
 		const spoiled = path.join(directory, name);
 		writeFreeListCycle(spoiled, {journal, freePages: 50_000_000});
 		const before = statSync(spoiled);
@@ -127,7 +127,7 @@ describe("an empty database in place of the pool's", () => {
 });
 
 test.each(['pool.sqlite', 'scans.sqlite'])(
-	'%s with auto-vacuum is refused: SQLite could search its free pages forever',
+	'the store refuses %s with auto-vacuum, in which SQLite could search for free pages forever',
 	async (name) => {
 		const spoiled = path.join(directory, name);
 		const bytes = readFileSync(spoiled);
@@ -144,7 +144,7 @@ test.each(['pool.sqlite', 'scans.sqlite'])(
 );
 
 test.each([1, 511])(
-	'a database cut to %d bytes is reported as cut short, and created again by `admin`',
+	'a SQLite pool cut to %d bytes is reported as cut short, and admin creates it again',
 	async (size) => {
 		truncateSync(file, size);
 		await expect(open()).rejects.toMatchObject({
@@ -158,7 +158,7 @@ test.each([1, 511])(
 	},
 );
 
-describe('beside the database', () => {
+describe('files beside the SQLite pool', () => {
 	/** The database of another program, with a WAL. */
 	const makeVictim = (): string => {
 		const victim = path.join(directory, 'victim.db');
@@ -178,7 +178,7 @@ describe('beside the database', () => {
 	test.each([
 		['link', symlinkSync],
 		['hard link', linkSync],
-	])('a %s in the place of the lock changes no database of somebody else', async (_, plant) => {
+	])('a %s in place of the lock file leads to no change of another database', async (_, plant) => {
 		const victim = makeVictim();
 		const before = readFileSync(victim);
 		rmSync(`${file}-lock`);
@@ -187,7 +187,7 @@ describe('beside the database', () => {
 		expect(readFileSync(victim).equals(before)).toBe(true);
 	});
 
-	test('a rollback journal of the lock file is not played back', async () => {
+	test('a rollback journal of the lock file is not applied', async () => {
 		const database = path.join(directory, 'any.db');
 		new DatabaseSync(database).exec('CREATE TABLE x (a)');
 		copyFileSync(database, `${file}-lock`);
@@ -204,7 +204,7 @@ describe('beside the database', () => {
 		expect(readFileSync(`${file}-lock`).equals(before)).toBe(true);
 	});
 
-	test('a hard link in place of the journal is refused, and one in place of the signal file is left alone', async () => {
+	test('a hard link in place of the journal is refused, and one in place of the signal file is left unchanged', async () => {
 		const victim = path.join(directory, 'notes.txt');
 		writeFileSync(victim, 'kept');
 		rmSync(`${file}-signal`);
@@ -223,7 +223,7 @@ describe('beside the database', () => {
 	});
 });
 
-describe('endless rows', () => {
+describe('endless rows in a SQLite pool', () => {
 	test.each(['gpus', 'trail', 'queue', 'changes'])('in the table %s are read within bounds', async (table) => {
 		const store = await open();
 		await store.commit(plan({writes: [], change: {id: 'c', attempt: 1}}));
@@ -307,7 +307,7 @@ slowTest.each([
 	60_000,
 );
 
-test('a number that JavaScript cannot hold gives a clear error', async () => {
+test('a number that JavaScript cannot represent gives a clear error', async () => {
 	const database = new DatabaseSync(file);
 	database.exec("INSERT INTO trail VALUES (9223372036854775800, '{}')");
 	database.close();
@@ -319,7 +319,7 @@ test('a number that JavaScript cannot hold gives a clear error', async () => {
 	await store.close();
 });
 
-test("the pool's other files exist after a normal use", async () => {
+test('the WAL, the lock file and the scans file exist after normal use of a SQLite pool', async () => {
 	const store = await open();
 	await store.read();
 	await store.close();

@@ -31,24 +31,24 @@ function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | 
 	return {endsAt: undefined, queries};
 }
 
-test('the waiting continues while somebody commits now and then, and the kernel is not asked', () => {
+test('waiting for the lock continues while another process commits now and then, without asking the kernel', () => {
 	expect(waitIn((second) => ({change: Math.floor(second / 20), gate: 4711}))).toEqual({endsAt: undefined, queries: 0});
 });
 
-test('the waiting continues while readers alternate', () => {
+test('waiting for the lock continues while readers alternate', () => {
 	const {endsAt, queries} = waitIn((second) => ({gate: 1000 + Math.floor(second / 2)}));
 	expect(endsAt).toBeUndefined();
 	expect(queries).toBeLessThan(25);
 });
 
-test('one process that keeps the lock ends the waiting', () => {
+test('waiting for the lock ends if one process keeps the lock', () => {
 	expect(waitIn(() => ({gate: 4711}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('another program that locks the database ends the waiting, although processes alternate in the gate', () => {
+test('waiting for the lock ends if another program locks the database, even while processes alternate in the gate', () => {
 	expect(waitIn((second) => ({database: 4711, gate: 1000 + Math.floor(second / 2)}))).toEqual({endsAt: 33, queries: 2});
 });
 
-test('an unknown holder ends the waiting', () => {
+test('waiting for the lock ends if the holder is unknown', () => {
 	expect(waitIn(() => ({}))).toEqual({endsAt: 33, queries: 2});
 });

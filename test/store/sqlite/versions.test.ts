@@ -7,7 +7,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {audit, leaseWrite, plan, poolWrite, stateOf, write} from '../samples.js';
 
-test('a database of the first version, without an audit log, opens with all its data', async () => {
+test('a SQLite pool of the first version, without an audit log, opens with all its data', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-versions-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

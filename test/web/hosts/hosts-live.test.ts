@@ -27,7 +27,7 @@ const updatesIn = (messages: readonly StreamMessage[]): readonly HostUpdate[] =>
 /** Long enough for another round. */
 const aRoundMs = 1500;
 
-test('hosts are asked once for all streams that show them, and only for those', async () => {
+test('the server asks other hosts once for all streams that show them, and only for those', async () => {
 	const {others, web} = await start(['good', 'lost', 'slow']);
 	const plain = listenTo(web.port);
 	onTestFinished(plain.close);
@@ -65,7 +65,7 @@ test('hosts are asked once for all streams that show them, and only for those', 
 	expect(updatesIn(plain.messages)).toEqual([]);
 });
 
-test('web ends immediately while a host is being asked, and leaves no ssh process', async () => {
+test('web ends at once while it asks a host, and leaves no ssh process', async () => {
 	const {others, web} = await start(['slow']);
 	const stream = listenTo(web.port, '?hosts');
 	onTestFinished(stream.close);
@@ -76,7 +76,7 @@ test('web ends immediately while a host is being asked, and leaves no ssh proces
 	await eventually(() => others.running().length === 0);
 });
 
-test('hostile hosts have rows of their own', async () => {
+test('/api/hosts/status has a row with an error for each hostile host', async () => {
 	const {web} = await start(['huge', 'deep', 'many', 'rude', hostname()]);
 	const [own, ...others] = await askJson<ReadonlyArray<Readonly<Record<string, unknown>>>>(
 		web.port,
@@ -98,10 +98,10 @@ test('hostile hosts have rows of their own', async () => {
 	expect(await askJson(web.port, '/api/hosts')).toHaveLength(5);
 });
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the page of other hosts in Chromium', () => {
 	const browser = browserForAll();
 
-	test('a change on another host appears without a request', async () => {
+	test('shows a change on another host without a request', async () => {
 		const {others, web} = await start(['good', 'lost', 'rude']);
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
 		const other = await openPage(browser, web.url);
@@ -138,7 +138,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect([...problems, ...other.problems]).toEqual([]);
 	});
 
-	test('the old values of a failed host are accessible', async () => {
+	test('shows the old values of a failed host accessibly', async () => {
 		const {others, web} = await start(['good']);
 		const {page} = await openPage(browser, `${web.url}#/hosts`, {isMotionReduced: true});
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
@@ -147,30 +147,27 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await expectFits(page, 'a host that fails');
 	});
 
-	slowTest(
-		'values of a restarting server and a failed host are shown with their age until they are renewed',
-		async () => {
-			const {box, others, web} = await start(['good', 'slow']);
-			const {page} = await openPage(browser, `${web.url}#/hosts/good`);
-			const gpu = page.locator('#view-hosts [data-gpu="0"]');
-			await gpu.filter({hasText: 'carol'}).waitFor();
-			await web.end('SIGKILL');
-			await page.locator('#view-hosts .section-head', {hasText: /as it was [1-9]s ago/v}).waitFor();
-			expect(await gpu.textContent()).toContain('carol');
-			others.say('frank');
-			const again = await startWeb(box, ['--port', String(web.port)], others.environment);
-			onTestFinished(async () => {
-				await again.end('SIGKILL');
-			});
-			await gpu.filter({hasText: 'frank'}).waitFor();
-			others.fall();
-			await page.locator('#view-hosts .banner', {hasText: /^its answer is not the JSON of a status/v}).waitFor();
-			await page.locator('#view-hosts .section-head', {hasText: /as it was [1-9]s ago/v}).waitFor();
-			expect(await gpu.textContent()).toContain('frank');
-			await page.getByRole('link', {name: '← All hosts'}).click();
-			const card = page.locator('[data-host="good"][data-state="error"]');
-			await card.filter({hasText: /as it was \d+s ago/v}).waitFor();
-			expect(await card.locator('.square').count()).toBe(2);
-		},
-	);
+	slowTest('shows values of a restarting server and a failed host with their age until they are renewed', async () => {
+		const {box, others, web} = await start(['good', 'slow']);
+		const {page} = await openPage(browser, `${web.url}#/hosts/good`);
+		const gpu = page.locator('#view-hosts [data-gpu="0"]');
+		await gpu.filter({hasText: 'carol'}).waitFor();
+		await web.end('SIGKILL');
+		await page.locator('#view-hosts .section-head', {hasText: /as it was [1-9]s ago/v}).waitFor();
+		expect(await gpu.textContent()).toContain('carol');
+		others.say('frank');
+		const again = await startWeb(box, ['--port', String(web.port)], others.environment);
+		onTestFinished(async () => {
+			await again.end('SIGKILL');
+		});
+		await gpu.filter({hasText: 'frank'}).waitFor();
+		others.fall();
+		await page.locator('#view-hosts .banner', {hasText: /^its answer is not the JSON of a status/v}).waitFor();
+		await page.locator('#view-hosts .section-head', {hasText: /as it was [1-9]s ago/v}).waitFor();
+		expect(await gpu.textContent()).toContain('frank');
+		await page.getByRole('link', {name: '← All hosts'}).click();
+		const card = page.locator('[data-host="good"][data-state="error"]');
+		await card.filter({hasText: /as it was \d+s ago/v}).waitFor();
+		expect(await card.locator('.square').count()).toBe(2);
+	});
 });

@@ -60,7 +60,7 @@ function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
 	return {received, last, unsubscribe};
 }
 
-test('each host is asked once a round for all pages that show it, and not otherwise', async () => {
+test('host streams ask each host once a round for all pages that show the host, and not otherwise', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const bothAt = (...seconds: readonly number[]) =>
 		seconds.flatMap((at) => [
@@ -94,7 +94,7 @@ test('each host is asked once a round for all pages that show it, and not otherw
 	expect(world.asked.slice(8)).toEqual(bothAt(695));
 });
 
-test('each answer is sent when it arrives, and a dead host delays neither others nor the next round', async () => {
+test('host streams send each answer when it arrives, and a dead host delays neither other hosts nor the next round', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
 	const {received} = subscribe(world);
 	await world.clock.pass(32);
@@ -109,7 +109,7 @@ test('each answer is sent when it arrives, and a dead host delays neither others
 	]);
 });
 
-test('changing clients and separate requests never ask a host twice at a time', async () => {
+test('host streams never ask a host twice at a time, however clients and requests change', async () => {
 	const world = createWorld({a: 3});
 	for (let step = 0; step < 40; step++) {
 		const {unsubscribe} = subscribe(world);
@@ -123,7 +123,7 @@ test('changing clients and separate requests never ask a host twice at a time', 
 	expect(world.asked.map(([, at]) => at)).toEqual([0, 8, 16]);
 });
 
-test('a failed host keeps its previous answer with its age', async () => {
+test('a host that fails keeps its previous answer with its age', async () => {
 	const world = createWorld({a: 1});
 	const {last, unsubscribe} = subscribe(world);
 	await world.clock.pass(2);
@@ -142,7 +142,7 @@ test('a failed host keeps its previous answer with its age', async () => {
 	expect(world.hosts.known()).toMatchObject([failed]);
 });
 
-test('a page gets all known answers with their age immediately, then each new answer', async () => {
+test('host streams send all known answers with their age to a new page at once, then each new answer', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const sent: Array<{to: readonly string[]; hosts: readonly Row[]}> = [];
 	const streams = createHostStreams<string>(world.hosts, world.clock.monotonicMs, (pages, json) => {
@@ -177,7 +177,7 @@ test('a page gets all known answers with their age immediately, then each new an
 	expect(world.asked).toHaveLength(6);
 });
 
-test('requests of scripts share one answer for a while, and a dead host is an answer, too', async () => {
+test('requests of scripts share one answer of a host for a while, and share the error of a dead host', async () => {
 	const world = createWorld({good: 1, dead: 1000});
 	const {hosts, clock, asked} = world;
 	const many = Promise.all(Array.from({length: 100}, async () => hosts.answer('good')));

@@ -25,7 +25,7 @@ async function startWith(
 	return web;
 }
 
-slowTest("the status of all hosts has the peer's form, and a failed host has an error", async () => {
+slowTest("/api/hosts/status has the form of the Go program's API, and an error for a failed host", async () => {
 	const box = await freshEmbeddedBox(2);
 	const others = playHosts(box, ['good', 'lost', 'shared']);
 	const web = await startWith(box, others.environment);
@@ -41,7 +41,7 @@ slowTest("the status of all hosts has the peer's form, and a failed host has an 
 	expect([status, JSON.parse(body)]).toEqual([503, {host: 'lost', statuses: [], error: 'lost: No route to host'}]);
 });
 
-slowTest('the report of another host is its own report or an error, never ours', async () => {
+slowTest('/api/report?host returns the report of that host or an error, never the report of this host', async () => {
 	const box = await freshEmbeddedBox(2);
 	const others = playHosts(box, ['good', 'lost', 'rude']);
 	const web = await startWith(box, others.environment);
@@ -70,7 +70,7 @@ slowTest.each([
 	['full', 'python eval.py --hf-token ***', 'python', 'known secrets masked'],
 	['short', undefined, 'python', 'names of programs without their arguments'],
 	['none', undefined, undefined, 'nothing of what runs'],
-] as const)('command lines that are shown: %s', async (commands, line, name, remark) => {
+] as const)('the server shows command lines with web.commands set to %s', async (commands, line, name, remark) => {
 	const box = await freshEmbeddedBox(1);
 	const file = path.join(box.home, 'scenario.yaml');
 	writeFileSync(file, `processes: [{gpu: 0, user: bob, command: python eval.py --hf-token ${secret}, memory: 9000}]`);
@@ -107,13 +107,13 @@ slowTest.each([
 	expect(received.includes('python')).toBe(commands !== 'none');
 });
 
-slowTest('a server open to the network shows only program names by default', async () => {
+slowTest('a server that is open to the network shows only the names of programs by default', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWith(box, {}, ['--host', '0.0.0.0']);
 	await eventually(() => web.stderr().includes('(web.commands: short)'));
 });
 
-slowTest('without a pool, the other hosts are shown, and the pool once it is made', async () => {
+slowTest('a server without a pool shows the other hosts, and the pool when it is created', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const others = playHosts(box, ['good']);
@@ -133,7 +133,7 @@ slowTest('without a pool, the other hosts are shown, and the pool once it is mad
 	expect((await web.end('SIGTERM')).end).toBe(0);
 });
 
-slowTest('the server waits for Redis at its start', async () => {
+slowTest('web waits for Redis when it starts', async () => {
 	const redis = await startRedis({isDurable: true});
 	onTestFinished(async () => redis.stop());
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
@@ -148,7 +148,7 @@ slowTest('the server waits for Redis at its start', async () => {
 	expect(await askJson<readonly Row[]>(web.port, '/api/status')).toHaveLength(2);
 });
 
-slowTest('without a pool and other hosts, the server ends with an error', async () => {
+slowTest('web without a pool and other hosts exits with an error', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const ran = await box.run('web --port 0');
@@ -156,10 +156,10 @@ slowTest('without a pool and other hosts, the server ends with an error', async 
 	expect(ran.stderr).toContain('Error: There is no GPU pool on this machine yet');
 });
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the page without a pool in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('a page without a pool starts with the hosts, and is live', async () => {
+	slowTest('starts with the other hosts and is live', async () => {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});
 		onTestFinished(box.remove);
 		const web = await startWith(box, playHosts(box, ['good']).environment);

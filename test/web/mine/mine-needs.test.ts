@@ -53,7 +53,7 @@ async function asking(box: Box, environment: Readonly<Record<string, string>>) {
 	};
 }
 
-test('needs select GPUs, and an impossible need is refused with what there is', async () => {
+test('web --mine reserves GPUs that meet the needs, and refuses an impossible need with a list of what exists', async () => {
 	const {said} = await start(mixed);
 	expect(await said('reserve', {count: 1, needs: '40G l40s'})).toEqual(['Reserved GPU 2 for 1h 0m 0s', [2]]);
 	expect(await said('reserve', {count: 2, needs: 'nvlink topology'})).toEqual([
@@ -96,7 +96,7 @@ test('needs select GPUs, and an impossible need is refused with what there is', 
 	}
 });
 
-test('a share is granted if the policy allows it, also on a shared GPU', async () => {
+test('web --mine grants a share if the policy allows shares, also on a shared GPU', async () => {
 	const {said, shares} = await start(mixed, ['share=on']);
 	expect(await said('reserve', {count: 1, share: '8G', needs: 'l40s'})).toEqual([
 		'Reserved a share of 8G of GPU 2 for 1h 0m 0s',
@@ -116,7 +116,7 @@ test('a share is granted if the policy allows it, also on a shared GPU', async (
 	expect(await shares()).toEqual([undefined, undefined, [8192, 20_480], undefined]);
 });
 
-test('a MIG instance is granted by its profile', async () => {
+test('web --mine grants a MIG instance by its profile', async () => {
 	const {said, shares} = await start('mig: [{gpu: 1, profiles: [1g.10gb, 3g.40gb]}]\n', ['share=on']);
 	expect(await said('reserve', {count: 1, needs: '1g.10gb'})).toEqual([
 		'Reserved 1 MIG instance(s): [1:0] for 1h 0m 0s',
@@ -153,7 +153,7 @@ const splitTool = `case "$*" in
 *) echo '<?xml version="1.0" ?><nvidia_smi_log><gpu id="00000000:02:00.0"><uuid>GPU-1</uuid><mig_mode><current_mig>Enabled</current_mig></mig_mode><mig_devices><mig_device><index>0</index><gpu_instance_id>1</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device><mig_device><index>1</index><gpu_instance_id>5</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device></mig_devices><processes></processes></gpu></nvidia_smi_log>';;
 esac`;
 
-test('details of instances that are missing in the tables of nvidia-smi are read before a grant', async () => {
+test('web --mine reads MIG details that the tables of nvidia-smi lack before it grants an instance', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'nvidia-smi', splitTool).searchPath};

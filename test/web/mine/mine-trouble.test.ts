@@ -39,9 +39,9 @@ const fates: readonly CommitFate[] = [
 	'arrives after the next',
 ];
 
-describe('when answers of Redis are lost', () => {
+describe('web --mine when answers of Redis are lost', () => {
 	for (const fate of fates) {
-		slowTest(`a commit that ${fate} reserves once, and the page gets the result`, {timeout: 60_000}, async () => {
+		slowTest(`reserves once and tells the page if a commit ${fate}`, {timeout: 60_000}, async () => {
 			const box = await freshRedisBox(redis.port, 4);
 			const proxy = await openRequestProxy(redis.port);
 			onTestFinished(async () => proxy.close());
@@ -62,27 +62,23 @@ describe('when answers of Redis are lost', () => {
 	}
 });
 
-slowTest(
-	'while Redis is away the page gets a message, and the server recovers by itself',
-	{timeout: 60_000},
-	async () => {
-		const box = await freshRedisBox(redis.port, 4);
-		const {page, mine} = await start(box);
-		await redis.kill();
-		const began = performance.now();
-		const refused = await page.act('reserve', {count: 1, duration: '1h'});
-		expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
-		expect(performance.now() - began).toBeLessThan(12_000);
-		await redis.restart();
-		await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
-		expect(await leases(box)).toEqual([]);
-		expect((await page.act('reserve', {count: 1, duration: '1h'})).status).toBe(200);
-		expect((await leases(box)).length).toBe(1);
-	},
-);
+slowTest('web --mine reports that Redis is down to the page, and recovers by itself', {timeout: 60_000}, async () => {
+	const box = await freshRedisBox(redis.port, 4);
+	const {page, mine} = await start(box);
+	await redis.kill();
+	const began = performance.now();
+	const refused = await page.act('reserve', {count: 1, duration: '1h'});
+	expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
+	expect(performance.now() - began).toBeLessThan(12_000);
+	await redis.restart();
+	await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
+	expect(await leases(box)).toEqual([]);
+	expect((await page.act('reserve', {count: 1, duration: '1h'})).status).toBe(200);
+	expect((await leases(box)).length).toBe(1);
+});
 
 slowTest(
-	'a killed server has reserved once or not at all, and its tokens are invalid for the next server',
+	'a killed web --mine has reserved once or not at all, and its tokens are invalid for the next server',
 	{timeout: 120_000},
 	async () => {
 		const box = await freshEmbeddedBox(4);
@@ -129,7 +125,7 @@ slowTest(
 	},
 );
 
-slowTest('a queue entry ends with its server, by a signal or SIGKILL', {timeout: 60_000}, async () => {
+slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SIGKILL', {timeout: 60_000}, async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --duration 1h');
 	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -145,7 +141,7 @@ slowTest('a queue entry ends with its server, by a signal or SIGKILL', {timeout:
 	}
 });
 
-describe.skipIf(!canBeOthers)('other accounts', () => {
+describe.skipIf(!canBeOthers)('other accounts than that of web --mine', () => {
 	const accounts = accountsOfFile();
 
 	slowTest('cannot reach the socket, because of its directory and its own mode', {timeout: 60_000}, async () => {

@@ -30,7 +30,7 @@ const gpus = async (): Promise<readonly Gpu[]> =>
 const held = async (): Promise<readonly number[]> =>
 	(await gpus()).filter(({state}) => state !== 'available').map((gpu) => Number(gpu.gpu_id));
 
-test('only its account can reach the socket, in a private directory', () => {
+test('web --mine creates its socket for its own account only, in a private directory', () => {
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	const modeOf = (file: string): number => lstatSync(file).mode & 0o777;
 	expect(mine.socketPath).toBe(path.join(runtime.directory, 'canhazgpu', 'web.sock'));
@@ -38,7 +38,7 @@ test('only its account can reach the socket, in a private directory', () => {
 	expect(mine.stdout()).toMatch(/ssh -L 8080:\S+\/canhazgpu\/web\.sock \S+@\S+/v);
 });
 
-test('a link works once', async () => {
+test('the sign-in link of web --mine works only once', async () => {
 	const open = async (token: string) =>
 		askSocket(mine.socketPath, '/api/session', {method: 'POST', body: JSON.stringify({token})});
 	expect((await open(mine.linkToken)).json()['error']).toMatch(/opened before/v);
@@ -47,7 +47,7 @@ test('a link works once', async () => {
 	expect(mine.stderr()).not.toContain(page.token);
 });
 
-test('requests of other origins or without a token do nothing', async () => {
+test('web --mine refuses requests from other origins or without a token, which change nothing', async () => {
 	const wanted = {gpus: [0], duration: '1h'};
 	const refusals: ReadonlyArray<readonly [status: number, headers: Readonly<Record<string, string>>]> = [
 		[401, {authorization: ''}],
@@ -87,7 +87,7 @@ test('requests of other origins or without a token do nothing', async () => {
 	expect(await held()).toEqual([]);
 });
 
-test('wrong input is named in the error and changes nothing', async () => {
+test('web --mine names the wrong input in its error and changes nothing', async () => {
 	const wrong: ReadonlyArray<readonly [act: string, request: Readonly<Record<string, unknown>>, words: RegExp]> = [
 		['reserve', {gpus: [0], duration: '2'}, /no unit/v],
 		['reserve', {gpus: [0], duration: '0h'}, /more than zero/v],
@@ -118,7 +118,7 @@ test('wrong input is named in the error and changes nothing', async () => {
 	expect(await held()).toEqual([]);
 });
 
-test('requests reserve, extend, wait, leave and release like the commands, once each', async () => {
+test('web --mine reserves, extends, waits, leaves and releases like the commands, once for each request id', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
@@ -153,7 +153,7 @@ test('requests reserve, extend, wait, leave and release like the commands, once 
 	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
 });
 
-test('a queue entry of the page is granted by the server, and events mark actions of the page', async () => {
+test('web --mine grants queue entries of the page, and its actions are marked in the events', async () => {
 	await box.run('reserve --gpu-ids 0 --duration 1h');
 	await page.act('join', {gpus: [0], duration: '30m', note: 'mine now'});
 	await box.run('release');
@@ -179,7 +179,7 @@ test('a queue entry of the page is granted by the server, and events mark action
 	);
 });
 
-test('undo restores a release once, with its end and note, unless somebody else has the GPU', async () => {
+test('web --mine undoes a release once, with end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();
 	const released = (await page.act('release', {lease_id: before!.lease_id, gpus: [1]})).json();
@@ -203,7 +203,7 @@ test('undo restores a release once, with its end and note, unless somebody else 
 	await box.run('release --gpu-ids 1,2');
 });
 
-test('a second server is refused, and the socket of a dead one is replaced', async () => {
+test('a second web --mine is refused, and a new one replaces the socket of a dead server', async () => {
 	const environment = {XDG_RUNTIME_DIR: runtime.directory};
 	const second = await box.run('web --mine', environment);
 	expect(second).toMatchObject({exitCode: 1, stdout: ''});
@@ -225,7 +225,7 @@ test('a second server is refused, and the socket of a dead one is replaced', asy
 	expect(lstatSync(next.socketPath, {throwIfNoEntry: false})).toBeUndefined();
 });
 
-test('--mine with a public address is wrong usage', async () => {
+test('web --mine --host with a public address exits with 2', async () => {
 	const {exitCode, stdout, stderr} = await box.run('web --mine --host 0.0.0.0');
 	expect([exitCode, stdout]).toEqual([2, '']);
 	expect(stderr).toMatch(/--host is for a public dashboard/v);

@@ -27,7 +27,7 @@ const tokenOf = ({newLink, open}: Sessions): string => {
 	return opened.token;
 };
 
-test('a link works once, for ten minutes, until a newer link', () => {
+test('a sign-in link works once, for ten minutes and until a newer link is created', () => {
 	const sessions = start();
 	const first = sessions.newLink();
 	expect(sessions.open(first).kind).toBe('opened');
@@ -41,7 +41,7 @@ test('a link works once, for ten minutes, until a newer link', () => {
 	expect(sessions.open(fourth).kind).toBe('opened');
 });
 
-test('a session ends when it is idle, ended, or followed by too many others', () => {
+test('a session ends when it is idle, closed, or replaced by too many newer sessions', () => {
 	const sessions = start();
 	const token = tokenOf(sessions);
 	for (let hours = 0; hours < 30; hours += 7) {
@@ -58,7 +58,7 @@ test('a session ends when it is idle, ended, or followed by too many others', ()
 	expect(many.map((each) => sessions.isOpen(each))).toEqual([false, ...Array.from({length: 16}, () => true)]);
 });
 
-test('each link opens at most one session, and nothing else is a token', () => {
+test('each sign-in link opens at most one session, and no other text is a valid token', () => {
 	const step = fc.oneof(
 		fc.constant({kind: 'link'} as const),
 		fc.record({kind: fc.constant('open' as const), of: fc.nat(9)}),
@@ -88,7 +88,7 @@ test('each link opens at most one session, and nothing else is a token', () => {
 	);
 });
 
-test('requests with one id run once, and too many at once are refused', async () => {
+test('createOnce runs requests with the same id once, and refuses too many at the same time', async () => {
 	const once = createOnce<number>();
 	const gate = Promise.withResolvers<void>();
 	let begun = 0;

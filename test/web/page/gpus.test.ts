@@ -33,7 +33,7 @@ const anyQuestion = fc.record({
 	group: fc.constantFrom('none' as const, 'job' as const, 'user' as const),
 });
 
-test('a question survives the round trip through the address', () => {
+test('questionIn restores every filter that queryOf wrote into the address', () => {
 	fc.assert(
 		fc.property(anyQuestion, (question) => {
 			expect(questionIn(new URLSearchParams(queryOf(question)))).toEqual(question);
@@ -44,7 +44,7 @@ test('a question survives the round trip through the address', () => {
 	);
 });
 
-test('each additional condition never shows more GPUs, and the empty question shows all', () => {
+test('isAsked shows all GPUs without a filter, and never more with an additional condition', () => {
 	fc.assert(
 		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
 			const nothing = questionIn(new URLSearchParams());
@@ -66,7 +66,7 @@ test('each additional condition never shows more GPUs, and the empty question sh
 	);
 });
 
-test('mine matches the account, the label and unreserved use, but not guests on a reserved GPU', () => {
+test('the filter "mine" matches account, label and unreserved use, but not squatters on a reserved GPU', () => {
 	const gpu: Gpu = {
 		gpu_id: 1,
 		state: 'in-use',
@@ -82,7 +82,7 @@ test('mine matches the account, the label and unreserved use, but not guests on 
 	expect([...peopleOn({gpu_id: 2, state: 'in-use', user: '2 shared', shares})]).toEqual(['ann', 'ben']);
 });
 
-test('each GPU is in one group, and the GPUs of a lease are together, even without an id', () => {
+test('groupsOf puts each GPU into one group, and all GPUs of a lease together, even without a lease id', () => {
 	fc.assert(
 		fc.property(fc.uniqueArray(anyGpu, {selector: ({gpu_id: index}) => index}), (gpus) => {
 			const grouped = groupsOf(gpus, 'job').flatMap((group) => group.gpus);
@@ -177,7 +177,7 @@ test('shellCommands fit the state of the GPU, and use ssh for another host', () 
 	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
 });
 
-test('a shared GPU has no single time, and unknown parts of a reservation are omitted', () => {
+test('timeText of a shared GPU is empty, and omits unknown times of a reservation', () => {
 	const nowMs = Date.parse('2026-05-01T12:00:00Z');
 	const gpu = {gpu_id: 0, state: 'in-use'} as const;
 	const shares = [{user: 'ann', memory_mb: 1024}] as unknown as NonNullable<Gpu['shares']>;

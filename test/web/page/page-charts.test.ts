@@ -15,7 +15,7 @@ const {default: Ajv} = (await import('ajv')) as unknown as {
 	default: new () => {readonly compile: (schema: Readonly<Record<string, unknown>>) => Validate};
 };
 
-test('curveOf covers exactly the known steps in the window, at their height', () => {
+test('curveOf draws exactly the known steps in the window, at their height', () => {
 	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
 	const anyValue = fc.option(fc.integer({min: 0, max: 100}), {nil: null as number | null});
 	fc.assert(
@@ -50,10 +50,10 @@ test('curveOf covers exactly the known steps in the window, at their height', ()
 
 const chartOf = (page: Page) => page.locator('.report-chart');
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the charts in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('the report shows hours over time and their use, and the occupancy shows utilization', async () => {
+	slowTest('show hours over time and their use in the report, and utilization in the occupancy', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, ['--demo']);
 		onTestFinished(async () => {

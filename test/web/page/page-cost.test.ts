@@ -5,7 +5,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, scriptOf, startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the cost of the page in Chromium', () => {
 	const browser = browserForAll();
 
 	async function start() {
@@ -18,13 +18,13 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		return web;
 	}
 
-	test('the script names the licenses of its packages', async () => {
+	test('does not hide the licenses of the packages, which the script names', async () => {
 		const {port} = await start();
 		const {body} = await ask(port, await scriptOf(port));
 		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);
 	});
 
-	test('no animation is endless, and a new reading causes no layout shift', async () => {
+	test('includes no endless animation and no layout shift by a new reading', async () => {
 		const web = await start();
 		const {page} = await openPage(browser, web.url);
 		const share = async () => cardOf(page, 0).locator('.meter-bar').first().getAttribute('style');
@@ -38,7 +38,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await expect.poll(async () => page.evaluate('document.getAnimations().length')).toBe(0);
 	});
 
-	test('the first visit needs few requests without layout shifts, and the next loads no script or style', async () => {
+	test('is a few requests without layout shifts on the first visit, and no script or style on the next', async () => {
 		const web = await start();
 		const context = await browser().newContext({viewport: {width: 1280, height: 800}});
 		onTestFinished(async () => context.close());

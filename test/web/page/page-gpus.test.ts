@@ -5,7 +5,7 @@ import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {startWeb, type Web} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', () => {
 	let box: Box;
 	let web: Web;
 	const browser = browserForAll();
@@ -22,7 +22,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	slowTest('a link followed before the filter is written to the address wins', async () => {
+	slowTest('follows a link that is clicked before a typed filter is written to the address', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.locator('#filter').fill('nothing is like this');
 		await expect.poll(() => page.url()).toContain('nothing');
@@ -39,7 +39,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('many GPUs are rows, and a link with a filter shows the same rows', async () => {
+	slowTest('shows many GPUs as rows, and a link with a filter shows the same rows', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		const rows = page.locator('.row');
 		await expect.poll(async () => rows.count()).toBe(18);
@@ -76,7 +76,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a click copies commands and the link, also without https', async () => {
+	test('copies commands and the link on a click, also without https', async () => {
 		for (const isSecure of [true, false]) {
 			const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -98,7 +98,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('a GPU opens at its own address with its commands, and returns the focus', async () => {
+	test('opens a GPU at its own address with its commands, and returns the focus when closed', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/gpus?filter=zoe`, {isMotionReduced: true});
 		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 		await page.locator('.row-index', {hasText: 'GPU 2'}).click();

@@ -5,7 +5,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the page in other media in Chromium', () => {
 	const browser = browserForAll();
 
 	async function open() {
@@ -23,7 +23,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		return page;
 	}
 
-	test('the dark page is printed dark on white, without buttons', async () => {
+	test('prints the dark page in dark on white, without buttons', async () => {
 		const page = await open();
 		const colours = async () =>
 			page.evaluate<readonly string[]>(
@@ -52,7 +52,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.evaluate(adjust)).toBe('exact');
 	});
 
-	test('rows have labels in print, and borders in forced-colors mode', async () => {
+	test('has labels on printed rows, and borders in forced-colors mode', async () => {
 		const page = await open();
 		await page.evaluate("location.hash = '#/gpus?as=rows'");
 		await page.locator('.row').first().waitFor();
@@ -67,7 +67,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.evaluate("getComputedStyle(document.querySelector('.row')).borderBottomWidth")).toBe('1px');
 	});
 
-	test('a chart of the dark page is printed in light colors, and is dark again afterwards', async () => {
+	test('prints a chart of the dark page in light colors, and restores the dark colors afterwards', async () => {
 		const page = await open();
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('canvas').waitFor();
@@ -101,7 +101,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await markers()).toEqual(onScreen);
 	});
 
-	test('bars, states and the current view are distinguishable in forced-colors mode', async () => {
+	test('has distinguishable bars, states and current view in forced-colors mode', async () => {
 		const page = await open();
 		await page.emulateMedia({forcedColors: 'active'});
 		const styleOf = async (selector: string, property: string) =>

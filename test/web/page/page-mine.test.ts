@@ -13,7 +13,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {createRuntimeDirectory, startMine, startSshTunnel, startTunnel, type Mine} from '../mine/_mine.js';
 import {browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromium', () => {
 	let box: Box;
 	let mine: Mine;
 	let tunnel: Awaited<ReturnType<typeof startTunnel>>;
@@ -41,7 +41,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			(gpu) => [gpu['status'], gpu['lease_id']],
 		);
 
-	slowTest('a signed-in page reserves, extends, waits, leaves and releases, also after a reload', async () => {
+	slowTest('reserves, extends, waits, leaves and releases when signed in, also after a reload', async () => {
 		const ssh = await startSshTunnel(box, mine);
 		onTestFinished(ssh.close);
 		const {page, problems, strangers} = await openPage(browser, `${ssh.url}#token=${mine.linkToken}`);
@@ -126,7 +126,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});
 
-	slowTest('the dialog asks for needs, a share and force, and its command does the same', async () => {
+	slowTest('has a dialog with needs, a share and force, whose command does the same', async () => {
 		const own = await freshEmbeddedBox(4);
 		const scenario = path.join(own.home, 'scenario.yaml');
 		writeFileSync(
@@ -248,7 +248,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems.filter((words) => !/status of 4(?:00|09)/v.test(words))).toEqual([]);
 	});
 
-	slowTest('a page of another origin can do nothing, even if its reader is signed in', async () => {
+	slowTest('ignores everything that a page of another origin tries, even when signed in', async () => {
 		const evil = createServer((_, outgoing) => {
 			outgoing.setHeader('content-type', 'text/html');
 			outgoing.end('<!doctype html><title>evil</title>');

@@ -20,7 +20,7 @@ const anySpans = fc.array(
 	{maxLength: 12},
 );
 
-test('spans in a lane never overlap, no lane is unnecessary, and overlaps are counted once', () => {
+test('lanesOf never overlaps spans in a lane, uses no unnecessary lane and counts overlaps once', () => {
 	fc.assert(
 		fc.property(anySpans, (spans) => {
 			const lanes = lanesOf(spans);
@@ -43,7 +43,7 @@ test('spans in a lane never overlap, no lane is unnecessary, and overlaps are co
 	);
 });
 
-test('up to 32 people have distinct swatches, which mostly stay the same over days', () => {
+test('swatchesOf gives up to 32 people distinct swatches, which mostly stay the same over days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const sameSwatch = new Set(
 		swatchesOf(names)
@@ -86,7 +86,7 @@ const unreadable = `(() => {
 	return {marks, names};
 })()`;
 
-test('labels of marks never overlap the label of the current time', () => {
+test('roomOf keeps labels of marks away from the label of the current time', () => {
 	const window = {fromMs: 0, nowMs: 75, toMs: 100};
 	expect([60, 66, 70, 76, 80, 85, 90, 95].map((ms) => roomOf(ms, window, 'time'))).toEqual([
 		'wide',
@@ -101,10 +101,10 @@ test('labels of marks never overlap the label of the current time', () => {
 	expect(roomOf(20, window, 'time')).toBeUndefined();
 });
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('labels of the chart never overlap or leave their bars, at every width', async () => {
+	slowTest('has labels that never overlap or leave their bars, at every width', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, ['--demo']);
 		onTestFinished(async () => {
@@ -120,7 +120,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		}
 	});
 
-	test('a right-to-left name comes before its hours, in the occupancy and the report', async () => {
+	test('shows a right-to-left name before its hours, as does the report', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run(['reserve', '--gpus', '1', '--user', 'דנה']);
 		const web = await startWeb(box);
@@ -154,7 +154,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		}
 	});
 
-	slowTest('ended and current leases are bars, and a person can be highlighted, also by the address', async () => {
+	slowTest('shows ended and current leases as bars, and highlights a person, also by the address', async () => {
 		const box = await freshEmbeddedBox(3);
 		await box.run(['run', '--gpu-ids', '0', '--note', 'sweep', '--', 'true']);
 		await box.run(['reserve', '--gpu-ids', '1', '--user', 'zoe', '--note', '<b>eval</b>', '--duration', '3h']);

@@ -15,10 +15,10 @@ const ownPosition = 40;
 const fromTheRight = `تدريب ${'نموذج لغوي كبير جدا '.repeat(8)}`.trim();
 const evenIds = Array.from({length: 64}, (_, index) => 2 * index);
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the queue in Chromium', () => {
 	const browser = browserForAll();
 
-	test('a long queue shows the first and the own entries, and unfolds the rest', async () => {
+	test('shows the first and the own entries of a long queue, and unfolds the rest', async () => {
 		const box = await freshEmbeddedBox(2);
 		const store = await openStoreOf(box);
 		const {now} = await store.read();
@@ -60,7 +60,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('a long right-to-left note starts at its visible end', async () => {
+	slowTest('shows a long right-to-left note from its start', async () => {
 		const box = await freshEmbeddedBox(2);
 		await box.run(['reserve', '--gpu-ids', '1', '--note', fromTheRight]);
 		const waiter = start(box, ['reserve', '--gpus', '2', '--note', fromTheRight]);

@@ -10,10 +10,10 @@ import {startWeb} from '../_server.js';
 import {isLong, slowTest} from '../../_helpers/slow.js';
 import {browserForAll, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium', () => {
 	const browser = browserForAll();
 
-	test('the period, the split and the host are in the address and survive a reload', async () => {
+	test('keeps period, split and host in the address and after a reload', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], playHosts(box, ['good', 'lost']).environment);
 		onTestFinished(async () => {
@@ -68,7 +68,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 	});
 
-	test('a missing number of another host is a dash, never zero', async () => {
+	test('shows a missing number of another host as a dash, never as zero', async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment} = playHosts(box, ['good']);
 		writeFileSync(
@@ -97,7 +97,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a click downloads either table, and the text about unrecorded time keeps its margin', async () => {
+	test('downloads either table on a click, and keeps the margin of the text about unrecorded time', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -133,7 +133,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('the report recovers from an outage of the store without a reload', async () => {
+	slowTest('recovers from an outage of the store without a reload', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);
@@ -154,7 +154,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await page.locator('.report:not([data-old]) tbody tr').first().waitFor();
 	});
 
-	slowTest('requests to a server that does not answer time out', async () => {
+	slowTest('shows a timeout if the server does not answer', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

@@ -19,12 +19,12 @@ const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: 1_000_000, gpu
 
 const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), true);
 
-test('the first message has all GPUs in order and announces nothing', () => {
+test('the first message shows all GPUs in order and announces nothing', () => {
 	expect(known.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
 	expect(changesBetween(firstState, known, true).words).toEqual([]);
 });
 
-test('a change of a holder or the queue is announced and affects reports, and a reading does neither', () => {
+test('changes of a holder or the queue are announced and refresh reports, and new readings do neither', () => {
 	const taken = gpu(1, {state: 'in-use', user: 'ada'});
 	const state = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), false);
 	expect(changesBetween(known, state, false)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
@@ -35,13 +35,13 @@ test('a change of a holder or the queue is announced and affects reports, and a 
 	expect(changesBetween(state, read, false)).toEqual({words: [], concernReports: false});
 });
 
-test('a smaller pool removes GPUs, and parts missing in a message stay', () => {
+test('withLive removes GPUs of a smaller pool, and keeps parts that a message lacks', () => {
 	const state = withLive({...known, warnings: ['old driver']}, message({gpu_count: 1}), false);
 	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0]);
 	expect(state.warnings).toEqual(['old driver']);
 });
 
-test('new events are appended, and the oldest are dropped', () => {
+test('withLive appends new events and drops the oldest', () => {
 	const events = (from: number, count: number) =>
 		Array.from({length: count}, (_, index) => ({id: String(from + index)})) as unknown as LiveJson['events'];
 	const state = withLive(known, message({events: events(0, 150)}), true);
@@ -49,7 +49,7 @@ test('new events are appended, and the oldest are dropped', () => {
 	expect([ids.length, ids[0], ids.at(-1)]).toEqual([200, '50', '249']);
 });
 
-test('a failed host keeps its values, with its error and age', () => {
+test('withHosts keeps the values of a failed host, with its error and age', () => {
 	const gpus = fromCommandRows([{gpu_id: 0, status: 'AVAILABLE'}], 0)!;
 	const host: HostJson = {name: 'box', age_ms: 0, error: 'box: no answer', before: {age_ms: 5000, gpus}};
 	expect(withHosts(known, [host], 20_000).hosts.get('box')).toEqual({
@@ -59,7 +59,7 @@ test('a failed host keeps its values, with its error and age', () => {
 	});
 });
 
-test('each ten-second step adds one value, null for missed steps', () => {
+test('continued adds one value for each ten-second step, and null for missed steps', () => {
 	const first = continued(firstState.utilization, [], 1_000_000);
 	expect(continued(first, [gpu(0, {utilization: 10})], 1_009_999)).toBe(first);
 	const reading = gpu(0, {utilization: 40, memory_used_mb: 1, memory_total_mb: 4});

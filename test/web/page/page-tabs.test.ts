@@ -15,7 +15,7 @@ const isLive = async (page: Page): Promise<void> => page.locator('#pill[data-kin
 
 const iconOf = async (page: Page) => page.locator('link[rel="icon"]').getAttribute('href');
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromium', () => {
 	const browser = browserForAll();
 
 	async function start(names: readonly string[] = []) {
@@ -28,7 +28,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		return {box, web, others};
 	}
 
-	slowTest('ten tabs share one stream, and another tab takes over when its tab closes', async () => {
+	slowTest('share one stream, and another tab takes over when the streaming tab closes', async () => {
 		const {box, web} = await start();
 		const {page: first} = await openPage(browser, web.url);
 		const tabs = [first];
@@ -55,7 +55,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		);
 	});
 
-	test('over plain http each tab has its own stream, without browser warnings', async () => {
+	test('have a stream each over plain http, without browser warnings', async () => {
 		const {box, web} = await start();
 		const url = `http://${hostname()}:${web.port}/`;
 		const {page: first, problems} = await openPage(browser, url);
@@ -72,7 +72,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test("a tab gets the other hosts through another tab's stream while it shows them", async () => {
+	test('get the other hosts through the stream of another tab while they show the hosts', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const second = await first.context().newPage();
@@ -93,7 +93,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			.toBe(0);
 	});
 
-	test('the other hosts stay shown when the streaming tab closes, and are no longer asked when the showing tab closes', async () => {
+	test('keep showing hosts when the streaming tab closes, and hosts are not asked when no tab shows them', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const [second, third] = [await first.context().newPage(), await first.context().newPage()];
@@ -120,7 +120,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await isLive(second);
 	});
 
-	test('a hidden tab hands its stream to a visible tab, and stays live', async () => {
+	test('that are hidden hand their stream to a visible tab, and stay live', async () => {
 		const {box, web} = await start();
 		const {page: first} = await openPage(browser, web.url, {hasOwnClock: true});
 		const second = await first.context().newPage();
@@ -137,7 +137,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await isLive(first);
 	});
 
-	test('the title and icon show free GPUs, or that they are unknown', async () => {
+	test('show the number of free GPUs in title and icon, or that it is unknown', async () => {
 		const {box, web} = await start();
 		const {page} = await openPage(browser, web.url);
 		await expect.poll(async () => page.title()).toMatch(/^2 free · /v);

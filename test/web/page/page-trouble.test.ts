@@ -107,10 +107,10 @@ function hostilePlan(from: number, now: number): Plan {
 	};
 }
 
-describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the page during failures in Chromium', () => {
 	const browser = browserForAll();
 
-	test('the page reconnects to a restarted server and catches up', async () => {
+	test('reconnects to a restarted server and catches up', async () => {
 		const box = await freshEmbeddedBox(2);
 		const first = await startWeb(box);
 		const {page, problems} = await openPage(browser, first.url);
@@ -134,7 +134,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a hidden page closes its connection, and reconnects when visible', async () => {
+	test('closes its connection when hidden, and reconnects when visible', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -153,7 +153,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await page.locator('#pill[data-kind="live"]').waitFor();
 	});
 
-	test('a part that fails to load shows an error, and loads later', async () => {
+	test('shows an error if a part fails to load, and loads it later', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -178,7 +178,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('while Redis is away the page shows the age of its values, then recovers', async () => {
+	test('shows the age of its values while Redis is down, then recovers', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);
@@ -211,7 +211,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 	});
 
-	test('before the first state the page counts and claims nothing', async () => {
+	test('shows no counts or states before the first message', async () => {
 		const box = await freshEmbeddedBox(2);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -227,7 +227,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.locator('#queue, #recent').allTextContents()).toEqual(['–', '–']);
 	});
 
-	test(`${hostileCount} hostile notes, names and reasons stay text`, async () => {
+	test(`shows ${hostileCount} hostile notes, names and reasons as text`, async () => {
 		const box = await createEmbeddedBox(gpuCount);
 		onTestFinished(box.remove);
 		const store = await openStoreOf(box);

@@ -37,7 +37,7 @@ const brokenNames = async (page: Page): Promise<readonly string[]> =>
 			.map((element) => element.textContent + ' ' + element.scrollWidth + ' of ' + element.clientWidth)
 	`);
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chromium', () => {
 	let box: Box;
 	let web: Web;
 	const browser = browserForAll();
@@ -58,7 +58,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	test('no name is broken or cut off between 320 and 1920 px', async () => {
+	test('shows no name wrapped or cut off between 320 and 1920 px', async () => {
 		const {page} = await openPage(browser, web.url);
 		for (const gpu of [0, 1]) {
 			await cardOf(page, gpu).locator('button').first().click();
@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('the footer shows the policy', async () => {
+	test('shows the policy in the footer', async () => {
 		const {page} = await openPage(browser, web.url);
 		const foot = page.locator('#foot');
 		await expect.poll(async () => foot.textContent()).toContain('policy strategy=lru');
@@ -80,7 +80,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(async () => foot.textContent()).not.toContain('policy');
 	});
 
-	test('a card shows the label, then the account', async () => {
+	test('shows the label before the account on a card', async () => {
 		const {page} = await openPage(browser, web.url);
 		const owner = cardOf(page, 0).locator('.owner');
 		expect(await owner.locator('> :first-child').textContent()).toBe(label);
@@ -88,7 +88,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await owner.getAttribute('title')).toMatch(/^\w+ \(research-team-basement\)$/v);
 	});
 
-	test('unknown processes differ from none, and processes of others are marked', async () => {
+	test('distinguishes unknown processes from none, and marks processes of other users', async () => {
 		const {page} = await openPage(browser, web.url);
 		for (const [gpu, words] of [
 			[2, 'The processes of this GPU are unknown.'],
@@ -107,7 +107,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await cardOf(page, 1).locator('.processes', {hasText: 'container 0123456789ab'}).waitFor();
 	});
 
-	test('MIG instances are on the card and in the details of a GPU', async () => {
+	test('shows MIG instances on the card and in the details of a GPU', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		expect(await card.locator('.model').textContent()).toMatch(/^MIG 3g\.40gb 2x1g\.10gb · /v);
@@ -120,7 +120,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await card.locator('.parts tbody tr').first().textContent()).toMatch(/3g\.40gb.*GiB.*MIG-SIM-3-0/v);
 	});
 
-	test('a drained GPU is not an error in tiles, cards and metrics', async () => {
+	test('shows a drained GPU as drained and not as an error, in tiles, cards and metrics', async () => {
 		const {page} = await openPage(browser, web.url);
 		expect(await cardOf(page, 5).locator('.state').textContent()).toBe('Drained');
 		expect(await cardOf(page, 5).textContent()).toContain('fan');
@@ -141,7 +141,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(new Set(colours).size).toBe(3);
 	});
 
-	test('no answer of the server contains secrets of command lines', async () => {
+	test('receives no secrets of command lines from the server', async () => {
 		const stream = listenTo(web.port);
 		await expect.poll(() => stream.messages.length).toBeGreaterThan(0);
 		stream.close();
@@ -155,7 +155,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(stdout).not.toContain(secret);
 	});
 
-	test('details open below the row of the card, which stays in place, and text can be selected', async () => {
+	test('opens details below the row of the card without moving the row, and lets text be selected', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 1).locator('.card');
 		const offsets = async () =>

@@ -19,7 +19,7 @@ slow) sleep 20;;
 esac
 `;
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 	let box: Box;
 	let web: Web;
 	const browser = browserForAll();
@@ -42,7 +42,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	test('a reservation made in a shell appears without a reload, and focus and open cards stay', async () => {
+	test('shows a reservation from a shell without a reload, and keeps the focus and open cards', async () => {
 		const {page, problems, strangers} = await openPage(browser, web.url);
 		await page.evaluate('window.marker = "same page"');
 		const card = cardOf(page, 1);
@@ -65,7 +65,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect({problems, strangers}).toEqual({problems: [], strangers: []});
 	});
 
-	test('a card opens to its chart, facts and processes, and all cards can open at once', async () => {
+	test('opens a card with its chart, facts and processes, or all cards at once', async () => {
 		const {page, problems} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		const button = card.locator('button').first();
@@ -88,7 +88,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('the theme follows the system until the reader chooses, and the choice is remembered', async () => {
+	test('has the theme of the system until the reader chooses one, and remembers the choice', async () => {
 		const {page} = await openPage(browser, web.url, {theme: 'light'});
 		const ground = async () => page.evaluate('getComputedStyle(document.body).backgroundColor');
 		const light = await ground();
@@ -101,7 +101,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await ground()).toBe(dark);
 	});
 
-	test('buttons and the slider choose the period of the report, by user or by GPU', async () => {
+	test('changes period and grouping of the report by buttons and the slider', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
 		await page.locator('.report tbody tr').first().waitFor();
 		const asked = page.waitForRequest(/days=7&by=user/v);
@@ -117,7 +117,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('hosts show each answer, a dead host has its own row, and one host opens in full', async () => {
+	test('shows each answer of the hosts, a dead host in its own row, and one host in full', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();
@@ -143,7 +143,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('each GPU of all hosts has one line, or two on a phone, with its state and holder visible', async () => {
+	test('shows each GPU of all hosts on one line, or two on a phone, with its state and holder', async () => {
 		const {page} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
 		for (const [width, most] of [
@@ -166,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.locator('#hosts-filter').isVisible()).toBe(false);
 	});
 
-	test('no view overflows horizontally between 360 and 2560 px', async () => {
+	test('never overflows horizontally between 360 and 2560 px', async () => {
 		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
 		await page.locator('#expand-all').click();
 		await cardOf(page, 3).locator('canvas').waitFor();
@@ -180,7 +180,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('the keyboard alone reaches everything', async () => {
+	test('can be used with the keyboard alone', async () => {
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		const focused = async () => page.evaluate('document.activeElement.textContent.trim().slice(0, 16)');
 		await page.keyboard.press('Tab');
@@ -204,7 +204,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await focused()).toBe('Report');
 	});
 
-	test('arrows move between cards, tabs and choices, and Escape closes open cards', async () => {
+	test('moves between cards, tabs and choices by arrow keys, and closes open cards by Escape', async () => {
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		const focused = async () => page.evaluate('document.activeElement.textContent.trim()');
 		const press = async (...keys: readonly string[]) => {
@@ -247,7 +247,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('a key pressed before the page has loaded works', async () => {
+	test('handles a key that was pressed before the page has loaded', async () => {
 		const context = await browser().newContext();
 		onTestFinished(async () => context.close());
 		const page = await context.newPage();
@@ -259,7 +259,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('a chosen view starts at its top, and going back restores the scroll position', async () => {
+	test('starts a chosen view at its top, and restores the scroll position when going back', async () => {
 		const {page} = await openPage(browser, web.url, {height: 300, isMotionReduced: true});
 		const scrolled = async () => page.evaluate<number>('scrollY');
 		await page.evaluate('scrollTo(0, 200)');
@@ -277,7 +277,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await scrolled()).toBe(0);
 	});
 
-	test('axe finds nothing serious in the dark or light theme', async () => {
+	test('has no serious accessibility problem found by axe in the dark and the light theme', async () => {
 		// Animated colors would be measured halfway.
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.evaluate(axe.source);

@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('with lost and late messages, every command acts exactly as often as it reports', async () => {
+test('every command acts exactly as often as it reports, even if messages are lost or late', async () => {
 	/** How many times each command acted. */
 	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(
@@ -197,7 +197,7 @@ test('with lost and late messages, every command acts exactly as often as it rep
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 
-test('an extension by two hours adds two hours, although its first request arrives after the second was planned', async () => {
+test('extend by two hours adds two hours only once, even if its first request arrives late', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
@@ -209,7 +209,7 @@ test('an extension by two hours adds two hours, although its first request arriv
 	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
 });
 
-test('a late request never does what a command reported as not done', async () => {
+test('a late request never carries out a change that the command reported as not done', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({gpuCount: 1, wrap: late.wrap});
 	const bob = person('bob', 'bob', 1001);
@@ -225,7 +225,7 @@ test('a late request never does what a command reported as not done', async () =
 	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('the error after a request without an answer says that it may have been carried out, and where to check', async () => {
+test('the error after a request without an answer says that the request may have been carried out, and where to check', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
@@ -242,26 +242,29 @@ test('the error after a request without an answer says that it may have been car
 });
 
 test.each([
-	['made', false],
-	['remade', true],
-])('a pool is %s once, and not taken for one that was there already', async (reason, force) => {
-	for (const kind of ['answer lost', 'late'] as const) {
-		const late = createLateStore();
-		const world = await createTestWorld({wrap: late.wrap});
-		if (force) {
-			await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
-		} else {
-			world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
-		}
+	['created', false],
+	['recreated', true],
+])(
+	'a pool is %s only once after a lost or late message, and not reported as an existing pool',
+	async (reason, force) => {
+		for (const kind of ['answer lost', 'late'] as const) {
+			const late = createLateStore();
+			const world = await createTestWorld({wrap: late.wrap});
+			if (force) {
+				await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
+			} else {
+				world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
+			}
 
-		late.meet([{kind: 'prompt'}, {kind, after: 2}]);
-		expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
-			pool: {gpuCount: 3},
-			droppedLeases: force ? 2 : 0,
-		});
-		await late.deliver();
-		const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
-		expect(made.map((record) => record.reason)).toEqual([reason]);
-		expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
-	}
-});
+			late.meet([{kind: 'prompt'}, {kind, after: 2}]);
+			expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
+				pool: {gpuCount: 3},
+				droppedLeases: force ? 2 : 0,
+			});
+			await late.deliver();
+			const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
+			expect(made.map((record) => record.reason)).toEqual([reason]);
+			expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+		}
+	},
+);

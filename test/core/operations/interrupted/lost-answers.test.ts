@@ -10,7 +10,7 @@ import {createTestWorld, historyOf, person, type TestWorld} from '../../../_help
 
 const alice = person('alice');
 
-type Fate = 'never arrives' | 'is done, and its answer lost';
+type Fate = 'never arrives' | 'is carried out but its answer is lost';
 
 type TestedCommand = {
 	readonly name: string;
@@ -96,10 +96,10 @@ async function createLossyWorld(
 	};
 }
 
-const fates: readonly Fate[] = ['never arrives', 'is done, and its answer lost'];
+const fates: readonly Fate[] = ['never arrives', 'is carried out but its answer is lost'];
 
 test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate}))))(
-	'$name: any message $fate',
+	'$name acts once and is recorded once if any message $fate',
 	async ({arrange, act, kind, fate}) => {
 		const undisturbed = await createTestWorld();
 		const right = await act(undisturbed, await arrange(undisturbed));
@@ -140,7 +140,7 @@ test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate})
 	},
 );
 
-test('a heartbeat after a release with a lost answer is not mistaken for the answer', async () => {
+test('a heartbeat after a release is not mistaken for the lost answer to the release', async () => {
 	let lost = 0;
 	const world = await createTestWorld({
 		wrap: (store) => ({

@@ -8,7 +8,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 const root = person('root', 'root', 0);
 
 describe('release', () => {
-	test("ends the caller's manual leases without a label if no ids are given, and no others", async () => {
+	test("without ids ends only the caller's own reservations without a label", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, person('alice', 'team'), [1]);
@@ -39,7 +39,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', 'bob', undefined, undefined]);
 	});
 
-	test("ends anybody's leases for root, but only by id or name", async () => {
+	test('ends leases of any account for root, but only by GPU id or name', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, bob, [1]);
@@ -48,7 +48,7 @@ describe('release', () => {
 		expect((await release(world, {...root, label: 'bob'}, {by: 'label', label: 'bob'})).released).toHaveLength(1);
 	});
 
-	test('records the lease id of each GPU', async () => {
+	test('records the id of the ended lease on each GPU', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'gpus', ids: [0]});
@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('keeps a later lease on the GPU if the lease id is given', async () => {
+	test('keeps a later lease on the same GPU if a lease id is given', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});
@@ -74,14 +74,14 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('keeps the other GPUs of a lease', async () => {
+	test('keeps the other GPUs of a lease if a lease id and a GPU are given', async () => {
 		const world = await createTestWorld();
 		const {leaseId} = await take(world, alice, [0, 1]);
 		await release(world, alice, {by: 'lease', leaseId, ids: [1]});
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('ends the unchanged ones of several leases in one commit', async () => {
+	test('ends only the unchanged leases among several, in one commit', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
@@ -107,7 +107,7 @@ describe('release', () => {
 	});
 
 	test.each([{start_time: 6}, {type: 'run', expiry_time: undefined}, {user: 'bob'}])(
-		'by a lease without an id leaves one that began as another: %j',
+		'keeps a lease without an id that has changed since the read to %j',
 		async (other) => {
 			const world = await createTestWorld();
 			const record = {user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9, last_heartbeat: startTime};
@@ -118,7 +118,7 @@ describe('release', () => {
 		},
 	);
 
-	test('refuses an unknown GPU and ignores a free one', async () => {
+	test('refuses an unknown GPU and ignores a free GPU', async () => {
 		const world = await createTestWorld();
 		await expect(release(world, alice, {by: 'gpus', ids: [4]})).rejects.toMatchObject({code: 'impossible'});
 		expect(await release(world, alice, {by: 'gpus', ids: [0]})).toEqual({released: [], notYours: []});
@@ -134,7 +134,7 @@ describe('release', () => {
 		expect((await release(world, alice, {by: 'gpus', ids: [0], label: 'team'})).released).toHaveLength(1);
 	});
 
-	test('keeps the holdings of a waiter', async () => {
+	test('keeps GPUs that a waiting request holds', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const record = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
@@ -146,7 +146,7 @@ describe('release', () => {
 });
 
 describe('extend', () => {
-	test('adds to the end, or sets it', async () => {
+	test('adds time to the end of a reservation, or sets the end', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		expect((await extend(world, alice, {by: 'label', label: 'alice'}, {by: 600})).extended).toMatchObject([
@@ -165,7 +165,7 @@ describe('extend', () => {
 		]);
 	});
 
-	test("refuses an end in the past, another's lease and a job's", async () => {
+	test('refuses an end in the past, a reservation of another account and a job', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, bob, [1]);
@@ -187,7 +187,7 @@ describe('extend', () => {
 		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
 	});
 
-	test('names a GPU once if a job has several instances of it', async () => {
+	test('names a GPU once if a job has several MIG instances of it', async () => {
 		const world = await createTestWorld();
 		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
 		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
@@ -204,8 +204,8 @@ describe('extend', () => {
 	});
 });
 
-describe('a read', () => {
-	test('ends expired leases, with a record at the time of their end', async () => {
+describe('reading the pool', () => {
+	test('ends expired leases with a usage record at their expiry', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		world.pass(hour + 500);
@@ -235,7 +235,7 @@ describe('a read', () => {
 		expect(await historyOf(world.store)).toMatchObject([{leaseId: 'x', endReason: 'holder-died', durationSeconds: 7}]);
 	});
 
-	test('needs a pool of this machine', async () => {
+	test('fails without a pool of this machine', async () => {
 		const world = await createTestWorld();
 		world.memory.state.pool = {
 			...world.memory.state.pool,

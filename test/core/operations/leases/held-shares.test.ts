@@ -63,8 +63,8 @@ beforeEach(async () => {
 	await grant(jobShare('bob', 50));
 });
 
-describe('the share of a job', () => {
-	test('is named, kept alive and ended without changing the others', async () => {
+describe('a job with a share of a GPU', () => {
+	test('sends heartbeats and ends without changing the other shares', async () => {
 		const hold = withJob(await findJobLease(world, 'of-bob'), {pid: 2, startTicks: 22});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
 		world.pass(61);
@@ -77,7 +77,7 @@ describe('the share of a job', () => {
 		expect(await historyOf(world.store)).toMatchObject([{user: 'bob', memoryMiB: 50, durationSeconds: 61}]);
 	});
 
-	test('is taken back after a mistaken end, and is charged once', async () => {
+	test('takes its share back after a mistaken end, and is charged once', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		world.pass(100);
 		await drop('of-bob');
@@ -89,7 +89,7 @@ describe('the share of a job', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
-	test('is taken back onto a free GPU with its total memory, so that others can return beside it', async () => {
+	test('takes its share back onto a free GPU with its total memory, so that other shares can return', async () => {
 		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
 		for (const lease of jobs) {
 			await grant(lease, 1);
@@ -113,13 +113,13 @@ describe('the share of a job', () => {
 		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
 	});
 
-	test('is not taken back after a release', async () => {
+	test('does not take its share back after a release', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 	});
 
-	test('is not taken back if its memory has been granted to others since', async () => {
+	test('does not take its share back if the memory was granted to others since', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await drop('of-bob');
 		await grant(share('carol', 30));
@@ -127,7 +127,7 @@ describe('the share of a job', () => {
 		expect(await ownersOn()).toEqual(['alice', 'carol']);
 	});
 
-	test('is not taken back if another lease holds its MIG instance now', async () => {
+	test('does not take its MIG instance back if another lease holds the instance', async () => {
 		const instance = (user: string, uuid: string): Lease => ({
 			...jobShare(user, 0),
 			memoryMiB: undefined,
@@ -146,7 +146,7 @@ describe('the share of a job', () => {
 describe('a store that lost data', () => {
 	const staying = () => ({...world, store: createRestoringStore(world.store, world)});
 
-	test('gets back every share of a GPU', async () => {
+	test('gets back every share of a GPU from a running process', async () => {
 		const process = staying();
 		const {gpus} = await process.store.read();
 		crash(world.memory);
@@ -154,7 +154,7 @@ describe('a store that lost data', () => {
 		expect((await world.store.read()).gpus[0]).toMatchObject({shares: holdingsOn(gpus[0]).map(({lease}) => lease)});
 	});
 
-	test('gets back its lost shares next to newer ones as far as they fit, and none that has ended', async () => {
+	test('gets back lost shares that still fit next to newer shares, and no ended share', async () => {
 		const backup = saved(world.memory);
 		world.pass(5);
 		await grant(share('carol', 10));
@@ -176,7 +176,7 @@ describe('a store that lost data', () => {
 	});
 });
 
-test('a restored share whose process is dead ends at the next read, and the last share frees the GPU', async () => {
+test('a restored share of a dead process ends at the next read, and the last share frees the GPU', async () => {
 	world.processes.set(world.host.self.pid, 'dead');
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({shares: [{user: 'alice'}]});
 	await release(world, person('alice'), {by: 'label', label: 'alice'});

@@ -52,8 +52,8 @@ beforeEach(async () => {
 	commits = 0;
 });
 
-describe('a heartbeat', () => {
-	test('names the job, and after that writes only once a minute', async () => {
+describe('the heartbeat of a job', () => {
+	test("records the job's process, and then writes only once a minute", async () => {
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(1)).toMatchObject({job_pid: 2, job_pid_start: 22, pid: 1});
 		expect(commits).toBe(1);
@@ -66,7 +66,7 @@ describe('a heartbeat', () => {
 		expect(stored(0)).toMatchObject({last_heartbeat: startTime + 60, start_time: startTime});
 	});
 
-	test('keeps what others wrote into the record', async () => {
+	test('keeps fields that others wrote into the record', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(0, JSON.stringify({...stored(0), note: 'changed', later: {version: 2}}));
 		world.pass(60);
@@ -74,7 +74,7 @@ describe('a heartbeat', () => {
 		expect(stored(0)).toMatchObject({note: 'changed', later: {version: 2}, last_heartbeat: startTime + 60});
 	});
 
-	test('keeps the start of each GPU, which is earlier for one that was held while waiting', async () => {
+	test('keeps the start time of each GPU, which is earlier for a GPU held while waiting', async () => {
 		world.memory.state.gpus.set(1, JSON.stringify({...stored(1), start_time: startTime - 500}));
 		jobLease = withJob(await findJobLease(world, 'lease-a'), job);
 		world.pass(61);
@@ -93,7 +93,7 @@ describe('a heartbeat', () => {
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
-	test('restores at once a record that the peer rewrote before the job started', async () => {
+	test('restores at once a record that the Go program rewrote before the job started', async () => {
 		const granted = await findJobLease(world, 'lease-a');
 		const rewritten = {user: 'alice', type: 'run', start_time: startTime, last_heartbeat: startTime};
 		world.memory.state.gpus.set(0, JSON.stringify(rewritten));
@@ -101,7 +101,7 @@ describe('a heartbeat', () => {
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', pid: 1});
 	});
 
-	test('reports once which GPUs are lost and to whom, and continues with the rest', async () => {
+	test('reports lost GPUs and their new holder once, and continues with the remaining GPUs', async () => {
 		await release(world, alice, {by: 'gpus', ids: [1]});
 		const lost = await sendHeartbeat(world, jobLease);
 		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], jobLease: {gpus: [0]}});
@@ -116,7 +116,7 @@ describe('a heartbeat', () => {
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
-	test('does not mistake another lease granted in the same second for its own', async () => {
+	test('does not take another lease that was granted in the same second for its own', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
@@ -124,7 +124,7 @@ describe('a heartbeat', () => {
 	});
 });
 
-describe('a GPU that is free although its job runs', () => {
+describe('a GPU that became free while its job runs', () => {
 	const free = (index: number, record: unknown) => {
 		world.memory.state.gpus.set(index, JSON.stringify(record));
 	};
@@ -138,18 +138,23 @@ describe('a GPU that is free although its job runs', () => {
 	});
 
 	test.each([
-		['by an earlier version or the peer, which give no reason', {last_released: at(20)}, undefined, 20],
-		['wrongly judged', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
-		['wrongly expired', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
-		['in an older state', {last_released: at(-50), ended: {reason: 'released', lease_id: 'lease-0'}}, 'released', 0],
+		['without a reason, as by an earlier version or the Go program', {last_released: at(20)}, undefined, 20],
+		['by a wrong judgment', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
+		['by a wrong expiry', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
 		[
-			'in an older state, after an earlier lease',
+			'in an older state of the store',
+			{last_released: at(-50), ended: {reason: 'released', lease_id: 'lease-0'}},
+			'released',
+			0,
+		],
+		[
+			'in an older state of the store, after an earlier lease',
 			{last_released: at(29), ended: {reason: 'expired', lease_id: 'lease-0'}},
 			'expired',
 			0,
 		],
 		['never used', {}, undefined, 0],
-	])('is taken back in one commit when it ended %s', async (_, record, reason, start) => {
+	])('is taken back in one commit if the lease ended %s', async (_, record, reason, start) => {
 		free(0, record);
 		commits = 0;
 		const answer = await sendHeartbeat(world, jobLease);
@@ -172,19 +177,22 @@ describe('a GPU that is free although its job runs', () => {
 		]);
 	});
 
-	test.each(['released', 'pool-reset', 'exited'])('stays free if its record has the reason %s', async (reason) => {
-		free(0, {last_released: at(20), ended: {reason, lease_id: 'lease-a'}});
-		const before = stored(0);
-		expect(await sendHeartbeat(world, jobLease)).toMatchObject({
-			kind: 'lost',
-			gpus: [{index: 0}],
-			jobLease: {gpus: [1]},
-			takenBack: [],
-		});
-		expect(stored(0)).toEqual(before);
-	});
+	test.each(['released', 'pool-reset', 'exited'])(
+		'stays free if its lease ended with the reason "%s"',
+		async (reason) => {
+			free(0, {last_released: at(20), ended: {reason, lease_id: 'lease-a'}});
+			const before = stored(0);
+			expect(await sendHeartbeat(world, jobLease)).toMatchObject({
+				kind: 'lost',
+				gpus: [{index: 0}],
+				jobLease: {gpus: [1]},
+				takenBack: [],
+			});
+			expect(stored(0)).toEqual(before);
+		},
+	);
 
-	test('stays free after a release and a later lease, and if an earlier version wrote the record', async () => {
+	test('stays free after a release and a later lease, or if an earlier version wrote the record', async () => {
 		await release(world, alice, {by: 'gpus', ids: [0, 1]});
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
 		await release(world, person('bob'), {by: 'gpus', ids: [0]});
@@ -196,7 +204,7 @@ describe('a GPU that is free although its job runs', () => {
 		});
 	});
 
-	test('is taken back although the audit log is unreadable', async () => {
+	test('is taken back even if the audit log is unreadable', async () => {
 		const mute: TestWorld = {
 			...world,
 			store: {
@@ -210,7 +218,7 @@ describe('a GPU that is free although its job runs', () => {
 		expect(await sendHeartbeat(mute, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
 	});
 
-	test('is not taken back if somebody else takes it at that moment', async () => {
+	test('is not taken back if somebody else reserves it at that moment', async () => {
 		free(0, {});
 		let isFirst = true;
 		const raced: TestWorld = {
@@ -236,7 +244,7 @@ describe('a GPU that is free although its job runs', () => {
 	});
 });
 
-describe('after the store lost its data', () => {
+describe('a job after the store lost its data', () => {
 	/** The world of a process that keeps running and remembers the pool. */
 	let staying: TestWorld;
 
@@ -247,7 +255,7 @@ describe('after the store lost its data', () => {
 		world.pass(10);
 	});
 
-	test('the lease and the pool are restored if both are gone', async () => {
+	test('restores the lease and the pool if both are gone', async () => {
 		loseData();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held', takenBack: []});
 		const {rows, pool} = await readStatus(world);
@@ -259,7 +267,7 @@ describe('after the store lost its data', () => {
 		]);
 	});
 
-	test('a grant newer than the restored lease is reported, and a released one is not', async () => {
+	test('fails with a hint if its grant is newer than the restored data', async () => {
 		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-b');
 		await release(world, alice, {by: 'gpus', ids: [2]});
 		await expect(findJobLease(staying, 'lease-b')).rejects.toMatchObject({
@@ -273,26 +281,26 @@ describe('after the store lost its data', () => {
 		});
 	});
 
-	test('a process that knows only its lease waits for the pool', async () => {
+	test('cannot restore its lease before the pool is recreated, if its process knows only the lease', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
-	test('a pool that was recreated by force gets no restored lease', async () => {
+	test('restores no lease into a pool that was recreated by force', async () => {
 		await makeAgain(true);
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
-	test('the lease is restored into a recreated pool', async () => {
+	test('restores the lease into a recreated pool', async () => {
 		loseData();
 		await makeAgain();
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
 	});
 
-	test('the lease is not restored over another holder, or into a pool that is too small', async () => {
+	test('restores no lease over another holder or outside of a smaller pool', async () => {
 		loseData();
 		await makeAgain();
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
@@ -308,8 +316,8 @@ describe('after the store lost its data', () => {
 	});
 });
 
-describe('the end', () => {
-	test('releases what the job still holds, with a complete record even if the peer shortened it', async () => {
+describe('the end of a job', () => {
+	test('releases the GPUs that the job still holds, with a complete usage record', async () => {
 		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(
 			0,
@@ -325,7 +333,7 @@ describe('the end', () => {
 		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
-	test('reports a lease that was lost before its command started', async () => {
+	test('is reported before its command starts if the lease is already lost', async () => {
 		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
 		await expect(findJobLease(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
 	});

@@ -127,8 +127,8 @@ const anyStep = fc.oneof(
 	fc.record({kind: fc.constant('look'), amount: fc.integer({min: 0, max: 3})}),
 );
 
-describe('with any clock jumps of the store', () => {
-	test('a lease with heartbeats is never lost, and a silent one is lost soon after the limit and only after a watch', async () => {
+describe("a lease without a visible process, with any jumps of the store's clock", () => {
+	test('is kept while heartbeats arrive, and lost soon after they stop, but only after an observed silence', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -209,7 +209,7 @@ describe('with any clock jumps of the store', () => {
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('a watch costs one commit, however many reads there are', async () => {
+	test('costs one commit to observe, however many reads there are', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -237,7 +237,7 @@ describe('with any clock jumps of the store', () => {
 	});
 });
 
-test('the first entry of the queue gets the GPU soon after the watch is long enough', async () => {
+test('the first entry of the queue gets the GPU of a silent lease soon after the observation', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -250,7 +250,7 @@ test('the first entry of the queue gets the GPU soon after the watch is long eno
 	expect(world.now() - startTime).toBeLessThan(973);
 });
 
-describe('a job whose wrapper is dead', () => {
+describe('a job whose wrapper has died', () => {
 	const startOrphan = async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
@@ -259,7 +259,7 @@ describe('a job whose wrapper is dead', () => {
 		return world;
 	};
 
-	test('is charged up to its last sign of life if nobody read the store for days', async () => {
+	test('is charged up to its last heartbeat if nobody read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -267,7 +267,7 @@ describe('a job whose wrapper is dead', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
-	test('is charged up to the last time somebody saw it, which is recorded at most once a minute', async () => {
+	test('is charged up to the last time somebody saw the job, which is recorded at most once a minute', async () => {
 		const world = await startOrphan();
 		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
@@ -291,7 +291,7 @@ describe('a job whose wrapper is dead', () => {
 	});
 });
 
-describe('another machine with this machine-id', () => {
+describe('a clone of this machine with the same machine-id', () => {
 	const startOnClone = async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const clone = {
@@ -305,7 +305,7 @@ describe('another machine with this machine-id', () => {
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
 	const refusal = {code: 'wrong-machine', exitCode: 4};
 
-	test('keeps its lease, and every request for its GPU is refused while it lives', async () => {
+	test('keeps its lease, and every request on this machine is refused while the clone is alive', async () => {
 		const {world, clone, hold} = await startOnClone();
 		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
@@ -331,7 +331,7 @@ describe('another machine with this machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('is this machine before a restart if it has been silent since, and its lease ends at the first read', async () => {
+	test('that was silent since the last boot is this machine before the reboot, and its lease ends at the first read', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
@@ -340,7 +340,7 @@ describe('another machine with this machine-id', () => {
 	});
 });
 
-test('a pool of an unknown boot can be used only on its own machine', async () => {
+test('a pool with an unknown boot id can be used only on its own machine', async () => {
 	const world = await createTestWorld();
 	const setMachine = (machine: Readonly<Record<string, string>>): void => {
 		world.memory.state.pool = {...world.memory.state.pool, machine: JSON.stringify(machine)};

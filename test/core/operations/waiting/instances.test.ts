@@ -265,7 +265,7 @@ const everything: readonly Wanted[] = [
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('random histories never grant an instance twice, lose one, grant a MIG GPU whole, or overtake or block anybody', async () => {
+test('random requests for MIG instances and GPUs never grant anything twice, overtake or block another request', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),
@@ -354,7 +354,7 @@ test('random histories never grant an instance twice, lose one, grant a MIG GPU 
 	);
 }, 120_000);
 
-test('a waiter gets an instance that an administrator creates during the wait', async () => {
+test('a waiting request gets a MIG instance that an administrator creates during the wait', async () => {
 	const {world, change} = await createBox();
 	const large: Wanted = {count: 1, need: {mig: {profile: '3g.40gb'}}};
 	await acquireNow(world, requestOf('alice', large), 'first');
@@ -372,7 +372,7 @@ test('a waiter gets an instance that an administrator creates during the wait', 
 });
 
 // Found by the random histories: seed 1584282707.
-test('instances that an administrator creates go to the longest waiter, not to the first that looks', async () => {
+test('new MIG instances go to the longest-waiting request, not to the first that looks', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());

@@ -36,14 +36,14 @@ async function waitForAlice(world: TestWorld) {
 	);
 }
 
-test('a GPU that is drained as it becomes free is not granted to the queue', async () => {
+test('a GPU that is drained when it becomes free is not granted to the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => drain(others, alice, [0], 'fan'), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiter does not overtake an entry that appears before it in the queue', async () => {
+test('a waiting request does not overtake an entry that appears before it in the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
 		// The peer sets the join time itself.
@@ -55,14 +55,14 @@ test('a waiter does not overtake an entry that appears before it in the queue', 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiter that is removed from the queue as its GPU becomes free gets nothing', async () => {
+test('a waiting request that is removed from the queue when its GPU becomes free gets nothing', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => leaveQueue(others, bob, others.memory.state.queue[0]!), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'removed'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('leaving at the moment of a grant keeps the grant', async () => {
+test('leaving the queue at the moment of the grant keeps the grant', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {
@@ -80,7 +80,7 @@ test('leaving at the moment of a grant keeps the grant', async () => {
 	expect((await world.store.audit()).map(({kind}) => kind)).not.toContain('left');
 });
 
-test('a process is not adopted on a GPU that is drained at that moment', async () => {
+test('adopt refuses a process on a GPU that is drained during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	const processes = [{pid: 700, startTicks: 7, user: 'alice', memoryUsedMiB: 9000}];
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]));
@@ -92,7 +92,7 @@ test('a process is not adopted on a GPU that is drained at that moment', async (
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a newcomer overtakes a stopped waiter and no other', async () => {
+test('reserve overtakes a waiting request only while the process of that request is stopped', async () => {
 	const {world} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	const ask = async () => reserve(world, {requester: alice, count: 1, durationSeconds: 60});
@@ -104,7 +104,7 @@ test('a newcomer overtakes a stopped waiter and no other', async () => {
 	expect(await ask()).toMatchObject({kind: 'refused'});
 });
 
-test('the heartbeat of a waiter includes its partial holdings', async () => {
+test('the heartbeat of a waiting request includes its partial holdings', async () => {
 	const {world} = await createInterruptedWorld(2);
 	await join(world, 'place', 2);
 	const lease = {user: 'bob', type: 'manual', startTime: world.now(), lastHeartbeat: world.now()} as const;

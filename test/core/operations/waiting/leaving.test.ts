@@ -12,7 +12,7 @@ import {createTestWorld, person} from '../../../_helpers/world.js';
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 
-test('an own entry leaves by a prefix of its id, and its waiter reports it', async () => {
+test('leaveQueue removes an own entry by a prefix of its id, and its waiting request reports that', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = acquire(
@@ -28,7 +28,7 @@ test('an own entry leaves by a prefix of its id, and its waiter reports it', asy
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('an ambiguous prefix and an unreadable entry are refused', async () => {
+test('leaveQueue refuses an ambiguous prefix and an unreadable entry', async () => {
 	const world = await createTestWorld();
 	world.memory.state.queue.push('abc-1', 'abc-2', 'garbage');
 	world.memory.state.entries.set('garbage', '!');
@@ -66,7 +66,7 @@ const waitingFor = async (world: Awaited<ReturnType<typeof createLiveWorld>>, co
 		{waitSeconds: undefined, signal: AbortSignal.timeout(20_000), onProgress: () => undefined},
 	);
 
-test('an entry that already holds a GPU stays if it should leave only without one', async () => {
+test('leaveQueueWhileEmpty keeps an entry that already holds a GPU', async () => {
 	const world = await createLiveWorld(2);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 	const answer = waitingFor(world, 2);
@@ -78,7 +78,7 @@ test('an entry that already holds a GPU stays if it should leave only without on
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('an entry that leaves releases its holdings in the same commit, whose event names the GPU', async () => {
+test("leaving the queue releases the entry's holdings in the same commit, whose event names the GPU", async () => {
 	const commits: Plan[] = [];
 	const world = await createTestWorld({
 		gpuCount: 2,
@@ -107,7 +107,7 @@ test('an entry that leaves releases its holdings in the same commit, whose event
 	expect([gpus.map(({kind}) => kind), queue]).toEqual([['leased', 'free'], []]);
 });
 
-test('leaving without a GPU and a grant exclude each other, whichever comes first', async () => {
+test('either the grant or leaving without a GPU succeeds, never both', async () => {
 	const outcomes = new Set<string>();
 	for (let turns = 0; turns < 60; turns += 2) {
 		const world = await createLiveWorld(1);

@@ -132,7 +132,7 @@ function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly
 	}
 }
 
-test('no servable entry is overtaken, no need blocks another, and all entries are served in the end', async () => {
+test('a queue of mixed needs serves all entries, without overtaking and without blocking each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 16, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -214,7 +214,7 @@ test('no servable entry is overtaken, no need blocks another, and all entries ar
 	);
 }, 120_000);
 
-test('an entry gets only GPUs that meet its need', async () => {
+test('a queue entry gets only GPUs that meet its need', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyWanted, {minLength: 1, maxLength: 8}), async (wishes) => {
 			const world = await createTestWorld({gpuCount});
@@ -243,7 +243,7 @@ test('an entry gets only GPUs that meet its need', async () => {
 	);
 }, 60_000);
 
-test('an entry with an unknown requirement waits until it is known and reports why', async () => {
+test('a queue entry with an unknown requirement waits until the value is known, and shows why', async () => {
 	const world = await createTestWorld({gpuCount});
 	const isKnown = () => world.scans() > 3;
 	world.see(() =>

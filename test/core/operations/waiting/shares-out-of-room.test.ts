@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test('a held share whose memory was filled is replaced by a share on another GPU', async () => {
+test('a waiting request replaces a held share whose memory was filled with a share on another GPU', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -68,7 +68,7 @@ test('a held share whose memory was filled is replaced by a share on another GPU
 	expect(await heldIn(world)).toEqual(['1 lease-first', '2 lease-first']);
 });
 
-test('a held share that still fits is granted', async () => {
+test('a waiting request is granted a held share that still fits', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 30_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -76,7 +76,7 @@ test('a held share that still fits is granted', async () => {
 	expect(await heldIn(world)).toEqual(['0 lease-first', '1 lease-first', '2 alice-2']);
 });
 
-test('a share that was released for lack of room is taken again when there is room', async () => {
+test('a waiting request takes a share again when its GPU has room again', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

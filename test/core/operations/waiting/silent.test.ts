@@ -42,8 +42,8 @@ const join = async (world: TestWorld, id: string, count: number): Promise<void> 
 
 const take = async (world: TestWorld, leaseId: string) => acquireNow(world, wants({requester: alice}), leaseId);
 
-describe('an entry whose process lives but sends no heartbeats', () => {
-	test('blocks nobody after two heartbeat intervals, and keeps its position', async () => {
+describe('a queue entry whose process is alive but sends no heartbeats', () => {
+	test('blocks no request after two heartbeat intervals, and keeps its position', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'silent', 2);
 		expect(await take(world, 'early')).toMatchObject({kind: 'refused'});
@@ -56,7 +56,7 @@ describe('an entry whose process lives but sends no heartbeats', () => {
 		);
 	});
 
-	test('claims again with its next heartbeat', async () => {
+	test('claims GPUs again with its next heartbeat', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'silent', 2);
 		await passWith(world, patienceSeconds);
@@ -65,7 +65,7 @@ describe('an entry whose process lives but sends no heartbeats', () => {
 		expect(stuckText(queueRows(await readCurrent(world))[0]!)).toBeUndefined();
 	});
 
-	test('still claims after a jump of the store’s clock', async () => {
+	test("still claims GPUs after a jump of the store's clock", async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'waiting', 2);
 		await passWith(world, 20);
@@ -75,7 +75,7 @@ describe('an entry whose process lives but sends no heartbeats', () => {
 		expect(await take(world, 'overtaking')).toMatchObject({kind: 'refused'});
 	});
 
-	test('still claims if the monotonic clock cannot be read', async () => {
+	test('still claims GPUs if the monotonic clock cannot be read', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const blind: TestWorld = {
 			...world,
@@ -103,7 +103,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 	{minLength: 1, maxLength: 12},
 );
 
-test('with any clocks, an entry with heartbeats is never overtaken, and a silent one never blocks for long', async () => {
+test('a queue entry with heartbeats is never overtaken, and a silent one never blocks for long, with any clocks', async () => {
 	await fc.assert(
 		fc.asyncProperty(steps, fc.boolean(), async (history, isAnswering) => {
 			const world = await createTestWorld({gpuCount: 1});

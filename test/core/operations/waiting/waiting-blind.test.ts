@@ -15,7 +15,7 @@ const partial = (): Observation =>
 
 const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 
-test('a visible GPU is granted, and an invisible one is refused without joining the queue', async () => {
+test('acquire in an isolated job grants a visible GPU and refuses an invisible one without joining the queue', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(partial);
 	expect(await acquire(world, wants({ids: [0]}), waiting)).toMatchObject({kind: 'granted', gpus: [0]});
@@ -34,7 +34,7 @@ test('a visible GPU is granted, and an invisible one is refused without joining 
 	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
 });
 
-test('a waiter that joined without a scan leaves the queue after its first scan', async () => {
+test('a request that joined the queue before its first partial scan leaves the queue after it', async () => {
 	const world = await createLiveWorld(1);
 	await acquire(world, wants({requester: alice}), waiting);
 	const first = start(world, wants());
@@ -49,7 +49,7 @@ test('a waiter that joined without a scan leaves the queue after its first scan'
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('a scan that is newer than the read grants nothing until the store is read again', async () => {
+test('a queue grant needs a read of the store that is newer than the scan', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const request = {requester: alice, count: 1, tenure: {type: 'run'}} as const;
 	await joinQueue(world, {id: 'place', request, waitSeconds: undefined});

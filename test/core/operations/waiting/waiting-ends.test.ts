@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a peer that holds its lock for long sends a waiting request into the queue, and the request reports it', async () => {
+test('a request joins the queue while the Go program holds its lock for long, and reports the wait', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const progress: Progress[] = [];
@@ -64,7 +64,7 @@ test('a peer that holds its lock for long sends a waiting request into the queue
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a peer that died with its lock prevents neither leaving nor the time limit', async () => {
+test('a lock left by a dead Go program prevents neither leaving the queue nor the time limit', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});
@@ -79,7 +79,7 @@ test('a peer that died with its lock prevents neither leaving nor the time limit
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a wait that is canceled while the answer to its grant is lost leaves nothing reserved', async () => {
+test('canceling a wait while the answer to its grant is lost leaves nothing reserved', async () => {
 	const controller = new AbortController();
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -93,7 +93,7 @@ test('a wait that is canceled while the answer to its grant is lost leaves nothi
 	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
 });
 
-test('reports a grant whose answer was lost at the time limit', async () => {
+test('a wait reports a grant whose answer was lost at the time limit', async () => {
 	let isLost = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -120,7 +120,7 @@ test('reports a grant whose answer was lost at the time limit', async () => {
 	expect(await ownersOf(world)).toEqual(['bob']);
 });
 
-test('if the store is down at the end of the wait, the program does not claim that the queue was left', async () => {
+test('a wait that ends while the store is down does not claim that it left the queue', async () => {
 	let isAway = false;
 	const failing =
 		<Parameters extends readonly unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
@@ -146,7 +146,7 @@ test('if the store is down at the end of the wait, the program does not claim th
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
 
-test('a wait that is canceled during the first scan ends at once, and never joined the queue', async () => {
+test('canceling a wait during the first scan ends at once and never joins the queue', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
 	const hanging = {
@@ -166,7 +166,7 @@ test('a wait that is canceled during the first scan ends at once, and never join
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('a wait that is canceled during a later scan leaves the queue at once', async () => {
+test('canceling a wait during a later scan leaves the queue at once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, 5);
 	const controller = new AbortController();

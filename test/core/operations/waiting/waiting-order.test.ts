@@ -8,7 +8,7 @@ import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, person} from '../../../_helpers/world.js';
 import {alice, bob, free, hold, start, wants} from './_waiting.js';
 
-test('a newcomer for one GPU waits behind an entry for two when one is free', async () => {
+test('a new request for one GPU waits behind an entry for two GPUs, although one GPU is free', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0, 1]);
 	const first = start(world.as(11), wants({count: 2}));
@@ -36,7 +36,7 @@ test('an entry for GPU 0 does not block an entry that can use GPU 1', async () =
 	await picky.answer;
 });
 
-test('a stopped waiter claims nothing until it wakes', async () => {
+test('a stopped waiting request claims nothing until it continues', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	// Only its position matters, because nobody scans for it.
@@ -50,7 +50,7 @@ test('a stopped waiter claims nothing until it wakes', async () => {
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('the note of a stopped waiter does not keep later ones from scanning a GPU', async () => {
+test('a stopped waiting request that noted a GPU as used does not keep later entries from scanning that GPU', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
@@ -64,7 +64,7 @@ test('the note of a stopped waiter does not keep later ones from scanning a GPU'
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('an earlier entry takes over what a later one holds', async () => {
+test('an earlier entry takes over the GPUs that a later entry holds', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0, 1]);
 	const first = start(world.as(11), wants({count: 2}));
@@ -85,7 +85,7 @@ test('an earlier entry takes over what a later one holds', async () => {
 	await second.answer;
 });
 
-test('a dead first entry is removed with its holdings, and the next is served', async () => {
+test('a dead first entry is removed with its holdings, and the next entry is served', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const controller = new AbortController();
@@ -98,7 +98,7 @@ test('a dead first entry is removed with its holdings, and the next is served', 
 	expect(await dead.answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('twenty waiters are served in the order in which they joined', async () => {
+test('twenty waiting requests are served in the order in which they joined', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const served: number[] = [];
@@ -126,7 +126,7 @@ test('twenty waiters are served in the order in which they joined', async () => 
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
 });
 
-test('an entry that was restored by another process does not join again, and keeps its position', async () => {
+test('joining again with the id of a restored entry keeps its position', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	for (const id of ['first', 'second', 'first']) {

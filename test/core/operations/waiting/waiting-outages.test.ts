@@ -49,7 +49,7 @@ async function wait(
 	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
-test('a waiter sends a heartbeat for its position and its holdings every half minute', async () => {
+test('a waiting request sends heartbeats for its position and its holdings every half minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -72,7 +72,7 @@ test('a waiter sends a heartbeat for its position and its holdings every half mi
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a late entry keeps its position with heartbeats alone and still removes dead entries before it', async () => {
+test('an entry far back in the queue keeps its position by heartbeats alone, and removes dead entries before it', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -119,7 +119,7 @@ test('a late entry keeps its position with heartbeats alone and still removes de
 	expect(world.memory.state.queue).toHaveLength(99);
 });
 
-test('a waiter keeps its position while the store is down', async () => {
+test('a waiting request keeps its position while the store is down', async () => {
 	let failures = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -154,7 +154,7 @@ test('a waiter keeps its position while the store is down', async () => {
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a waiter joins again at the end if the store kept only the pool', async () => {
+test('a waiting request joins again at the end if the store kept only the pool', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -197,7 +197,7 @@ function forget({memory: {state}}: TestWorld): void {
 	state.gpus.set(0, '{}');
 }
 
-test("an entry that was lost with the store's data returns ahead of later ones", async () => {
+test('an entry that the store lost returns ahead of later entries', async () => {
 	let losses = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -248,9 +248,9 @@ test('an entry that is missing after a restore joins again and gets nothing for 
 });
 
 test.each([
-	['dropped while it was stopped for longer than its heartbeats may be missing joins again', 130, 'granted'],
-	['taken out of the queue by somebody ends its waiting', 1, 'gave-up'],
-])('an entry that was %s', async (_, silentSeconds, kind) => {
+	['dropped while its process was stopped for long joins the queue again', 130, 'granted'],
+	['removed from the queue by another user ends its wait', 1, 'gave-up'],
+])('a queue entry that was %s', async (_, silentSeconds, kind) => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	let isThere = true;
@@ -269,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a grant whose answer was lost is found by a read', async () => {
+test('a waiting request finds a grant with a lost answer by reading', async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,
@@ -299,7 +299,7 @@ test('a grant whose answer was lost is found by a read', async () => {
 	expect((await readStatus(world)).rows[0]).toMatchObject({owner: 'bob'});
 });
 
-test('a conflict causes a new plan', async () => {
+test('a waiting request plans again after a conflict', async () => {
 	const answers: CommitOutcome[] = [];
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -318,7 +318,7 @@ test('a conflict causes a new plan', async () => {
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a pool that became too small ends the wait, and leaves nothing behind', async () => {
+test('a waiting request fails and leaves the queue if the pool becomes too small', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const waiting = acquire(
@@ -336,7 +336,7 @@ test('a pool that became too small ends the wait, and leaves nothing behind', as
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a wait that is canceled at the moment of the grant releases the GPUs', async () => {
+test('canceling a wait at the moment of the grant releases the GPUs', async () => {
 	const controller = new AbortController();
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -355,7 +355,7 @@ test('a wait that is canceled at the moment of the grant releases the GPUs', asy
 	expect(await historyOf(world.store)).toMatchObject([{gpuId: 0, user: 'bob', endReason: 'released'}]);
 });
 
-test('a lost answer to an extension is settled by reading', async () => {
+test('extend finds out by reading whether a change with a lost answer was made', async () => {
 	let isLosing = false;
 	const world = await createTestWorld({
 		wrap: (store) => ({

@@ -8,14 +8,14 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {bob, free, hold, start, wants} from './_waiting.js';
 
 describe('a request that may wait', () => {
-	test('does not join the queue if enough is free, nor if it does not want to wait', async () => {
+	test('does not join the queue if enough GPUs are free, or if it may not wait', async () => {
 		const world = await createLiveWorld(1);
 		expect(await start(world, wants()).answer).toMatchObject({kind: 'granted', gpus: [0]});
 		expect(await start(world, wants(), {waitSeconds: 0}).answer).toMatchObject({kind: 'refused'});
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('gets a released GPU at once, and leaves no trace of its wait', async () => {
+	test('is granted a released GPU at once and leaves no entry behind', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants({note: 'please'}));
@@ -32,7 +32,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.entries.size).toBe(0);
 	});
 
-	test('a waiting request keeps the GPUs it has until it gets the rest, and its time starts then', async () => {
+	test('keeps the GPUs it has until it gets the rest, and its time starts then', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0, 1]);
 		const waiter = start(world, wants({count: 2}));
@@ -57,7 +57,7 @@ describe('a request that may wait', () => {
 		expect(snapshot.queue).toEqual([]);
 	});
 
-	test('leaves when it is canceled, and releases its holdings with a record', async () => {
+	test('leaves the queue when it is canceled, and releases its holdings with a usage record', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));
@@ -71,7 +71,7 @@ describe('a request that may wait', () => {
 		expect(await historyOf(world.store)).toMatchObject([{gpuId: 1, user: 'bob', endReason: 'queue-left'}]);
 	});
 
-	test('gives up at its time limit', async () => {
+	test('leaves the queue at its time limit', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants(), {waitSeconds: 0.3});
@@ -79,7 +79,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('a waiting request is served when a reservation expires, without an event', async () => {
+	test('is granted the GPU of a reservation that expires, without an event', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0], 1);
 		const waiter = start(world, wants());
@@ -88,7 +88,7 @@ describe('a request that may wait', () => {
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
-	test('does not take a GPU that is in use without a reservation', async () => {
+	test('is not granted a GPU that is in use without a reservation', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 9000}]));
@@ -101,7 +101,7 @@ describe('a request that may wait', () => {
 	});
 
 	test.each(['at once', 'once the caller uses the GPU'])(
-		'records %s what its scan showed about other users',
+		'records the unreserved use that its scan found, %s',
 		async (when) => {
 			const world = await createLiveWorld(2);
 			await hold(world, [0]);
@@ -144,7 +144,7 @@ describe('a request that may wait', () => {
 		await waiter.answer;
 	});
 
-	test('an impossible request fails at once and never joins the queue', async () => {
+	test('fails at once and never joins the queue if it is impossible', async () => {
 		const world = await createLiveWorld(2);
 		await expect(start(world, wants({count: 3})).answer).rejects.toMatchObject({code: 'impossible'});
 		await expect(start(world, wants({ids: [7]})).answer).rejects.toMatchObject({code: 'impossible'});

@@ -144,8 +144,8 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 /** Cases for each strategy: 60,000 in all. */
 const states = 10_000;
 
-describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
-	test('chooses as documented, in any order of the GPUs', () => {
+describe.each(strategyNames)('the strategy %s on a mixed box', (strategy) => {
+	test('chooses as documented, for any order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
 		for (let index = 0; index < states; index++) {
 			const state = randomState(random);
@@ -202,7 +202,7 @@ describe('the strategies', () => {
 			{strategy, readings: seen, links: pairedLinks},
 		)?.taken;
 
-	test('on the pairs of the box', () => {
+	test('choose the documented GPUs on a box with linked pairs', () => {
 		expect(taken('mru', indexes, 2)).toEqual([6, 0]);
 		expect(taken('lru', indexes, 2)).toEqual([0, 1]);
 		expect(taken('topology', indexes, 2)).toEqual([6, 7]);
@@ -228,7 +228,7 @@ describe('the strategies', () => {
 		expect(chooseGpus(snapshot, [{...groups[0]!, count: 4}], {})).toBeUndefined();
 	});
 
-	test('choose quickly, and as many as requested, on a box of 64', () => {
+	test('choose the requested number quickly on a box of 64 GPUs', () => {
 		const many = Array.from({length: 64}, (_, index) => index);
 		const free = many.map((index) => ({
 			index,
@@ -247,7 +247,7 @@ describe('the strategies', () => {
 		}
 	});
 
-	test('always choose the requested number if that many are free', () => {
+	test('always choose the requested number of GPUs if that many are free', () => {
 		const anyTime = fc.option(fc.integer({min: 0, max: 5}), {nil: undefined});
 		const candidates = fc
 			.array(

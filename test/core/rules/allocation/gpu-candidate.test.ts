@@ -51,7 +51,7 @@ const sumOf = (values: readonly number[]): number => {
 	return sum;
 };
 
-describe('reserved memory', () => {
+describe('the reserved memory of a shared GPU', () => {
 	test('is the larger of request and use for each share, plus all memory that no share uses', () => {
 		const people = ['alice', 'bob', 'carol'];
 		fc.assert(
@@ -80,7 +80,7 @@ describe('reserved memory', () => {
 		);
 	});
 
-	test('counts a job that is still loading by its request, and one that exceeds it by its use', () => {
+	test('counts a job that is still loading by its request, and a job that exceeds its request by its use', () => {
 		const shares = [share('alice', 8000), share('bob', 16_000)];
 		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
 		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
@@ -89,7 +89,7 @@ describe('reserved memory', () => {
 		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
-	test("counts a process for its account's share whose job is its ancestor", () => {
+	test('counts a process for the share of its account whose job is its ancestor', () => {
 		const shares = [
 			share('alice', 8000, {leaseId: '1', job: {pid: 10}}),
 			share('alice', 8000, {leaseId: '2', job: {pid: 20}}),
@@ -113,7 +113,7 @@ describe('reserved memory', () => {
 	});
 });
 
-describe('several reservations of one account on a GPU', () => {
+describe('several shares of one account on a GPU', () => {
 	const shares = [share('alice', 20_000, {leaseId: '1'}), share('alice', 16_000, {leaseId: '2'})];
 	const usedBy = (...sizes: readonly number[]) =>
 		usageOfShares(
@@ -121,7 +121,7 @@ describe('several reservations of one account on a GPU', () => {
 			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
 		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
 
-	test('processes of unknown shares are assigned to shares in which they fit', () => {
+	test('get processes of unknown shares where they fit', () => {
 		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
 		expect(usedBy(4000)).toEqual([4000, 0]);
 		expect(usedBy(30_000)).toEqual([30_000, 0]);
@@ -130,7 +130,7 @@ describe('several reservations of one account on a GPU', () => {
 		);
 	});
 
-	test('are not overused while all requests together are enough, in any order of the processes', () => {
+	test('are not overused while the requests together are enough, for any order of the processes', () => {
 		fc.assert(
 			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
 				const used = usedBy(...sizes);
@@ -148,8 +148,8 @@ describe('several reservations of one account on a GPU', () => {
 	});
 });
 
-describe('room for a share', () => {
-	test("is the rest, without the driver's memory and within the recorded capacity", () => {
+describe('the free memory for a share', () => {
+	test("excludes the driver's memory and is limited by the recorded capacity", () => {
 		const record = shared(0, share('alice', 30_000));
 		const {shares} = record as Extract<GpuRecord, {kind: 'shared'}>;
 		expect(roomFor(record, shares, limits(50_000), reading(0))).toMatchObject({kind: 'room', leftMiB: 0});
@@ -160,7 +160,7 @@ describe('room for a share', () => {
 		expect(roomFor(record, shares, limits(50_001), larger)).toMatchObject({kind: 'no-room', freeMiB: 50_000});
 	});
 
-	test('is zero if the memory or its use is unknown, or the number of shares is at its limit', () => {
+	test('is zero if the memory or its use is unknown, or if the GPU has the maximum number of shares', () => {
 		expect(roomFor(free(0), [], limits(1), reading(undefined))).toEqual({kind: 'unknown-memory'});
 		expect(roomFor(free(0), [], limits(1), {...reading(0), memoryTotalMiB: undefined})).toEqual({
 			kind: 'unknown-memory',
@@ -171,7 +171,7 @@ describe('room for a share', () => {
 	});
 });
 
-describe('the offer of a GPU', () => {
+describe('candidateOf', () => {
 	const none = () => false;
 
 	test('never shares a GPU that is leased alone, and never leases a shared GPU alone', () => {
@@ -181,12 +181,12 @@ describe('the offer of a GPU', () => {
 		expect(candidateOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('never includes a memory share while somebody still has an instance, even if MIG is off again', () => {
+	test('never offers a memory share while somebody has a MIG instance, even after MIG was disabled', () => {
 		const record = shared(0, share('alice', 1, {memoryMiB: undefined, mig: {number: 0, uuid: 'MIG-0'}}));
 		expect(candidateOf(record, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('takes partial holdings from the last entry first, and no more than needed', () => {
+	test('takes partial holdings from the last queue entry first, and no more than needed', () => {
 		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
 		const record = shared(0, share('alice', 10_000), ...shares);
 		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';
@@ -195,7 +195,7 @@ describe('the offer of a GPU', () => {
 		expect(candidateOf(record, {share: limits(60_000), canTake, reading: reading(0)})).toMatchObject({kind: 'no-room'});
 	});
 
-	test('prefers a shared GPU with the least memory left', () => {
+	test('prefers the shared GPU with the least free memory', () => {
 		const offers = [
 			free(0),
 			shared(1, share('alice', 10_000)),

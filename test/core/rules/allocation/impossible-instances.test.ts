@@ -31,12 +31,7 @@ const instances = '1:0 (1g.10gb), 1:1 (1g.10gb), 1:2 (3g.40gb)';
 
 describe('an impossible request', () => {
 	test.each<[string, Wanted, string, string]>([
-		[
-			'an instance that is not there',
-			named(1, 9),
-			'GPU 1 has no MIG instance 1:9',
-			`GPU 1 has the instances ${instances}.`,
-		],
+		['a missing MIG instance', named(1, 9), 'GPU 1 has no MIG instance 1:9', `GPU 1 has the instances ${instances}.`],
 		[
 			'an instance of a whole GPU',
 			named(0, 1),
@@ -44,13 +39,13 @@ describe('an impossible request', () => {
 			'Ask for the whole GPU: --gpu-ids 0',
 		],
 		[
-			'an instance of a GPU that has none yet',
+			'an instance of a GPU without instances',
 			named(2, 0),
 			'GPU 2 has no MIG instance 2:0',
 			'It has no instances yet: an administrator makes them by nvidia-smi mig.',
 		],
 		[
-			'a GPU that is split',
+			'a whole GPU that is in MIG mode',
 			{count: 1, ids: [1]},
 			'GPU 1 is split by MIG, and not handed out whole',
 			`Its instances are ${instances}. Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb`,
@@ -62,7 +57,7 @@ describe('an impossible request', () => {
 			'The pool has 2 of 1g.10gb, 1 of 3g.40gb.',
 		],
 		[
-			'too many of a profile',
+			'too many instances of a profile',
 			ofProfile('1g.10gb', 4),
 			'Cannot reserve 4 MIG instances of 1g.10gb or larger: this pool has 3',
 			'The pool has 2 of 1g.10gb, 1 of 3g.40gb.',
@@ -84,11 +79,11 @@ describe('an impossible request', () => {
 			'Name each instance once.',
 		],
 		['an instance of no GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
-	])('%s', (_, wanted, message, hint) => {
+	])('is refused with alternatives for %s', (_, wanted, message, hint) => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
 
-	test("for an instance on a model without MIG names the model and the pool's GPUs", () => {
+	test('for an instance on a model without MIG lists the instances and GPUs of the pool', () => {
 		const gpus = 'The GPUs: 3 Test GPU of 80 GiB.';
 		const of = ({count, need}: Wanted): Wanted => ({count, need: {...need, models: ['a100']}});
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
@@ -105,7 +100,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('for more whole GPUs than exist is refused', () => {
+	test('for more whole GPUs than exist suggests a MIG instance', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
@@ -113,7 +108,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('for a whole GPU or a share is refused if all are in MIG mode', () => {
+	test('for a whole GPU or a share suggests a MIG instance if all GPUs are in MIG mode', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
@@ -131,7 +126,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('is not assumed from an unknown property', () => {
+	test('is not assumed while a GPU property is unknown', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

@@ -48,12 +48,12 @@ test.each([
 	['NVIDIA GeForce RTX 4090', 'rtx 4090', true],
 	['NVIDIA GeForce RTX 4090', '4090 rtx', false],
 	['NVIDIA L40S', '-', false],
-])('the model %s is %s: %s', (name, wanted, answer) => {
+])('isModel for "%s" and the request "%s" is %s', (name, wanted, answer) => {
 	expect(isModel(name, wanted)).toBe(answer);
 });
 
-describe('on a mixed box', () => {
-	test('a request for one GPU can use any, and a request for several needs one model', () => {
+describe('eligibility on a mixed box', () => {
+	test('allows any GPU for a request of one, and requires one model for a request of several', () => {
 		expect(groups({count: 1}).groups).toBeUndefined();
 		expect(groups({count: 2}).groups).toEqual([
 			[0, 1, 2, 3],
@@ -63,7 +63,7 @@ describe('on a mixed box', () => {
 		expect(groups({count: 2, ids: [3, 4]}).groups).toBeUndefined();
 	});
 
-	test('a need keeps the GPUs that meet it', () => {
+	test('keeps only the GPUs that meet the need', () => {
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}).groups).toEqual([[0, 1, 2, 3]]);
 		expect(groups({count: 1, need: {models: ['h100', 'l40s']}}).groups).toEqual([[4, 5, 6, 7]]);
 		expect(groups({count: 1, need: {minCompute: '8.5'}}).groups).toEqual([[4, 5, 6, 7]]);
@@ -77,13 +77,13 @@ describe('on a mixed box', () => {
 		expect(groups({count: 2, ids: [2, 3], need: {nvlink: true, minMemoryMiB: 60_000}}).groups).toEqual([[2, 3]]);
 	});
 
-	test('compute capabilities are compared as numbers: 10.0 is more than 9.0', () => {
+	test('compares compute capabilities as numbers: 10.0 is more than 9.0', () => {
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: '10.0'})).toBe(true);
 		expect(meets({minCompute: '9'}, {...mixedBox[0]!, computeCapability: '8.9'})).toBe(false);
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: 'new'})).toBe('compute capability');
 	});
 
-	test('an impossible request is refused with a list of what the pool has', () => {
+	test("refuses an impossible request with a list of the pool's GPUs", () => {
 		const there = 'The pool has 4 A100-SXM4-80GB of 80 GiB (8.0), 4 L40S of 45 GiB (8.9).';
 		expect(refusalOf({count: 1, need: {models: ['h100']}})).toBe(`2: No GPU of model h100 in this pool | ${there}`);
 		expect(refusalOf({count: 1, need: {minMemoryMiB: 133_515}})).toBe(
@@ -104,7 +104,7 @@ describe('on a mixed box', () => {
 		);
 	});
 
-	test('an unknown quality meets no requirement and makes nothing impossible', () => {
+	test('counts an unknown property as unmet, but not as impossible', () => {
 		const blind = without(3, 'name', 'memoryTotalMiB', 'computeCapability');
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}, blind)).toMatchObject({
 			groups: [[0, 1, 2]],
@@ -172,7 +172,7 @@ const subsets = (count: number, from = 0): ReadonlyArray<readonly number[]> =>
 				subsets(count - 1, first + 1).map((rest) => [first, ...rest]),
 			);
 
-test('a set of GPUs is in a group if and only if every needed property is known', () => {
+test('a set of GPUs is eligible if and only if it is known to meet the need', () => {
 	const words = (reading: GpuReading) => (reading.name ?? '').toLowerCase().split(/[\s\-]/v);
 	fc.assert(
 		fc.property(anyBox, anyLinks, anyNeed, fc.integer({min: 1, max: 4}), (box, links, need, count) => {
@@ -201,7 +201,7 @@ test('a set of GPUs is in a group if and only if every needed property is known'
 	);
 });
 
-test('a reading that fails for a moment costs an entry no claim, and new readings are added', () => {
+test('a reading that fails once costs a queue entry no claim, and new readings add claims', () => {
 	const need: Need = {minMemoryMiB: 60_000};
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));

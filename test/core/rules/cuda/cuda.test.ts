@@ -10,7 +10,7 @@ import {
 
 const at = (version: string, root = `/usr/local/cuda-${version}`): CudaInstallation => ({root, version});
 
-describe('a version', () => {
+describe('the requested CUDA version', () => {
 	const installations = [at('12.2.0'), at('9.0'), at('12.4.1'), at('12.10.0'), at('12.4.1', '/opt/cuda'), at('11.8.0')];
 
 	test.each([
@@ -24,7 +24,7 @@ describe('a version', () => {
 		['12.4.0', undefined],
 		['9.0.0', undefined],
 		['99', undefined],
-	])('%s is %s', (wanted, root) => {
+	])('%s is found in %s', (wanted, root) => {
 		expect(chooseCuda(installations, wanted)?.root).toBe(root);
 	});
 
@@ -33,7 +33,7 @@ describe('a version', () => {
 	});
 });
 
-test('a refusal names the installations found, the ignored ones, and the versions that the driver supports', () => {
+test('the error for a missing CUDA version lists the installed, ignored and supported versions', () => {
 	const search = {
 		installations: [at('12.2.0'), at('9.0')],
 		refused: [{root: '/opt/cuda-12.4', problem: 'others may write'}],
@@ -56,17 +56,17 @@ test('a refusal names the installations found, the ignored ones, and the version
 	);
 });
 
-test('warns about a driver of an older major version only', () => {
+test('cudaWarning warns only about a driver with an older major version', () => {
 	expect(cudaWarning(at('12.4.1'), '11.8')).toMatch(/^Warning: the driver supports CUDA up to 11\.8/v);
 	expect(cudaWarning(at('12.4.1'), '12.2')).toBeUndefined();
 	expect(cudaWarning(at('12.4.1'), undefined)).toBeUndefined();
 });
 
-describe('the environment of a job', () => {
+describe('the environment of a job with CUDA', () => {
 	const root = '/opt/cuda';
 	const installation = {root, version: '12.4', libraries: '/opt/cuda/lib64'};
 
-	test('puts the installation first, and keeps the rest', () => {
+	test('has the installation first in its paths, and keeps the rest', () => {
 		expect(cudaEnvironment(installation, {PATH: '/bin::/opt/cuda/bin:/x', LD_LIBRARY_PATH: '/x'})).toEqual({
 			CUDA_HOME: root,
 			CUDA_PATH: root,

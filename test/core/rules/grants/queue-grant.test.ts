@@ -71,7 +71,7 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('a takeover from later entries', () => {
+describe('a queue entry that takes over holdings of later entries', () => {
 	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];
@@ -99,14 +99,14 @@ describe('a takeover from later entries', () => {
 	});
 });
 
-test('partial holdings are charged from their own start, and the rest from the grant', () => {
+test('the usage of a partial holding starts with the holding, and that of other GPUs with the grant', () => {
 	const queue = [entry('first', {requestedCount: 2})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [leased(0, heldFor('first')), free(1)]}));
 	expect(grant.kind).toBe('complete');
 	expect(written(grant).map(({startTime}) => startTime)).toEqual([now - 500, now]);
 });
 
-test('a partial holding has no expiry or time limit until the grant is complete', () => {
+test('a partial holding has no expiry or time limit before the grant is complete', () => {
 	const queue = [entry('first', {requestedCount: 2, unavailable: [{gpu: 1, kind: 'used', since: 0}]})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [free(0), leased(1, somebody)]}));
 	expect(written(grant)).toEqual([
@@ -118,7 +118,7 @@ test('a partial holding has no expiry or time limit until the grant is complete'
 	});
 });
 
-test('an entry that gives back one instance of a GPU and keeps another still holds part of it', () => {
+test('an entry that gives back one of two MIG instances of a GPU still holds the other', () => {
 	const [zero, one] = instances;
 	const own = entry('first', {...wantsInstances(2), allocatedGpus: [0]});
 	const gpus = [

@@ -44,7 +44,7 @@ function soonest(
 		: Math.min(...sets.map((set) => Math.max(...set.map(({freeIn}) => freeIn ?? Infinity))));
 }
 
-test('no other host is better than the chosen one, and none is chosen only if no host can ever serve the request', () => {
+test('chooseHost returns the best host, and none only if no host can ever serve the request', () => {
 	fc.assert(
 		fc.property(
 			hosts,
@@ -87,7 +87,7 @@ test('no other host is better than the chosen one, and none is chosen only if no
 	);
 });
 
-test('requested GPU ids are looked up on each host', () => {
+test('chooseHost checks on each host whether it has the requested GPU ids', () => {
 	const small = answer('small', [{model: 'A', freeIn: 0}], 0);
 	const large = answer(
 		'large',
@@ -107,7 +107,7 @@ test('requested GPU ids are looked up on each host', () => {
 	});
 });
 
-test('a request moves only to a host that serves it at once and has an empty queue', () => {
+test('hostToMoveTo returns only a host that serves the request at once and has an empty queue', () => {
 	fc.assert(
 		fc.property(hosts, fc.integer({min: 1, max: 4}), fc.nat(3), (list, count, current) => {
 			const answers = list.map((host, index) =>
@@ -124,7 +124,7 @@ test('a request moves only to a host that serves it at once and has an empty que
 	);
 });
 
-test('a free host with an unknown queue ranks between an empty and a non-empty queue', () => {
+test('chooseHost ranks a free host with an unknown queue between hosts with an empty and a non-empty queue', () => {
 	const free = [{model: 'A', freeIn: 0}];
 	const [untold, empty, awaited] = [
 		answer('untold', free, undefined),
@@ -136,7 +136,7 @@ test('a free host with an unknown queue ranks between an empty and a non-empty q
 	expect(chooseHost({count: 1}, [untold, answer('other', free, undefined)])).toMatchObject({host: 'untold'});
 });
 
-test('a refusal lists preferred hosts that did not answer', () => {
+test('chooseHost returns the preferred hosts that did not answer', () => {
 	const away = (host: string) => ({host, error: 'no answer within 10 s'});
 	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
 	expect(chooseHost({count: 1}, [away('a'), answer('none', [], 0), away('b'), free, away('c')])).toMatchObject({
@@ -148,6 +148,6 @@ test('a refusal lists preferred hosts that did not answer', () => {
 	});
 });
 
-test('a request does not move to a host with an unknown queue', () => {
+test('hostToMoveTo never returns a host with an unknown queue', () => {
 	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
 });

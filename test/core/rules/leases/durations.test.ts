@@ -14,7 +14,7 @@ describe('parseDuration', () => {
 		['1h30m', 5400],
 		[' 2h ', 7200],
 		['1d2h3m4s', 93_784],
-	])('reads %s', (text, seconds) => {
+	])('reads %s as %d seconds', (text, seconds) => {
 		expect(parseDuration(text, '--duration')).toBe(seconds);
 	});
 
@@ -33,11 +33,11 @@ describe('parseDuration', () => {
 		['Infinityh', '--duration: "Infinityh" is not a duration'],
 		['1 h', '--duration: "1 h" is not a duration'],
 		['١h', '--duration: "١h" is not a duration'],
-	])('refuses %j', (text, message) => {
+	])('rejects %j', (text, message) => {
 		expect(() => parseDuration(text, '--duration')).toThrow(message);
 	});
 
-	test('reads back every formatted duration', () => {
+	test('reads every duration that typedDuration writes', () => {
 		fc.assert(
 			fc.property(fc.integer({min: 1, max: 3_000_000_000}), (seconds) => {
 				expect(parseDuration(typedDuration(seconds), 'x')).toBe(seconds);
@@ -45,7 +45,7 @@ describe('parseDuration', () => {
 		);
 	});
 
-	test('throws nothing but usage errors', () => {
+	test('throws only usage errors', () => {
 		fc.assert(
 			fc.property(fc.string({unit: 'binary', maxLength: 20}), (text) => {
 				try {

@@ -4,7 +4,7 @@ import type {GpuRecord, Lease} from '../../../../source/core/model/types.js';
 
 const lease: Lease = {user: 'alice', type: 'run', startTime: 1000};
 
-test('a record has a start, an end and a duration', () => {
+test('usageOf returns a record with start, end and duration', () => {
 	expect(usageOf(2, lease, {reason: 'exited', endTime: 1600})).toMatchObject({
 		gpuId: 2,
 		startTime: 1000,
@@ -14,7 +14,7 @@ test('a record has a start, an end and a duration', () => {
 	});
 });
 
-test('a start after the end counts as no time, and the record does not end in the future', () => {
+test('usageOf counts a start after the end as no time, and never returns an end in the future', () => {
 	// Milliseconds that a script took for seconds.
 	const wrong = {...lease, startTime: 1_640_995_200_000};
 	expect(usageOf(2, wrong, {reason: 'released', endTime: 1600})).toMatchObject({
@@ -24,7 +24,7 @@ test('a start after the end counts as no time, and the record does not end in th
 	});
 });
 
-test('the capacity of the first share and fields of later versions are kept', () => {
+test('adding a share to a GPU keeps the recorded capacity and the fields of later versions', () => {
 	const record: GpuRecord = {
 		kind: 'shared',
 		index: 2,

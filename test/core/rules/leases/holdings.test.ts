@@ -40,7 +40,7 @@ const anyStep = fc.record({
 	place: fc.nat(5),
 });
 
-test('shares come and go without being lost or doubled, and all of them fit', async () => {
+test('shares of a GPU that come and go are never lost or counted twice, and always fit', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {maxLength: 30}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -134,7 +134,7 @@ test('shares come and go without being lost or doubled, and all of them fit', as
 	);
 });
 
-test('shares of one GPU that end, get a heartbeat or stay in one plan cause one write', async () => {
+test('ending, heartbeat and keeping of shares of one GPU in one plan cause one write', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const silent = share('bob', 20, {
 		type: 'run',
@@ -168,7 +168,7 @@ test('shares of one GPU that end, get a heartbeat or stay in one plan cause one 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'dan-40'}});
 });
 
-test("release and extend by GPU affect only the caller's own share, and for root without one, all shares", async () => {
+test("release and extend by GPU change only the caller's share, or all shares for root without one", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await grant(world, 0, share('alice', 10), share('bob', 20), share('root', 5));
 	const byGpu = {by: 'gpus', ids: [0]} as const;

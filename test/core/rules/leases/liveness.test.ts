@@ -46,7 +46,7 @@ const entry = (changes: Partial<QueueEntry>): QueueEntry => ({
 });
 const run = (changes: Partial<Lease> = {}): Lease => ({user: 'alice', type: 'run', startTime: 90_000, ...changes});
 
-test('one live process keeps a lease, and an unknown one leaves it undecided', () => {
+test('judge reports a lease as alive if one process is alive, and as unknown if one is unknown and none is alive', () => {
 	const held = {...here, holder: {pid: 10}, job: {pid: 11}};
 	expect(judge(held, host({10: 'alive', 11: 'dead'}))).toBe('alive');
 	expect(judge(held, host({10: 'dead', 11: 'stopped'}))).toBe('stopped');
@@ -54,7 +54,7 @@ test('one live process keeps a lease, and an unknown one leaves it undecided', (
 	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
 });
 
-test('other machines, unknown boots and unnamed processes cannot be judged, but an earlier boot can', () => {
+test('judge returns unknown for other machines, unknown boots and unnamed processes, but not for an earlier boot', () => {
 	expect(judge({holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'other', bootId: 'b', holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'm', holder: {pid: 10}}, host())).toBe('unknown');
@@ -62,7 +62,7 @@ test('other machines, unknown boots and unnamed processes cannot be judged, but 
 	expect(judge({machine: 'm', bootId: 'before', holder: {pid: 10}}, host({10: 'alive'}))).toBe('other-boot');
 });
 
-test('an unreadable boot id is not another boot: a process can be seen alive, but never dead', () => {
+test('judge with an unreadable boot id can see a process alive, but never dead', () => {
 	const holder = {pid: 10, startTicks: 7};
 	const unread = (answers: Readonly<Record<number, Liveness>> = {}): Host => host(answers, {bootId: undefined});
 	for (const [held, viewer] of [
@@ -87,7 +87,7 @@ test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('orphans of a wrapper keep the lease, and its heartbeat decides if they are not visible', () => {
+test('processes left by the wrapper keep the lease, and its heartbeat decides if they are invisible', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
@@ -98,7 +98,7 @@ test('orphans of a wrapper keep the lease, and its heartbeat decides if they are
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
-test('a dead job is charged up to its last sign of life: a minute after its last heartbeat, or now if that is earlier', () => {
+test('a dead job is charged until a minute after its last heartbeat, or until now if that is earlier', () => {
 	const dead = (lastHeartbeat: number | undefined) =>
 		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
 	expect(dead(99_000)).toBe(99_060);
@@ -108,7 +108,7 @@ test('a dead job is charged up to its last sign of life: a minute after its last
 	expect(dead(undefined)).toBe(100_000);
 });
 
-test('an observer writes the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
+test('a reader writes the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
 	const orphaned = (changes: Partial<Lease> = {}) =>
 		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
 	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
@@ -118,15 +118,15 @@ test('an observer writes the heartbeat of a live job with a silent wrapper once 
 	expect(orphaned({holder: undefined})).toBe('holds');
 });
 
-describe('another boot of this machine-id', () => {
+describe('a lease with another boot of this machine-id', () => {
 	const bootTime = 100_000 - upSeconds;
 	const before = (lastHeartbeat: number): Lease => run({machine: 'm', bootId: 'before', startTime: 1, lastHeartbeat});
 
-	test('that was silent since before this boot was a reboot, and its lease ends at its last sign of life', () => {
+	test('ends at its last heartbeat if it was silent since before this boot', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
-	test('a holder of another boot with new heartbeats is a clone: its lease holds, and it is reported', () => {
+	test('is kept and reported as a clone if it has new heartbeats', () => {
 		expect(judgeLease(before(99_950), snapshot(), host()).kind).toBe('holds');
 		expect(judgeLease(before(bootTime), snapshot(), host()).kind).toBe('watch');
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
@@ -141,7 +141,7 @@ describe('another boot of this machine-id', () => {
 		expect(cloneIn(withLease({...before(99_950), machine: 'other'}), host())).toBeUndefined();
 	});
 
-	test('a holder of another boot is not called a clone in the first minutes after a boot', () => {
+	test('is not reported as a clone in the first minutes after a boot', () => {
 		const fresh = host({}, {uptimeSeconds: () => 20});
 		expect(judgeLease(before(99_970), snapshot(), fresh).kind).toBe('holds');
 		expect(endingOf(before(99_929), snapshot(), fresh)).toMatchObject({reason: 'reboot'});
@@ -150,7 +150,7 @@ describe('another boot of this machine-id', () => {
 	});
 });
 
-describe('without a visible process', () => {
+describe('a lease without a visible process', () => {
 	const silent = (seconds: number, changes: Partial<Lease> = {}): Lease =>
 		run({lastHeartbeat: 100_000 - seconds, ...changes});
 	const watchSince = (seconds: number, changes: Partial<Silence> = {}): Silence => ({
@@ -163,7 +163,7 @@ describe('without a visible process', () => {
 	const watched = (seconds: number, changes: Partial<Silence> = {}, looked: Partial<Snapshot> = {}) =>
 		judgeLease(silent(1000, {silence: watchSince(seconds, changes)}), snapshot(looked), host());
 
-	test('15 minutes of silence, or a heartbeat in the future, start a watch and end nothing', () => {
+	test('is observed after 15 minutes of silence or with a heartbeat in the future, and does not end yet', () => {
 		expect(judgeLease(silent(900), snapshot(), host())).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(901), snapshot(), host())).toEqual({
 			kind: 'watch',
@@ -174,31 +174,31 @@ describe('without a visible process', () => {
 		expect(judgeLease(silent(-71), snapshot(), host())).toMatchObject({kind: 'watch'});
 	});
 
-	test('a watch longer than a heartbeat interval ends the lease at its last sign of life', () => {
+	test('ends at its last heartbeat after it was observed for longer than a heartbeat interval', () => {
 		expect(watched(69)).toEqual({kind: 'holds'});
 		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
 	});
 
-	test('a watch is void if the store was down or a heartbeat came since, whichever process started it', () => {
+	test('is not ended by an observation if the store was down or a heartbeat came since', () => {
 		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
 		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('a watch on another clock is taken over after two heartbeats, or at once if it is from the future', () => {
+	test('gets a new observation after two heartbeats on another clock, or at once if the old one lies in the future', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
 		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
 	});
 
-	test('a process without a monotonic clock neither watches nor ends anything', () => {
+	test('is neither observed nor ended by a process without a monotonic clock', () => {
 		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
 		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
 	});
 
-	test('the next check is when a watch ends or may start', () => {
+	test('is checked next when an observation ends or may start', () => {
 		const next = (lease: Lease) =>
 			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
 		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);
@@ -212,14 +212,14 @@ describe('without a visible process', () => {
 	});
 });
 
-test('a manual lease ends at its expiry, and its record has that time', () => {
+test('a manual lease ends at its expiry, and its usage record has that time', () => {
 	const manual: Lease = {user: 'alice', type: 'manual', startTime: 90_000, expiryTime: 99_000};
 	expect(endingOf(manual, snapshot(), host())).toEqual({reason: 'expired', endTime: 99_000});
 	expect(endingOf({...manual, expiryTime: 100_001}, snapshot(), host())).toBeUndefined();
 	expect(endingOf({...manual, expiryTime: undefined}, snapshot(), host())).toBeUndefined();
 });
 
-test('a partial holding lives as long as its entry, whatever its own times are', () => {
+test('a partial holding lasts as long as its queue entry, whatever its own expiry is', () => {
 	const held: Lease = {user: 'alice', type: 'manual', startTime: 0, expiryTime: 1, partialQueueId: 'q'};
 	expect(
 		endingOf(held, snapshot({queue: [{kind: 'garbage', id: 'q', raw: '!', problem: '?'}]}), host()),
@@ -231,7 +231,7 @@ test('a partial holding lives as long as its entry, whatever its own times are',
 	});
 });
 
-test('an entry lives as long as its process, or if that is not visible, until two minutes of silence were watched', () => {
+test('a queue entry lasts as long as its process, or two observed minutes of silence if its process is invisible', () => {
 	const waiting = entry({...here, holder: {pid: 10}});
 	const ended = (ending: EndReason) => ({kind: 'ended', ending});
 	expect(judgeEntry(waiting, snapshot(), host({10: 'stopped'}))).toEqual({kind: 'holds'});
@@ -250,7 +250,7 @@ test('an entry lives as long as its process, or if that is not visible, until tw
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
 });
 
-test('a waiter in a long queue judges the first entries and those that hold GPUs', () => {
+test('a waiting request in a long queue checks only the first entries and the entries that hold GPUs', () => {
 	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];

@@ -31,7 +31,7 @@ const leaseOf = (account: Account): Lease => ({
 	startTime: 0,
 });
 
-test('no account is root in a user namespace', () => {
+test('isRoot is false for every account in a user namespace', () => {
 	fc.assert(
 		fc.property(inside, (account) => {
 			expect(isRoot(requesterOf(account))).toBe(false);
@@ -39,7 +39,7 @@ test('no account is root in a user namespace', () => {
 	);
 });
 
-test('an account in a user namespace cannot change leases from outside, whatever its name and uid', () => {
+test('mayChange is false for an account in a user namespace and a lease from outside, whatever its name and uid', () => {
 	fc.assert(
 		fc.property(inside, outside, (account, owner) => {
 			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(false);
@@ -48,7 +48,7 @@ test('an account in a user namespace cannot change leases from outside, whatever
 	);
 });
 
-test('a lease from a user namespace is changed there by its account, or by root outside', () => {
+test('mayChange allows only the same account or root outside to change a lease from a user namespace', () => {
 	fc.assert(
 		fc.property(inside, fc.oneof(inside, outside), (owner, account) => {
 			const isSame =
@@ -61,7 +61,7 @@ test('a lease from a user namespace is changed there by its account, or by root 
 	);
 });
 
-test('outside of a user namespace an account is identified by its name, and root can change everything', () => {
+test('mayChange outside of user namespaces identifies accounts by name and allows root everything', () => {
 	fc.assert(
 		fc.property(outside, outside, (account, owner) => {
 			const requester = requesterOf(account);

@@ -30,7 +30,7 @@ const gpusWith = (...leases: readonly Lease[]): {readonly gpus: readonly GpuReco
 	gpus: leases.map((lease, index) => ({kind: 'leased', index, raw: '', lease})),
 });
 
-test('a caller is the account whose wrapper or job runs as the caller, but never root', () => {
+test('provenAccount is the account whose wrapper or job runs as the caller, but never root', () => {
 	for (const lease of [leaseOf(), leaseOf({holder: {...wrapper, pid: 70}, job: wrapper})]) {
 		const outsideName = provenAccount(gpusWith(leaseOf({actualUser: 'bob', holder: {pid: 9}}), lease), inside());
 		expect(outsideName).toBe('alice');
@@ -42,16 +42,16 @@ test('a caller is the account whose wrapper or job runs as the caller, but never
 	}
 });
 
-test('a share also proves the account', () => {
+test('provenAccount accepts the lease of a share as proof', () => {
 	const shared: GpuRecord = {kind: 'shared', index: 0, raw: '', shares: [leaseOf({memoryMiB: 1024})]};
 	expect(provenAccount({gpus: [shared]}, inside())).toBe('alice');
 });
 
-test('outside of a user namespace nothing needs proof', () => {
+test('provenAccount is undefined outside of a user namespace', () => {
 	expect(provenAccount(gpusWith(leaseOf()), inside({account: {name: 'bob', uid: 1001}}))).toBeUndefined();
 });
 
-describe('no account is proven by', () => {
+describe('provenAccount is undefined for', () => {
 	test.each<[string, readonly Lease[], Partial<Host>?]>([
 		['a lease of another machine', [leaseOf({machine: 'machine-2'})]],
 		['a lease of another boot', [leaseOf({bootId: 'boot-0'})]],

@@ -18,7 +18,7 @@ const heldBy = (user: string, instance: InstanceOfGpu, part: Partial<Lease> = {}
 	return {user, actualUser: user, type: 'manual', startTime: 1, leaseId: user, mig, ...part};
 };
 
-describe('a profile', () => {
+describe('a MIG profile', () => {
 	test.each([
 		['1g.10gb', '1g.10gb', true],
 		['3g.40gb', '1g.10gb', true],
@@ -30,11 +30,11 @@ describe('a profile', () => {
 		['2g.20gb', '1c.2g.20gb', true],
 		['strange', 'STRANGE', true],
 		['strange', '1g.10gb', false],
-	])('%s does for %s: %s', (has, wanted, fits) => {
+	])('%s satisfies a request for %s: %s', (has, wanted, fits) => {
 		expect(fitsProfile(has, wanted)).toBe(fits);
 	});
 
-	test('is recognized in any case, and nothing else is', () => {
+	test('is recognized in any case, and other texts are rejected', () => {
 		expect(parseProfile(' 1G.10GB ')).toBe('1g.10gb');
 		expect(['9', '1g', '10gb', '1g10gb', '1g.10gb,2g.20gb', ''].map((text) => parseProfile(text))).toEqual(
 			Array.from({length: 6}, () => undefined),
@@ -42,31 +42,36 @@ describe('a profile', () => {
 	});
 });
 
-test('the name of an instance has two numbers', () => {
+test('parseInstanceName requires a GPU number and an instance number', () => {
 	expect(parseInstanceName('3:12')).toEqual({gpu: 3, number: 12});
 	expect(['3', '3:', ':1', '3:1:0', 'a:1', '3:-1'].map((text) => parseInstanceName(text))).toEqual(
 		Array.from({length: 6}, () => undefined),
 	);
 });
 
-describe('an unknown GPU property', () => {
+describe('MIG properties of a GPU', () => {
 	const split = splitReading(0, ['1g.10gb']);
 
 	test.each<[string, Partial<GpuReading>, boolean | undefined, number | undefined]>([
-		['split by MIG', {}, false, 1],
-		['never split', {isMigEnabled: undefined, migInstances: undefined}, true, 0],
-		['of a kind without MIG', {isMigEnabled: undefined, unknown: {isMigEnabled: '[N/A]'}}, true, 0],
-		['that does not say', {isMigEnabled: undefined, unknown: {isMigEnabled: '[Unknown Error]'}}, undefined, undefined],
-		['that waits for a reset', {isMigPending: true}, undefined, undefined],
-		['whose instances were not read', {migInstances: undefined}, false, undefined],
+		['in MIG mode', {}, false, 1],
+		['without a MIG mode', {isMigEnabled: undefined, migInstances: undefined}, true, 0],
+		['of a model without MIG', {isMigEnabled: undefined, unknown: {isMigEnabled: '[N/A]'}}, true, 0],
+		[
+			'with an unreadable MIG mode',
+			{isMigEnabled: undefined, unknown: {isMigEnabled: '[Unknown Error]'}},
+			undefined,
+			undefined,
+		],
+		['that awaits a reset to change its mode', {isMigPending: true}, undefined, undefined],
+		['with unread instances', {migInstances: undefined}, false, undefined],
 		['with an instance without a UUID', {migInstances: [{profile: '1g.10gb'}]}, false, undefined],
-	])('a GPU %s', (_, part, whole, count) => {
+	])('are returned for a GPU %s', (_, part, whole, count) => {
 		const reading = {...split, ...part};
 		expect(isWhole(reading)).toBe(whole);
 		expect(instancesOf(reading)?.length).toBe(count);
 	});
 
-	test('an instance is gone only where all instances are known', () => {
+	test('do not report an instance as gone unless all instances are known', () => {
 		expect(isGone(split, {uuid: 'MIG-0-0'})).toBe(false);
 		expect(isGone(split, {uuid: 'MIG-0-0-earlier'})).toBe(true);
 		expect(isGone({...split, migInstances: undefined}, {uuid: 'MIG-0-0-earlier'})).toBe(false);
@@ -74,7 +79,7 @@ describe('an unknown GPU property', () => {
 	});
 });
 
-describe('the use of an instance', () => {
+describe('the use of a MIG instance', () => {
 	const process = {pid: 7, user: 'bob', memoryUsedMiB: 5000, kind: 'compute'} as const;
 	const limits = {memoryThresholdMiB: 1024};
 	const reading = splitReading(0, ['1g.10gb', '2g.20gb']);
@@ -109,7 +114,7 @@ describe('the use of an instance', () => {
 		expect(judgeInstance({...reading, processes: [small]}, second!, clean)).toEqual({kind: 'idle'});
 	});
 
-	test('a lease has the processes of its account on its own instance, and no others', () => {
+	test('counts for a lease only the processes of its account on its own instance', () => {
 		const shares = [heldBy('alice', first!), heldBy('bob', second!)];
 		const on = (pid: number, user: string, gpuInstanceId: number) => ({pid, user, gpuInstanceId, computeInstanceId: 0});
 		const processes = [on(1, 'alice', 1), on(2, 'alice', 2), on(3, 'bob', 2), on(4, 'bob', 1), {pid: 5, user: 'bob'}];
@@ -118,7 +123,7 @@ describe('the use of an instance', () => {
 		expect(usage.others.map(({pid}) => pid)).toEqual([2, 4]);
 	});
 
-	test('a lease is idle only while its instance exists and reports both memory and processes', () => {
+	test('is idle for a lease only while the instance exists and reports memory and processes', () => {
 		const record = (instance: InstanceOfGpu): GpuRecord => ({
 			kind: 'shared',
 			index: 0,
@@ -146,7 +151,7 @@ describe('the use of an instance', () => {
 	});
 });
 
-test('the smallest sufficient profile is chosen, on the GPU with the most instances in use', () => {
+test('a request for a MIG profile gets the smallest sufficient profile, on the GPU with the most used instances', () => {
 	const anyBox = fc.array(
 		fc.array(fc.tuple(fc.constantFrom(...profiles), fc.boolean()), {minLength: 1, maxLength: 4}),
 		{minLength: 1, maxLength: 3},
@@ -186,7 +191,7 @@ test('the smallest sufficient profile is chosen, on the GPU with the most instan
 	);
 });
 
-test('a lease of the whole GPU, or of part of its memory, blocks every instance', () => {
+test('a lease of the whole GPU or of a memory share blocks every MIG instance', () => {
 	const [instance] = instancesOf(splitReading(0, ['1g.10gb']))!;
 	const lease: Lease = {user: 'alice', type: 'manual', startTime: 1};
 	const leased: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease};

@@ -31,8 +31,8 @@ const context = {now: 7, host: 'box', account: 'root'};
 
 const noneStored = {drains: undefined, alerts: undefined, policy: undefined};
 
-describe('every key', () => {
-	test.each(policyKeyNames)('%s has a default and offers only valid values', (name) => {
+describe('every policy key', () => {
+	test.each(policyKeyNames)('has a default and offers only valid values: %s', (name) => {
 		const {read, fallback, completes, expects, summary} = policyKeys[name] as PolicyKey<unknown>;
 		for (const text of [fallback, ...completes]) {
 			expect([text, read(text)]).not.toEqual([text, undefined]);
@@ -60,7 +60,7 @@ const strictest = {
 	'share.gpus': [],
 };
 
-test('unreadable keys have their strictest value, and an unreadable record affects all keys', () => {
+test('an unreadable policy key has its strictest value, and an unreadable record affects all keys', () => {
 	const set = {strategy: 'lru', clean: 'off', isolate: 'off', share: 'on', 'share.max': '8', 'share.gpus': 'all'};
 	for (const name of policyKeyNames) {
 		for (const value of ['of a later version', '__proto__', '']) {
@@ -89,7 +89,7 @@ test('unreadable keys have their strictest value, and an unreadable record affec
 	);
 });
 
-test('with any stored value, every key has a value and ignored settings are reported', () => {
+test('every policy key has a value for any stored text, and ignored settings are reported', () => {
 	const anyStored = fc.oneof(
 		anyPolicy,
 		fc
@@ -112,15 +112,15 @@ test('with any stored value, every key has a value and ignored settings are repo
 	);
 });
 
-test('an unreadable record is a problem whatever else it contains', () => {
+test('policyDoubtOf reports an unreadable record, whatever else it contains', () => {
 	expect(policyDoubtOf({...policy({}), policyProblem: 'it is not JSON'})?.problem).toBe('it is not JSON');
 	expect(policyDoubtOf(policy({strategy: 'fast', later: 'x'}))?.problem).toBe(
 		'strategy: "fast" is not one of mru, lru, pack, spread, cool, topology',
 	);
 });
 
-describe('a change', () => {
-	test('expects the replaced record, keeps the other keys, and records the previous values', async () => {
+describe('a policy change', () => {
+	test('expects the record that it replaces, keeps the other keys and records the previous values', async () => {
 		const {policy: before} = policy({later: 'x', strategy: 'lru'});
 		const snapshot = await snapshotWith({
 			now: 7.5,
@@ -150,7 +150,7 @@ describe('a change', () => {
 		expect(plan.event).toMatchObject({kind: 'policy', user: 'root'});
 	});
 
-	test('to the current value changes nothing, not even who set it', async () => {
+	test('to the current value writes nothing', async () => {
 		const {plan, changed} = planPolicy(
 			await snapshotWith(policy({strategy: 'lru'})),
 			[{key: 'strategy', value: 'lru'}],
@@ -159,12 +159,12 @@ describe('a change', () => {
 		expect([plan.writes, plan.audit, changed]).toEqual([[], [], []]);
 	});
 
-	test('to the default is recorded if the key was not set, because a later version may have another default', async () => {
+	test('to the default is recorded if the key was unset, because a later version may have another default', async () => {
 		const {changed} = planPolicy(await snapshotWith(policy({})), [{key: 'strategy', value: 'mru'}], context);
 		expect(changed).toEqual([{key: 'strategy', value: 'mru', before: undefined}]);
 	});
 
-	test('a replacement of the whole policy keeps only the new settings', async () => {
+	test('that replaces the whole policy keeps only the new settings', async () => {
 		const {policy: before} = policy({strategy: 'lru', isolate: 'prefer', later: 'x'});
 		const set = [
 			{key: 'isolate', value: 'require'},
@@ -199,7 +199,7 @@ describe('a change', () => {
 		);
 	});
 
-	test('to an invalid value, of an unknown key or of an unreadable record is refused', async () => {
+	test('to an invalid value, to an unknown key or of an unreadable record is refused', async () => {
 		const refused = async (changes: Parameters<typeof planPolicy>[1], more: Partial<Snapshot> = policy({})) => {
 			const snapshot = await snapshotWith(more);
 			return () => planPolicy(snapshot, changes, context);

@@ -31,7 +31,7 @@ const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventText(record));
 
-test('unreserved use by processes that a job left names the job and its end', async () => {
+test('an alert about processes that a job left names the job and its end', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	await release(world, alice, {by: 'gpus', ids: [0]});
@@ -64,7 +64,7 @@ test('unreserved use by processes that a job left names the job and its end', as
 	]);
 });
 
-test('unreserved use and squatters are recorded once by the first viewer', async () => {
+test("unreserved use and use of another account's GPU are recorded once, by the first viewer", async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
@@ -83,7 +83,7 @@ test('unreserved use and squatters are recorded once by the first viewer', async
 	expect((await recorded(world)).slice(2)).toEqual(['carol uses GPU 0 without a reservation']);
 });
 
-test('many concurrent viewers record an alert once', async () => {
+test('ten concurrent viewers record an alert once', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(() => observationOf([usedBy(0, 'bob'), idleReading(1)]));
 	const {snapshot, observation} = await readStatus(world);
@@ -92,7 +92,7 @@ test('many concurrent viewers record an alert once', async () => {
 	expect(await recorded(world)).toEqual(['bob uses GPU 0 without a reservation']);
 });
 
-test('a recurring alert is raised again only after ten minutes', async () => {
+test('a recurring alert is recorded again only after ten minutes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	for (let minute = 0; minute < 25; minute++) {
@@ -103,7 +103,7 @@ test('a recurring alert is raised again only after ten minutes', async () => {
 	expect(await recorded(world)).toHaveLength(3);
 });
 
-test('an unknown reading ends no alert, and unknown users raise none beside known ones', async () => {
+test('an unknown reading ends no alert, and unknown users next to known users raise none', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
@@ -147,7 +147,7 @@ test('leftover processes of the previous holder raise no alert at first', async 
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
-test('a store that is down or refuses does not fail the viewer, but a bug does', async () => {
+test('recording an alert does not fail the viewer if the store is down or refuses, but does fail for a bug', async () => {
 	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
 	const world = await createTestWorld({
 		gpuCount: 2,
@@ -170,7 +170,7 @@ const anyHealth = fc.array(
 	{maxLength: 2},
 );
 
-test('with any scans, no active alert is recorded twice and every active alert was recorded', async () => {
+test('every active alert of any scans is recorded exactly once', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),

@@ -12,7 +12,7 @@ const pool = {gpuCount: 2, provider: 'nvidia'} as const;
 const gpus = [idleReading(0), idleReading(1)];
 const problems = (findings: readonly Finding[]) => findings.filter(({level}) => level !== 'ok').map(({words}) => words);
 
-test('a healthy box has nothing to fix', () => {
+test('doctor finds no problem on a healthy box', () => {
 	const findings = [
 		...judgeStore({location: 'redis localhost:6379/0', shell: 'redis-cli'}, 0.4, {isDurable: true, evicts: false}),
 		...judgeScan(observationOf(gpus), pool),
@@ -29,7 +29,7 @@ test('a healthy box has nothing to fix', () => {
 	]);
 });
 
-test('hidden GPUs are normal in an isolated job', () => {
+test('doctor in an isolated job reports hidden GPUs as a warning', () => {
 	const hidden = {...idleReading(1), uuid: undefined, failure: 'its device does not open here', processes: undefined};
 	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([
 		{
@@ -41,7 +41,7 @@ test('hidden GPUs are normal in an isolated job', () => {
 	]);
 });
 
-test('every problem is reported with a way to fix it', () => {
+test('doctor reports every problem with a way to fix it', () => {
 	const broken = [
 		{
 			...idleReading(0),
@@ -80,13 +80,13 @@ test('every problem is reported with a way to fix it', () => {
 	]);
 });
 
-test('unknown facts are not reported', () => {
+test('doctor does not report unknown facts', () => {
 	expect(problems(judgeStore({location: 'redis', shell: 'redis-cli'}, 1, {}))).toEqual([]);
 	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
 	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);
 });
 
-test('a failed scan is the only report about the GPUs', () => {
+test('doctor reports nothing else about the GPUs if the scan failed', () => {
 	const failure = {message: 'nvidia-smi was not found.', hint: 'Is it in PATH?'};
 	expect(judgeScan(observationOf([], {failure}), pool)).toEqual([
 		{check: 'provider', level: 'error', words: failure.message, fix: failure.hint},

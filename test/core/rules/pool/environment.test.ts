@@ -37,7 +37,7 @@ describe('judgeEnvironment', () => {
 		[{temporaryDirectory: {path: '/mnt', state: 'unwritable'}}, /\/mnt, cannot be written/v],
 		[{unknownTimeZone: 'Mars/Olympus_Mons'}, /TZ=Mars\/Olympus_Mons is unknown/v],
 		[{lacksTerminalType: true}, /^TERM is not set/v],
-	])('warns once about %o and says what to do', (missing, words) => {
+	])('returns one warning with a fix for %o', (missing, words) => {
 		const findings = judgeEnvironment({...complete, ...missing});
 		expect(findings).toEqual([
 			{

@@ -44,7 +44,7 @@ const anyPercents = fc.array(
 	{minLength: minuteCount, maxLength: minuteCount},
 );
 
-test('each reserved second is busy, idle or unknown, the same as in a naive count', () => {
+test('held use counts each reserved second once as busy, idle or unknown', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
 			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
@@ -86,7 +86,7 @@ test('each reserved second is busy, idle or unknown, the same as in a naive coun
 	);
 });
 
-test('a minute with two scanners has the weighted mean of both, and an unknown GPU name gives unknown use', () => {
+test('held use is the weighted mean of two scanners in a minute, and unknown for an unknown GPU name', () => {
 	const minutes = decodeHour(
 		hourOf(firstMinute),
 		[`${firstMinute} 30 ${loadName({index: 0})}2s--`, `${firstMinute} 10 ${loadName({index: 0})}00--`].join('\n'),
@@ -111,7 +111,7 @@ test('a minute with two scanners has the weighted mean of both, and an unknown G
 	}
 });
 
-test('live leases count up to now', async () => {
+test('held use of live leases counts up to now', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 7200});
 	world.pass(3600);
@@ -123,7 +123,7 @@ test('live leases count up to now', async () => {
 	expect(rows).toMatchObject([{user: 'alice', held: 1, known: 1 / 60, used: 0.5 / 60, idle: 0}]);
 });
 
-test('returns the recorded time and gaps of ten minutes or more', () => {
+test('collectHeldUse returns the recorded time and the gaps of ten minutes or more', () => {
 	const collector = collectHeldUse({
 		window: {from: firstMinute * 60 + 30, to: (firstMinute + minuteCount) * 60},
 		gpuCount: 1,
@@ -140,7 +140,7 @@ test('returns the recorded time and gaps of ten minutes or more', () => {
 	expect([nobody.recordedSeconds(), nobody.gaps()]).toEqual([0, [window]]);
 });
 
-test('a week is read in parts without repeating a minute, and older time is reserved but unknown', async () => {
+test('held use of a week is read in parts without repeating a minute, and older time is unknown', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 40 * 86_400});
 	world.pass(30 * 86_400);

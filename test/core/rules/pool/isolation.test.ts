@@ -7,7 +7,7 @@ const level = fc.option(fc.constantFrom(...isolationLevels), {nil: undefined});
 const wish = fc.option(fc.constantFrom(...isolationWishes), {nil: undefined});
 const rank = (name: IsolationLevel = 'off'): number => isolationLevels.indexOf(name);
 
-test('a job is isolated at least as strictly as the user, the config and the pool each require', () => {
+test('isolationLevelOf is at least as strict as the user, the config and the policy each require', () => {
 	fc.assert(
 		fc.property(wish, level, level, (typed, setting, policy) => {
 			const answer = isolationLevelOf({wish: typed, setting, policy});

@@ -28,7 +28,7 @@ const scans = fc.array(
 
 const nearly = (value: number | undefined) => (value === undefined ? undefined : Math.round(value * 100));
 
-test('the means of each minute read back the same for any scans', () => {
+test('decodeHour returns the recorded means of each minute, for any scans', () => {
 	fc.assert(
 		fc.property(scans, (rounds) => {
 			let time = startTime;
@@ -90,29 +90,29 @@ const minute = hour * 60 + 5;
 const good = `${minute} 30 0000001k2s`;
 
 test.each([
-	['a number that is no percentage', `${minute} 30 0000002t--`, [{utilization: undefined, memory: undefined}]],
-	['what is known', good, [{utilization: 0.56, memory: 1}]],
-	['nothing is known', `${minute} 30 000000----`, [{utilization: undefined, memory: undefined}]],
+	['a number above 100 %', `${minute} 30 0000002t--`, [{utilization: undefined, memory: undefined}]],
+	['known values', good, [{utilization: 0.56, memory: 1}]],
+	['unknown values', `${minute} 30 000000----`, [{utilization: undefined, memory: undefined}]],
 	['no cells', `${minute} 30 `, []],
 	['half a cell', `${minute} 30 0000001k2s00`, []],
 	['no scans', `${minute} 0 0000001k2s`, []],
-	['more scans than there can be', `${minute} 999 0000001k2s`, []],
+	['an impossible number of scans', `${minute} 999 0000001k2s`, []],
 	['another hour', `${minute + 60} 30 0000001k2s`, []],
 	['a time to come', `${minute + 2} 30 0000001k2s`, []],
 	['no number', '1e9 30 0000001k2s', []],
 	['control characters', `${minute} 30 \u{1B}[31m01k2s`, []],
 	['JSON', '{"minute":1}', []],
 	['more GPUs than a box has', `${minute} 30 ${'0000001k2s'.repeat(1025)}`, []],
-])('a line with %s', (_, line, loads) => {
+])('decodeHour reads a line with %s', (_, line, loads) => {
 	const read = decodeHour(hour, `garbage\n${line}\n\u{0}`, minute + 1);
 	expect(read.map((each) => loadIn(each, '000000'))).toEqual(loads);
 });
 
-test('endless lines for one minute are read up to a limit', () => {
+test('decodeHour reads at most eight lines for one minute', () => {
 	expect(decodeHour(hour, `${good}\n`.repeat(1000), minute)).toHaveLength(8);
 });
 
-test('any text can be read without an error', () => {
+test('decodeHour accepts any text', () => {
 	fc.assert(
 		fc.property(fc.string({maxLength: 100}), (text) => {
 			expect(decodeHour(hour, `${text}\n${good}\n${text}`, minute).length).toBeGreaterThanOrEqual(1);
@@ -121,7 +121,7 @@ test('any text can be read without an error', () => {
 	);
 });
 
-test('each GPU keeps its short name, and 64 GPUs have 64 names', () => {
+test('loadName is the same for a GPU at any index, and differs among 64 GPUs', () => {
 	expect(loadName({index: 3, uuid: 'GPU-a'})).toBe(loadName({index: 7, uuid: 'GPU-a'}));
 	const names = Array.from({length: 64}, (_, index) => loadName({index, uuid: `GPU-5c7fbd2a-${index}`}));
 	expect(new Set([...names, ...Array.from({length: 64}, (_, index) => loadName({index}))]).size).toBe(128);

@@ -33,19 +33,19 @@ const adviceOn = (
 	reading: GpuReading = leaked,
 ): readonly HolderAdvice[] => reportHolders(reading, seen(holders, changes), thresholdMiB).advice;
 
-describe('memory that belongs to no listed process', () => {
-	test('is held by the driver if everything was seen and nobody has the device open', () => {
+describe('memory that no listed process accounts for', () => {
+	test('is attributed to the driver if everything is visible and no process has the device open', () => {
 		expect(adviceOn([])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
-	test('may belong to processes that were not seen', () => {
+	test('may belong to processes that are not visible', () => {
 		expect(adviceOn([], {unreadable: {count: 3, users: ['bob']}})).toEqual([
 			{kind: 'look-as-root', count: 3, users: ['bob']},
 		]);
 		expect(adviceOn([], {devices: []})).toEqual([{kind: 'no-devices'}]);
 	});
 
-	test("belongs to those that have the device open: own processes, others' and containers", () => {
+	test('is attributed to own processes, other accounts and containers that have the device open', () => {
 		expect(
 			adviceOn([
 				holder(1, {isOwn: true}),
@@ -63,11 +63,11 @@ describe('memory that belongs to no listed process', () => {
 		]);
 	});
 
-	test('does not belong to a monitoring service', () => {
+	test('is not attributed to a monitoring service', () => {
 		expect(adviceOn([holder(7, {name: 'nvidia-persistenced', user: 'root'})])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
-	test('gets advice for a stopped, stuck, zombie or invisible process', () => {
+	test('leads to advice for a stopped, stuck, zombie or invisible process', () => {
 		expect(
 			adviceOn([
 				holder(1, {state: 'stopped', isOwn: true}),
@@ -85,16 +85,16 @@ describe('memory that belongs to no listed process', () => {
 	});
 });
 
-test('memory that listed processes explain leads to no advice to end processes', () => {
+test('memory that listed processes account for leads to no advice to end processes', () => {
 	const reading = {...leaked, processes: [{pid: 1, memoryUsedMiB: 39_500}]};
 	expect(adviceOn([holder(1), holder(2, {isOwn: true})], {unreadable: {count: 9, users: []}}, reading)).toEqual([]);
 });
 
-test('memory at its baseline with only services on the device is not reported', () => {
+test('memory at its baseline with only services on the device leads to no report', () => {
 	expect(adviceOn([holder(7, {name: 'nv-hostengine'})], undefined, idleReading(0))).toEqual([{kind: 'nothing-held'}]);
 });
 
-test('memory is never blamed on the driver while anything is unknown', () => {
+test('memory is never attributed to the driver while anything is unknown', () => {
 	const reading = fc.record({
 		memoryUsedMiB: fc.option(fc.integer({min: 0, max: 80_000}), {nil: undefined}),
 		hasProcesses: fc.boolean(),

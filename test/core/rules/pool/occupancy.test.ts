@@ -25,7 +25,7 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-test('spans cover every held second and are few, and each lease is counted once', () => {
+test('occupancy spans cover every held second, stay few and count each lease once', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 60}), (records) => {
 			const collector = collectOccupancy(window);
@@ -61,7 +61,7 @@ test('spans cover every held second and are few, and each lease is counted once'
 	);
 });
 
-test('consecutive short jobs are one span of the longest holder', () => {
+test('occupancy combines consecutive short jobs into one span of the longest holder', () => {
 	const collector = collectOccupancy(window);
 	const jobs = [
 		['alice', 10],
@@ -95,7 +95,7 @@ test('consecutive short jobs are one span of the longest holder', () => {
 	]);
 });
 
-test('a live lease reaches to now and has its known end, even if it just started', async () => {
+test('occupancy shows a live lease until now with its known end, even if the lease just started', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice', 'zoe'), ids: [1], count: 1, durationSeconds: 7200});
 	const {spans, gpuCount} = await occupancyOf(world, 24);
@@ -104,7 +104,7 @@ test('a live lease reaches to now and has its known end, even if it just started
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
 });
 
-test('a job ends at its real end, whatever expiry the Go program has written', async () => {
+test('occupancy ignores an expiry that the Go program wrote for a job', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {user: 'alice', type: 'run', start_time: world.now(), last_heartbeat: world.now()};
 	world.memory.state.gpus.set(0, JSON.stringify({...job, expiry_time: world.now() + 60}));
@@ -126,17 +126,17 @@ const usersOf = (records: readonly UsageRecord[]) =>
 		column.map(({user}) => user).join('+'),
 	);
 
-test('a column names the holder of most of its time', () => {
+test('an occupancy column names the account that held the GPU for most of its time', () => {
 	expect(usersOf([held('ann', 0, 112), held('bob', 112, 131), held('cy', 145, 146), held('eve', 100, 150, 1)])).toEqual(
 		['ann', 'bob', 'bob', 'bob', 'cy'],
 	);
 });
 
-test('shares of one GPU overlap', () => {
+test('an occupancy column names all accounts with a share of the GPU', () => {
 	expect(usersOf([held('bob', 100, 130), held('ann', 110, 140)])).toEqual(['bob', 'ann+bob', 'ann+bob', 'ann', '']);
 });
 
-test('a column is empty if and only if nobody held the GPU', () => {
+test('an occupancy column is empty if and only if nobody held the GPU', () => {
 	const record = fc
 		.tuple(
 			fc.constantFrom('ann', 'bob'),

@@ -111,7 +111,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('with any scans, records alternate and follow three consecutive scans', () => {
+test('overuse starts and ends alternate, each after three consecutive scans', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);
@@ -127,7 +127,7 @@ test('with any scans, records alternate and follow three consecutive scans', () 
 	);
 });
 
-test('a share that stays too large is written three times and then no more', () => {
+test('overuse is written to the store three times and then no more while it continues', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
 	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);

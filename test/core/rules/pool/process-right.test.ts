@@ -24,7 +24,7 @@ function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Par
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const held: GpuRecord = {kind: 'leased', index: 0, raw: '', lease: lease('alice')};
 
-test('a reserved GPU allows its holder, no one else, and leaves a possible holder undecided', () => {
+test('a reserved GPU permits processes of its holder only, and does not decide about possible holders', () => {
 	expect(
 		rightsOf(held, [
 			{pid: 1, user: 'alice'},
@@ -37,7 +37,7 @@ test('a reserved GPU allows its holder, no one else, and leaves a possible holde
 	).toEqual(['holder', 'not-holder', 'unknown', 'unknown', 'not-holder', 'desktop']);
 });
 
-test('use of a GPU without a lease counts from the threshold on', () => {
+test('a process on a GPU without a lease counts as unreserved use only above the memory threshold', () => {
 	const processes: readonly GpuProcess[] = [
 		{pid: 1, user: 'bob'},
 		{pid: 2, user: 'gdm', kind: 'graphics'},
@@ -47,7 +47,7 @@ test('use of a GPU without a lease counts from the threshold on', () => {
 	expect(rightsOf(free, [{pid: 1, user: 'bob'}], {failure: 'GPU is lost'})).toEqual(['unknown']);
 });
 
-test('each share of a GPU allows its holder and nobody else', () => {
+test('a shared GPU permits processes of the holders of its shares only', () => {
 	const shares = ['alice', 'bob'].map((user) => ({...lease(user), memoryMiB: 8000}));
 	const record: GpuRecord = {kind: 'shared', index: 0, raw: '', shares, capacityMiB: 40_000};
 	expect(

@@ -41,7 +41,7 @@ const anyRecord = fc
 	.map(({after, quarters, user, type}) => ({user, type, from: after * quarter, length: quarters * quarter}));
 
 test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia'])(
-	'the hours of each day equal a naive sum of quarters in %s',
+	'the report sums the hours of each local day correctly in %s',
 	async (zone) => {
 		process.env['TZ'] = zone;
 		const format = new Intl.DateTimeFormat('en-CA', {

@@ -35,7 +35,7 @@ const anyWindow = fc
 	.tuple(fc.integer({min: 0, max: 1000 * hour}), fc.integer({min: 1, max: 500 * hour}))
 	.map(([from, length]) => ({from, to: from + length}));
 
-test('a report clips leases to the window, counts them, and sorts the largest first', async () => {
+test('a report counts leases within its window and sorts the largest first', async () => {
 	const report = await makeReport(
 		[
 			record({startTime: 0, endTime: 10 * hour}),
@@ -57,7 +57,7 @@ test('a report clips leases to the window, counts them, and sorts the largest fi
 	});
 });
 
-test('an empty history produces an empty report', async () => {
+test('a report of an empty history has no rows', async () => {
 	expect(await makeReport([], [], {window: {from: 0, to: 1}, split: byUser})).toMatchObject({
 		rows: [],
 		totalGpuHours: 0,
@@ -67,7 +67,7 @@ test('an empty history produces an empty report', async () => {
 	]);
 });
 
-test('a report for one user includes nobody else', async () => {
+test('a report for one user includes no other users', async () => {
 	const report = await makeReport([record({}), record({user: 'bob'})], [], {
 		window: {from: 0, to: hour},
 		split: byUser,
@@ -77,7 +77,7 @@ test('a report for one user includes nobody else', async () => {
 	expect(report.uniqueUsers).toBe(1);
 });
 
-test('live leases count from their start', async () => {
+test('a report counts live leases from their start', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 10 * hour});
 	world.pass(2 * hour);
@@ -86,7 +86,7 @@ test('live leases count from their start', async () => {
 	expect(report.rows).toEqual([{key: 'alice', gpuHours: 4, percentage: 100, runCount: 0, manualCount: 2}]);
 });
 
-test('a report of the past includes the part of a lease in its window, although the lease ended later', async () => {
+test('a report of a past window includes a lease that ended after the window', async () => {
 	const world = await createTestWorld();
 	const begun = world.now();
 	await reserve(world, {requester: person('alice'), ids: [0], count: 1, durationSeconds: 10 * hour});
@@ -98,7 +98,7 @@ test('a report of the past includes the part of a lease in its window, although 
 	expect(window).toEqual({from: begun + hour, to: begun + 2 * hour});
 });
 
-test('a day is found by its name, and an invalid name gives none', () => {
+test('dayNamed returns the day of a name, and nothing for an invalid name', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 0, max: 4_000_000_000}), (time) => {
 			const {key, next} = localDay(time);
@@ -114,8 +114,8 @@ test('a day is found by its name, and an invalid name gives none', () => {
 	]);
 });
 
-describe('with any history', () => {
-	test('the figures equal a naive sum, and the percentages add up to 100.0', async () => {
+describe('a report of any history', () => {
+	test('has the same figures as a naive sum, and percentages that add up to 100.0', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(anyRecord), anyWindow, async (records, window) => {
 				const report = await makeReport(records, [], {window, split: byUser});
@@ -138,7 +138,7 @@ describe('with any history', () => {
 		);
 	});
 
-	test('days add up to the total, also days of 23 or 25 hours', async () => {
+	test('has days that add up to the total, including days of 23 and 25 hours', async () => {
 		// Every third day has 23 hours, and every fourth 25.
 		const starts = [0];
 		for (let day = 0; day < 100; day++) {
@@ -161,7 +161,7 @@ describe('with any history', () => {
 	});
 });
 
-test('shares count their memory for the time they were held within the window', async () => {
+test('a report counts the memory of a share for the time within the window', async () => {
 	const shared = record({startTime: 0, endTime: 4 * hour, memoryMiB: 1000});
 	const {rows} = await makeReport([shared, record({user: 'bob'})], [], {
 		window: {from: 2 * hour, to: 10 * hour},
@@ -174,7 +174,7 @@ test('shares count their memory for the time they were held within the window', 
 	);
 });
 
-test('an hour of a MIG instance is not an hour of a GPU', async () => {
+test('a report counts hours of MIG instances separately from GPU hours', async () => {
 	const instance = record({user: 'bob', startTime: 0, endTime: 4 * hour, mig: {uuid: 'MIG-0-1', profile: '1g.10gb'}});
 	const question = {window: {from: 2 * hour, to: 10 * hour}, split: byUser};
 	const mixed = await makeReport([instance, record({startTime: 0, endTime: 3 * hour})], [], question);
@@ -214,13 +214,13 @@ test('an hour of a MIG instance is not an hour of a GPU', async () => {
 	expect((await makeReport([instance], [], {...question, series: bins})).series?.rows).toEqual([]);
 });
 
-describe('hours over time', () => {
+describe('the hours over time of a report', () => {
 	const binAt = (time: number) => {
 		const start = Math.floor(time / hour) * hour;
 		return {key: String(start), next: start + hour};
 	};
 
-	test('the series of a report add up to its rows, however many are grouped as others, and no bin is missing', async () => {
+	test('add up to the rows, however many users are grouped as others, and include every period', async () => {
 		const many = fc.tuple(anyRecord, fc.nat(30)).map(([one, number]) => ({...one, user: `${one.user}${number}`}));
 		await fc.assert(
 			fc.asyncProperty(fc.array(many, {maxLength: 60, size: 'max'}), anyWindow, async (records, window) => {
@@ -251,7 +251,7 @@ describe('hours over time', () => {
 		);
 	});
 
-	test('the number of bins is limited to what can be drawn', async () => {
+	test('are omitted if there are more periods than can be drawn', async () => {
 		const {series} = await makeReport([record({})], [], {
 			window: {from: 0, to: 401 * hour},
 			split: byUser,

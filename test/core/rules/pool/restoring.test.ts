@@ -79,7 +79,7 @@ const contentOf = ({pool, gpus, queue, drains, policy, alerts}: Snapshot) => ({
 	alerts,
 });
 
-describe('a restore puts back everything that was read', () => {
+describe('a restore returns everything that a process has read', () => {
 	test('into an empty store', async () => {
 		const world = await createTestWorld();
 		await fill(world);
@@ -98,7 +98,7 @@ describe('a restore puts back everything that was read', () => {
 		]);
 	});
 
-	test('and grants nothing for five seconds, so that wrappers can take newer leases back first', async () => {
+	test('and grants nothing for five seconds, so that wrappers can first take back newer leases', async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await makeRevision(world);
 		const staying = stayingIn(world);
@@ -126,7 +126,7 @@ describe('a restore puts back everything that was read', () => {
 		expect(holdersOf(await world.store.read())).toEqual(['job']);
 	});
 
-	test('into an older store, over what has been released, granted or changed by then', async () => {
+	test('into an older store, over records that were released, granted or changed before the crash', async () => {
 		const world = await createTestWorld();
 		const released = await reserveFor(world, 3);
 		const replaced = await reserveFor(world, 1);
@@ -152,7 +152,7 @@ describe('a restore puts back everything that was read', () => {
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
-	test('in the order of the queue, even if the clock went back while people joined', async () => {
+	test('in the order of the queue, even if the clock went back while entries joined', async () => {
 		const world = await createTestWorld();
 		for (const [index, id] of ['w1', 'w2', 'w3'].entries()) {
 			await joinAs(world, id, 100 + index);
@@ -180,7 +180,7 @@ describe('a restore puts back everything that was read', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('before the pool is recreated, if the processes read first', async () => {
+	test('before the pool is recreated, if a process reads first', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -218,14 +218,14 @@ describe('a restore never changes', () => {
 		return {world, disk, staying};
 	};
 
-	test('a lease that was granted since', async () => {
+	test('a lease that was granted after the crash', async () => {
 		const {world, disk, staying} = await scene();
 		crash(world.memory, disk);
 		const since = await reserveFor(world, 1);
 		expect(holdersOf(await staying.store.read())).toEqual([undefined, since, undefined, undefined]);
 	});
 
-	test('a GPU that was granted and released since', async () => {
+	test('a GPU that was granted and released after the crash', async () => {
 		const {world, disk, staying} = await scene();
 		crash(world.memory, disk);
 		const since = await reserveFor(world, 1);
@@ -233,14 +233,14 @@ describe('a restore never changes', () => {
 		expect(holdersOf(await staying.store.read())[1]).toBe(undefined);
 	});
 
-	test('a drain that was made since', async () => {
+	test('a drain that was made after the crash', async () => {
 		const {world, disk, staying} = await scene();
 		crash(world.memory, disk);
 		await drain(world, root, [3], 'since');
 		expect((await staying.store.read()).drains.get(3)).toMatchObject({reason: 'since'});
 	});
 
-	test('a policy key that was set or unset since', async () => {
+	test('a policy key that was set or unset after the crash', async () => {
 		const set = await scene();
 		crash(set.world.memory, set.disk);
 		await changePolicy(set.world, root, [{key: 'strategy', value: 'lru'}]);
@@ -260,7 +260,7 @@ describe('a restore never changes', () => {
 		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
-	test('changes that a late reader does not know', async () => {
+	test('records that a late reader does not know', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		await drain(world, root, [2], 'fan is dead');
@@ -287,7 +287,7 @@ describe('a restore never changes', () => {
 		expect({...world.memory.state, run: undefined}).toEqual(before);
 	});
 
-	test("another machine's pool", async () => {
+	test('the pool of another machine', async () => {
 		const {world, staying} = await scene();
 		crash(world.memory);
 		await createPool(
@@ -302,7 +302,7 @@ describe('a restore never changes', () => {
 	});
 });
 
-describe('several processes that restore', () => {
+describe('several processes that restore a store', () => {
 	/** Two processes, of which the second has read more: a change after the last read of the first. Then the store is empty. */
 	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
 		const [first, second] = [stayingIn(world), stayingIn(world)];
@@ -317,7 +317,7 @@ describe('several processes that restore', () => {
 		return second;
 	};
 
-	test('one after another: the last read end of a moved lease wins', async () => {
+	test('keep the last end of an extended lease, one after another', async () => {
 		const world = await createTestWorld();
 		const leaseId = await reserveFor(world, 1);
 		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));
@@ -325,7 +325,7 @@ describe('several processes that restore', () => {
 		expect((await second.store.read()).gpus[1]).toMatchObject({lease: {leaseId, expiryTime}});
 	});
 
-	test('two restores do not bring back entries that left in between', async () => {
+	test('do not bring back entries that left between the restores', async () => {
 		const world = await createTestWorld();
 		await joinAs(world, 'leaves', 100);
 		await joinAs(world, 'served', 101);
@@ -342,7 +342,7 @@ describe('several processes that restore', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('at the same time: one restores, and the others find it done', async () => {
+	test('at the same time restore it once, and the others find it done', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));
@@ -353,7 +353,7 @@ describe('several processes that restore', () => {
 		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
 	});
 
-	test.each(['first', 'last'])('the newest knowledge wins, also if its owner comes %s', async (when) => {
+	test.each(['first', 'last'])('keep the newest knowledge, even if the process that has it comes %s', async (when) => {
 		const world = await createTestWorld();
 		const old = await reserveFor(world, 0);
 		const older = stayingIn(world);
@@ -374,7 +374,7 @@ describe('several processes that restore', () => {
 });
 
 describe('a store that lost only the size of the pool', () => {
-	test('gets it back in one commit, and nothing else changes', async () => {
+	test('gets the size back in one commit without other changes', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		let commits = 0;
@@ -396,7 +396,7 @@ describe('a store that lost only the size of the pool', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('gives the restored records to a process that knew nothing', async () => {
+	test('shows the restored records to a process that knew nothing', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
@@ -407,7 +407,7 @@ describe('a store that lost only the size of the pool', () => {
 		});
 	});
 
-	test('that also lost its newest commits gets the size back first, because the GPU records need it', async () => {
+	test('gets the size back first if it also lost its newest commits, because the GPU records need it', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		const {manual} = await fill(world);
@@ -424,7 +424,7 @@ describe('a store that lost only the size of the pool', () => {
 	});
 });
 
-test('a read-only store is still read, and restored later', async () => {
+test('a store that refuses writes is still read, and restored later', async () => {
 	const world = await createTestWorld();
 	const {manual} = await fill(world);
 	let isRefusing = true;
@@ -448,7 +448,7 @@ test('a read-only store is still read, and restored later', async () => {
 	expect(holdersOf(await staying.store.read())).toEqual(['job', manual, undefined, undefined]);
 });
 
-test('the older of two concurrent reads is not a loss', async () => {
+test('the older of two concurrent reads is not taken for lost data', async () => {
 	const world = await createTestWorld();
 	const answers: Array<() => void> = [];
 	let isSlow = false;

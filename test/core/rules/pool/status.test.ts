@@ -19,12 +19,12 @@ const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const rowOf = (record: GpuRecord, reading: Partial<GpuReading> = {}) =>
 	statusRows(snapshotOf(record), observationOf([{...idleReading(0), ...reading}]), 1024)[0];
 
-test('a free GPU shows for how long it has been free, or that it was never used', () => {
+test('the status of a free GPU shows how long it has been free, or that it was never used', () => {
 	expect(rowOf(free)).toMatchObject({state: 'available', freeSeconds: undefined, lastReleased: undefined});
 	expect(rowOf({...free, lastReleased: 9990})).toMatchObject({state: 'available', freeSeconds: 10, lastReleased: 9990});
 });
 
-test('a lease shows owner, label, age and end, and clock differences give no negative ages', () => {
+test('the status of a lease shows owner, label, age and end, and never a negative age', () => {
 	expect(rowOf(leased({lastHeartbeat: 9995}))).toMatchObject({
 		state: 'in-use',
 		owner: 'alice',
@@ -52,7 +52,7 @@ test('a lease shows owner, label, age and end, and clock differences give no neg
 	});
 });
 
-test('a free GPU with a MIG mode that prevents grants is not available', () => {
+test('the status of a free GPU whose MIG mode prevents grants is an error', () => {
 	expect(rowOf(free, {isMigEnabled: true, migInstances: []})).toMatchObject({state: 'available'});
 	expect(rowOf(free, {isMigEnabled: false, isMigPending: true})).toMatchObject({
 		state: 'error',
@@ -66,7 +66,7 @@ test('a free GPU with a MIG mode that prevents grants is not available', () => {
 	expect(rowOf(leased({}), {isMigPending: true})).toMatchObject({state: 'in-use', problem: undefined});
 });
 
-test('use without a lease names its users, and use of a leased GPU its squatters', () => {
+test('the status of a GPU lists unreserved users on a free GPU, and squatters on a leased GPU', () => {
 	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
 		state: 'unreserved',
@@ -79,7 +79,7 @@ test('use without a lease names its users, and use of a leased GPU its squatters
 	});
 });
 
-test('root inside a container is not reported as a squatter', () => {
+test('the status of a GPU does not report root inside a container as a squatter', () => {
 	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
 	const onHost = {pid: 2, user: 'root'};
 	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
@@ -92,7 +92,7 @@ test('root inside a container is not reported as a squatter', () => {
 	});
 });
 
-test('a container on GPUs of several holders is assigned to none of them', () => {
+test('the status does not assign a container on GPUs of several holders to any of them', () => {
 	const [first, second, third] = [leased({}), leased({actualUser: 'bob', user: 'bob'}), leased({})];
 	const gpus = [first, {...second, index: 1}, {...third, index: 2}];
 	const processOn = (pid: number, containerId: string) => [{pid, user: 'root', containerId}];
@@ -105,7 +105,7 @@ test('a container on GPUs of several holders is assigned to none of them', () =>
 	expect(rows.map(({squatters}) => squatters.map(({pid}) => pid))).toEqual([[0], [1], []]);
 });
 
-test('an unknown or broken GPU is never available', () => {
+test('the status of an unknown or broken GPU is never available', () => {
 	expect(rowOf(free, {memoryUsedMiB: undefined})).toMatchObject({state: 'error', problem: 'memory in use is unknown'});
 	expect(rowOf(free, {failure: 'GPU is lost'})).toMatchObject({state: 'error', problem: 'GPU is lost'});
 	expect(rowOf(leased({}), {failure: 'GPU is lost'})).toMatchObject({state: 'in-use', problem: 'GPU is lost'});
@@ -117,7 +117,7 @@ test('an unknown or broken GPU is never available', () => {
 	expect(row).toMatchObject({state: 'error', problem: 'no driver', reading: undefined});
 });
 
-test('leases are shown even if the scan failed', () => {
+test('the status shows leases even if the scan failed', () => {
 	const [row] = statusRows(snapshotOf(leased({})), observationOf([], {failure: {message: 'no driver'}}), 1024);
 	expect(row).toMatchObject({
 		state: 'in-use',
@@ -127,13 +127,13 @@ test('leases are shown even if the scan failed', () => {
 	});
 });
 
-test('secrets in command lines are masked, also those of squatters', () => {
+test('the status masks secrets in command lines, also those of squatters', () => {
 	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
 	const commandLine = 'eval.py --hf-token ***';
 	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});
 });
 
-test('a GPU that is only drained is shown as drained, and one that is also broken as an error', () => {
+test('the status of a GPU is drained if it is only drained, and error if it is also broken', () => {
 	const shown = (record: GpuRecord, reading: Partial<GpuReading> = {}, reason?: string) => {
 		const drains = new Map([[0, {since: 1, reason}]]);
 		const [row] = statusRows({...snapshotOf(record), drains}, observationOf([{...idleReading(0), ...reading}]), 1024);

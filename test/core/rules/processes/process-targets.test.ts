@@ -66,7 +66,7 @@ test('a process without a start time is never signaled', () => {
 	);
 });
 
-test('only our own processes on the GPU are offered, with command lines from the kernel', () => {
+test('ownTargets returns only our own processes on the GPU, with command lines from the kernel', () => {
 	fc.assert(
 		fc.property(anyScan, (seen) => {
 			const targets = ownTargets(seen, 1);

@@ -32,7 +32,7 @@ test.each([
 	['a.py ghp_0123456789abcdefABCDEF', 'a.py ***'],
 	['a.py (AKIAIOSFODNN7EXAMPLE)', 'a.py (***)'],
 	['a.py github_pat_11ABC_def glpat-abc123456 xoxb-1-2-abc', 'a.py *** *** ***'],
-])('%s', (commandLine, masked) => {
+])('maskSecrets masks the secret in: %s', (commandLine, masked) => {
 	expect(maskSecrets(commandLine)).toBe(masked);
 	expect(maskSecrets(masked)).toBe(masked);
 });
@@ -43,11 +43,11 @@ test.each([
 	'python /home/ada/hf_models/task-sk-learn/disk-1/run.py --hf-token --n 2',
 	'python -m http.server https://host:8080/path/a@b',
 	'sshd: ada@pts/0',
-])('%s stays', (commandLine) => {
+])('maskSecrets does not change: %s', (commandLine) => {
 	expect(maskSecrets(commandLine)).toBe(commandLine);
 });
 
-test('a long line without word breaks is masked quickly', () => {
+test('maskSecrets masks a long line without word breaks in less than half a second', () => {
 	const began = performance.now();
 	for (const part of ['-token', 'a-key=', 'https://a', 'eyJa.', 'secret: ', '--key ', 'bearer ']) {
 		maskSecrets(part.repeat(4096 / part.length));
@@ -56,7 +56,7 @@ test('a long line without word breaks is masked quickly', () => {
 	expect(performance.now() - began).toBeLessThan(500);
 });
 
-test('neither a shared scan nor the name of a model contains a secret', () => {
+test('a shared scan and a model name contain no secret of a command line', () => {
 	const line = `python serve.py --model s3://key:${secret}@host/model --api-key ${secret}`;
 	const processes = [{pid: 1, commandLine: line, ancestors: [line]}];
 	const posted = encodeSharedScan(observationOf([{...idleReading(0), processes}]))!;

@@ -16,7 +16,7 @@ import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 
 const boss = person('root', 'root', 0);
 
-test('estimates use the expiry of reservations and the limits of jobs, in queue order', async () => {
+test('queue estimates use the expiry of reservations and the time limits of jobs, in queue order', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
 	const join = async (id: string, wants: {count: number; ids?: readonly number[]}, timeLimitSeconds?: number) =>
@@ -48,7 +48,7 @@ test('estimates use the expiry of reservations and the limits of jobs, in queue 
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
 
-test('every interface can show the end of a request of any length', async () => {
+test('the estimate of a queue entry is a valid time for a request of any length', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const anyTenure = fc.oneof(
 		fc.record({
@@ -86,7 +86,7 @@ test('every interface can show the end of a request of any length', async () => 
 	);
 });
 
-describe('the blockers of an entry', () => {
+describe('the blockers of a queue entry', () => {
 	const alice = person('alice');
 	const bob = person('bob');
 
@@ -120,7 +120,7 @@ describe('the blockers of an entry', () => {
 		);
 	}
 
-	test('are the holders of the requested GPUs, with a time limit counting like an expiry', async () => {
+	test('are the holders of the requested GPUs, and a time limit counts like an expiry', async () => {
 		expect(
 			await blockersIn(
 				4,
@@ -137,7 +137,7 @@ describe('the blockers of an entry', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('are all holders for a request for any GPUs, even those without a known end', async () => {
+	test('are all holders for a request for any GPUs, even holders without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,
@@ -197,7 +197,7 @@ describe('the blockers of an entry', () => {
 	});
 });
 
-test('stay in the table at 80 columns, with the expected time', async () => {
+test('fit into the table at 80 columns, with the expected time', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
 	const options = {

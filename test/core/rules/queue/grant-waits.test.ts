@@ -31,7 +31,7 @@ function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonl
 	return all;
 }
 
-test('each grant counts once with its wait for any parts of the log, and one with an unknown start is omitted', () => {
+test('grant waits count each grant once, for any parts of the log, and omit grants with an unknown start', () => {
 	fc.assert(
 		fc.property(requests, chunkSizes, (all, sizes) => {
 			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {

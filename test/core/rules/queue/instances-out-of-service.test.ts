@@ -52,7 +52,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-test('an entry for an instance in unreserved use blocks no other instance', async () => {
+test('an entry that waits for a MIG instance in unreserved use blocks no other instance', async () => {
 	const {world, see} = await createBox();
 	see(withUsed(split, 1));
 	await join(world, 'first', instances(0, 1));
@@ -81,7 +81,7 @@ test('an entry for an instance in unreserved use blocks no other instance', asyn
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('holdings for an instance in unreserved use can be taken after five minutes', async () => {
+test('later entries can take what an entry holds for a MIG instance after five minutes of unreserved use', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));
@@ -101,7 +101,7 @@ test('holdings for an instance in unreserved use can be taken after five minutes
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('a leased instance is in service whatever runs on it, and a waiter for it keeps its other holdings', async () => {
+test('a leased MIG instance stays in service whatever runs on it, and its waiter keeps other holdings', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));
@@ -114,7 +114,7 @@ test('a leased instance is in service whatever runs on it, and a waiter for it k
 test.each([
 	['whose mode waits for a reset', (): GpuReading => ({...idleReading(1), isMigPending: true})],
 	['whose mode cannot be read', (): GpuReading => ({...idleReading(1), unknown: {isMigEnabled: '[Unknown Error]'}})],
-] as const)('a GPU %s holds up only who cannot do without it', async (_, reading) => {
+] as const)('a GPU %s blocks only entries that cannot be served without it', async (_, reading) => {
 	const {world, see} = await createBox();
 	see(idleReading(0));
 	await acquireNow(world, requestOf('alice', {count: 1, ids: [1]}), 'alices');

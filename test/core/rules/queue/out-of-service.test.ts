@@ -174,7 +174,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('a servable entry is never overtaken or blocked by an unservable one', async () => {
+test('an entry that can be served is never overtaken or blocked by an entry that cannot', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -286,7 +286,7 @@ async function waitForAll() {
 
 const bobsFriend = {...bob, account: 'carol', label: 'carol'};
 
-test('holdings for a GPU that breaks go to others, and the entry shows why', async () => {
+test('entries lose their holdings to other requests when a required GPU breaks, and show why', async () => {
 	const {world, states} = await waitForAll();
 	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
 	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
@@ -306,7 +306,7 @@ test('holdings for a GPU that breaks go to others, and the entry shows why', asy
 	]);
 });
 
-test('an entry whose GPU is back regains its rank, and later entries wait for it', async () => {
+test('an entry regains its rank when its GPU is repaired, and later entries wait for it', async () => {
 	const {world, states, waiter} = await waitForAll();
 	states[2] = 'broken';
 	await free(world, 2);
@@ -338,7 +338,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'what is held for a GPU that is %s may be taken after five minutes of it; what is free, at once',
+	'holdings for a GPU that is %s can be taken after five minutes, and free GPUs at once',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -357,7 +357,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('a later entry can take holdings for a GPU in unreserved use after five minutes of that use', async () => {
+test('a later entry takes holdings for a GPU only after five minutes of unreserved use', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -376,7 +376,7 @@ test('a later entry can take holdings for a GPU in unreserved use after five min
 	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-later'}});
 });
 
-test('a held GPU that breaks is released, and another one is granted in its place', async () => {
+test('a held GPU that breaks is released, and another GPU is granted in its place', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
 	await standing(world, [0], {count: 2});
@@ -393,7 +393,7 @@ test('a held GPU that breaks is released, and another one is granted in its plac
 	]);
 });
 
-test('an entry that holds a required broken GPU blocks nobody, and continues when the GPU is back', async () => {
+test('an entry that holds a required broken GPU blocks nobody, and continues when the GPU is repaired', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
 	await standing(world, [0, 1]);
@@ -408,7 +408,7 @@ test('an entry that holds a required broken GPU blocks nobody, and continues whe
 	expect(entriesOf(await readCurrent(world))).toEqual([]);
 });
 
-test('an entry whose broken GPUs are back gets as many as it requested', async () => {
+test('an entry whose broken GPUs are repaired gets as many as it requested', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0, 1, 2], {count: 2});
 	await settle(world);
@@ -416,7 +416,7 @@ test('an entry whose broken GPUs are back gets as many as it requested', async (
 });
 
 test.each(['used', 'unread'] as const)(
-	'a GPU that is %s while one who waits holds it holds up nobody before that one',
+	'a GPU that is %s while a later entry holds it counts as unavailable only for earlier entries',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0, 1]);
@@ -432,7 +432,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('use that was interrupted counts from its new start', async () => {
+test('unreserved use that was interrupted counts from its new start', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -444,7 +444,7 @@ test('use that was interrupted counts from its new start', async () => {
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('unreserved use starts with the first note, and again after another outage', () => {
+test('unreserved use counts from the first note about it, and again after another outage', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
@@ -457,7 +457,7 @@ test('unreserved use starts with the first note, and again after another outage'
 	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
-test('a scan that failed as a whole marks no GPU as broken, and nothing is granted or taken', async () => {
+test('a scan that failed completely marks no GPU as broken, and nothing is granted or taken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0]);
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
@@ -469,7 +469,7 @@ test('a scan that failed as a whole marks no GPU as broken, and nothing is grant
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('a forced entry is not passed over for GPUs that it would take anyway', async () => {
+test('an entry with --force keeps its claim on GPUs that it would take although they are broken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
@@ -487,7 +487,7 @@ test('a forced entry is not passed over for GPUs that it would take anyway', asy
 	]);
 });
 
-test('many entries for a broken GPU are represented by the first, and the others do not scan', async () => {
+test('only the first of many entries that wait for a broken GPU scans it', async () => {
 	const world = await createLiveWorld(gpuCount);
 	seeStates(world, ['fine', 'fine', 'broken']);
 	const first = start(world, wants({count: 3}));
@@ -503,7 +503,7 @@ test('many entries for a broken GPU are represented by the first, and the others
 	}
 });
 
-test('notes are read back, and notes of later versions do not invalidate an entry', () => {
+test('notes about unavailable GPUs are read back, and notes of later versions do not invalidate an entry', () => {
 	const entry: QueueEntry = {
 		...entryFor(
 			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},

@@ -6,9 +6,17 @@ import {createTestWorld, startTime} from '../../../_helpers/world.js';
 const lease = {user: 'eve', type: 'manual', start_time: startTime, last_heartbeat: startTime};
 
 test.each([
-	['a reservation is waited for to its end', {...lease, expiry_time: startTime + 1}, 1001],
-	['a time that the peer wrote beside a job is no end', {...lease, type: 'run', expiry_time: startTime - 5}, 2000],
-	['nor is one beside what a waiter holds', {...lease, expiry_time: startTime - 5, partial_queue_id: 'somebody'}, 2000],
+	['a waiting request reads again when a reservation ends', {...lease, expiry_time: startTime + 1}, 1001],
+	[
+		'a waiting request ignores an expiry that the Go program wrote for a job',
+		{...lease, type: 'run', expiry_time: startTime - 5},
+		2000,
+	],
+	[
+		'a waiting request ignores an expiry of GPUs that another waiting request holds',
+		{...lease, expiry_time: startTime - 5, partial_queue_id: 'somebody'},
+		2000,
+	],
 ])('%s', async (_, record, milliseconds) => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, JSON.stringify(record));

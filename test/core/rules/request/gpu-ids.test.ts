@@ -17,11 +17,11 @@ test.each<[typed: string, words: readonly string[]]>([
 	['0-999999999', ['0-999999999']],
 	['', ['']],
 	['1,', ['1', '']],
-])('%s', (typed, words) => {
+])('idWordsOf splits "%s" into %j', (typed, words) => {
 	expect(idWordsOf(typed)).toEqual(words);
 });
 
-test("the monitor's GPU lists can be parsed", () => {
+test('idWordsOf reads the GPU lists that gpuRanges writes', () => {
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.nat(63), {minLength: 1}), (ids) => {
 			expect(idWordsOf(gpuRanges(ids)).map(Number)).toEqual(ids.toSorted((a, b) => a - b));

@@ -4,7 +4,7 @@ import {memoryText, parseMemoryMiB} from '../../../../source/core/rules/request/
 
 const parseNeed = (text: string) => parseNeeds(text).need;
 
-test('a requirement can be typed as words, and is shown as the equivalent flags', () => {
+test('parseNeed reads requirements as words, and needFlagsFor returns the equivalent flags', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
 		minMemoryMiB: 38_146,
 		models: ['h100', 'a100'],
@@ -26,7 +26,7 @@ test('a requirement can be typed as words, and is shown as the equivalent flags'
 	expect(parseNeed('rtx 4090')).toMatchObject({models: ['rtx', '4090']});
 });
 
-test('a profile requests a MIG instance on any model', () => {
+test('parseNeed reads a MIG profile as a request for an instance on any model', () => {
 	expect(parseNeed('1g.10GB a100')).toEqual({mig: {profile: '1g.10gb'}, models: ['a100']});
 	expect(needFlagsFor('1g.10GB a100')).toEqual(['--model', 'a100', '--mig', '1g.10gb']);
 	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb is an instance of MIG, and "40G" is about whole GPUs');
@@ -44,12 +44,12 @@ test.each([
 	'mixed 1g.10gb',
 	'pack cool',
 	'1g.10gb pack',
-])('%j is wrong', (text) => {
+])('parseNeed rejects %j', (text) => {
 	expect(() => parseNeed(text)).toThrow('Needs: ');
 	expect(needFlagsFor(text)).toEqual([]);
 });
 
-test('a word can name the strategy, which chooses among the free GPUs', () => {
+test('parseNeeds accepts the name of a strategy among the requirements', () => {
 	expect(parseNeeds('Topology a100 nvlink')).toEqual({
 		need: expect.objectContaining({models: ['a100'], nvlink: true}) as unknown,
 		strategy: 'topology',
@@ -58,7 +58,7 @@ test('a word can name the strategy, which chooses among the free GPUs', () => {
 	expect(needFlagsFor('40G Cool')).toEqual(['--min-memory', '40G', '--strategy', 'cool']);
 });
 
-test('requirements and a share are checked against each other and the count', () => {
+test('wishOf checks requirements, the share and the count against each other', () => {
 	expect(wishOf({count: 2, needs: 'nvlink', share: '8G'})).toEqual({
 		need: expect.objectContaining({nvlink: true, shareMiB: 8192}) as unknown,
 		strategy: undefined,
@@ -68,7 +68,7 @@ test('requirements and a share are checked against each other and the count', ()
 	expect(() => wishOf({count: 1, needs: '', share: '8'})).toThrow('Share: "8" has no unit');
 });
 
-test('sizes are decimal as in product names, unless they are given in binary units', () => {
+test('parseMemoryMiB reads sizes as decimal, as in product names, unless their units are binary', () => {
 	expect(['40G', '40gb', '40GiB', '40Gi', '512M', '1.5T', '81559MiB'].map((text) => parseMemoryMiB(text))).toEqual([
 		38_146, 38_146, 40_960, 40_960, 488, 1_430_511, 81_559,
 	]);

@@ -58,7 +58,7 @@ describe('a GPU with leftovers', () => {
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
 	});
 
-	test('is not granted while another one is clean, shows what is left, and is granted by force', async () => {
+	test('is not granted while another GPU is clean, shows the leftovers, and is granted by force', async () => {
 		const {world} = await box({processes: [left], memoryUsedMiB: 303}, {});
 		expect(await ask(world)).toMatchObject({kind: 'granted', gpus: [1]});
 		const refused = await ask(world);
@@ -98,7 +98,7 @@ describe('a GPU with leftovers', () => {
 });
 
 describe('memory that no process accounts for', () => {
-	test('is compared with the lowest amount seen on that GPU', async () => {
+	test('is compared with the lowest amount seen on the GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 450}, {memoryUsedMiB: 3});
 		await scan(world);
 		expect((await world.store.read()).baselines).toEqual(
@@ -114,7 +114,7 @@ describe('memory that no process accounts for', () => {
 		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1');
 	});
 
-	test('gets a new baseline when the policy is switched off and on, and never while somebody holds the GPU', async () => {
+	test('gets a new baseline when the policy is switched off and on, but never while somebody holds the GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 3});
 		await scan(world);
 		show({memoryUsedMiB: 500});
@@ -133,7 +133,7 @@ describe('memory that no process accounts for', () => {
 	});
 });
 
-test('a baseline only falls within a boot and on one GPU, and is measured on empty free GPUs only', () => {
+test('a memory baseline only falls within a boot, and is measured only on empty free GPUs', () => {
 	const anyReading = fc.record({
 		uuid: fc.constantFrom('a', 'b'),
 		bootId: fc.constantFrom('boot-1', 'boot-2'),

@@ -6,12 +6,12 @@ import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
 
-test('memory up to the threshold is idle, and more is use', () => {
+test('judgeUsage treats memory up to the threshold as idle, and more as used', () => {
 	expect(judgeUsage(reading({memoryUsedMiB: 1024}), 1024)).toEqual({kind: 'idle'});
 	expect(judgeUsage(reading({memoryUsedMiB: 1025}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 1025});
 });
 
-test('a GPU that the tool omits or reports as broken is not free', () => {
+test('judgeUsage reports a GPU that the tool omits or calls broken as failed', () => {
 	expect(judgeUsage(undefined, 1024)).toEqual({kind: 'failed', why: 'not seen by the GPU tool'});
 	expect(judgeUsage(reading({memoryUsedMiB: 0, failure: '[GPU requires reset]'}), 1024)).toEqual({
 		kind: 'failed',
@@ -19,7 +19,7 @@ test('a GPU that the tool omits or reports as broken is not free', () => {
 	});
 });
 
-test('unknown memory is not free', () => {
+test('judgeUsage reports unknown memory as unknown use', () => {
 	expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}), 1024)).toEqual({
 		kind: 'unknown',
 		why: 'memory in use is unknown: [Unknown Error]',
@@ -33,32 +33,35 @@ test('unknown memory is not free', () => {
 	}
 });
 
-test.each(['[N/A]', '[Not Supported]', 'N/A'])('if memory is %s on this GPU, its processes decide', (marker) => {
-	const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
-	expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
-	// A container hides the processes, but not the load.
-	expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
-		kind: 'unknown',
-		why: 'memory cannot be read and no process is told, but its load is 96 %',
-	});
-	expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
-		kind: 'unknown',
-		why: 'neither memory nor load can be read, and no process is told',
-	});
-	const processes = [
-		{pid: 7, memoryUsedMiB: 5},
-		{pid: 8, memoryUsedMiB: 6},
-	];
-	expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
-	// A sum without one of them would be wrong.
-	expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
-	expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
-		kind: 'unknown',
-		why: 'neither memory nor processes can be read',
-	});
-});
+test.each(['[N/A]', '[Not Supported]', 'N/A'])(
+	'judgeUsage decides by the processes if the memory of a GPU model is always %s',
+	(marker) => {
+		const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
+		expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
+		// A container hides the processes, but not the load.
+		expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
+			kind: 'unknown',
+			why: 'memory cannot be read and no process is told, but its load is 96 %',
+		});
+		expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
+			kind: 'unknown',
+			why: 'neither memory nor load can be read, and no process is told',
+		});
+		const processes = [
+			{pid: 7, memoryUsedMiB: 5},
+			{pid: 8, memoryUsedMiB: 6},
+		];
+		expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
+		// A sum without one of them would be wrong.
+		expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
+		expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
+			kind: 'unknown',
+			why: 'neither memory nor processes can be read',
+		});
+	},
+);
 
-test('if the memory of a MIG GPU is unknown, the sum of its instances is used if all are known', () => {
+test('judgeUsage sums the memory of all MIG instances if the memory of the GPU is unknown', () => {
 	const split = (...used: ReadonlyArray<number | undefined>): GpuReading =>
 		reading({
 			memoryUsedMiB: undefined,
@@ -69,7 +72,7 @@ test('if the memory of a MIG GPU is unknown, the sum of its instances is used if
 	expect(judgeUsage(split(10, undefined), 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('memory in use on a GPU with held shares blocks a request for the whole GPU', () => {
+test('memory in use on a GPU with held shares blocks only a request for the whole GPU', () => {
 	const observation = observationOf([{...idleReading(0), memoryUsedMiB: 9000}]);
 	const record = {kind: 'shared', index: 0, raw: '{}', shares: []} as const;
 	const limits = {memoryThresholdMiB: 1024, clean: undefined};
@@ -77,20 +80,20 @@ test('memory in use on a GPU with held shares blocks a request for the whole GPU
 	expect(usageBlockFor(record, observation, {...limits, shareMiB: 100})).toBeUndefined();
 });
 
-test('a GPU with a health problem is never available', () => {
+test('usageBlockOf reports a GPU with a health problem as unfit', () => {
 	const health = [{kind: 'temperature', words: 'too hot'}] as const;
 	const observation = observationOf([{...idleReading(0), health}]);
 	expect(usageBlockOf(0, observation, 1024, undefined)).toEqual({kind: 'unfit', problems: health});
 });
 
-test('users are named once, in order, without unknown ones', () => {
+test('usersOf returns each known user once, in alphabetical order', () => {
 	expect(usersOf([{pid: 1, user: 'bob'}, {pid: 2}, {pid: 3, user: 'alice'}, {pid: 4, user: 'bob'}])).toEqual([
 		'alice',
 		'bob',
 	]);
 });
 
-test('repeated words are dropped', () => {
+test('wordsOnce drops repeated texts', () => {
 	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
 	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
 	expect(wordsOnce([])).toEqual([]);

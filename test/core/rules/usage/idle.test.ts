@@ -8,7 +8,7 @@ import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
 
-/** The results of a scan, by letter. */
+/** The results of a scan, by name. */
 const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	idle: idleReading(0),
 	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
@@ -43,9 +43,9 @@ const secondsAfter = (...scans: readonly Reading[]): number | undefined => {
 };
 
 test.each<[string, readonly Reading[], number | undefined]>([
-	['the first look starts the count', [[100, 'idle']], 0],
+	['starts at zero with the first scan', [[100, 'idle']], 0],
 	[
-		'idle from look to look',
+		'adds the time between idle scans',
 		[
 			[100, 'idle'],
 			[102, 'idle'],
@@ -54,7 +54,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		10,
 	],
 	[
-		'work ends it',
+		'ends when the GPU is busy',
 		[
 			[100, 'idle'],
 			[110, 'busy'],
@@ -62,7 +62,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		undefined,
 	],
 	[
-		'and it starts again',
+		'starts again after the GPU was busy',
 		[
 			[100, 'idle'],
 			[110, 'busy'],
@@ -72,7 +72,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		5,
 	],
 	[
-		'a process is work, whatever its memory',
+		'ends with a process, whatever its memory',
 		[
 			[100, 'idle'],
 			[110, 'a process with little memory'],
@@ -80,7 +80,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		undefined,
 	],
 	[
-		'memory is work, whichever user holds it',
+		'ends with memory in use, even without a known process',
 		[
 			[100, 'idle'],
 			[110, 'memory without a process'],
@@ -88,7 +88,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		undefined,
 	],
 	[
-		'a desktop is none',
+		'continues with only a desktop process',
 		[
 			[100, 'idle'],
 			[110, 'a desktop'],
@@ -96,7 +96,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		10,
 	],
 	[
-		'nor is a GPU that has no such reading and no process',
+		'continues on a GPU without memory of its own and without a process',
 		[
 			[1, 'idle'],
 			[9, 'unified memory, nothing on it'],
@@ -104,7 +104,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		8,
 	],
 	[
-		'what cannot be read is not idle',
+		'ends when the processes are unknown',
 		[
 			[100, 'idle'],
 			[110, 'no processes to be had'],
@@ -112,7 +112,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		undefined,
 	],
 	[
-		'and starts nothing',
+		'does not start with an unknown amount of memory',
 		[
 			[100, 'no memory to be had'],
 			[110, 'idle'],
@@ -120,7 +120,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		0,
 	],
 	[
-		'the time across it does not count, what was seen before does',
+		'excludes the time of a failure, and keeps the time before it',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -131,7 +131,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		13,
 	],
 	[
-		'a GPU that is not seen for once',
+		'keeps the time before a scan without the GPU',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -141,7 +141,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		10,
 	],
 	[
-		'a time when nobody looked does not count',
+		'excludes a long time without scans',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -151,7 +151,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		11,
 	],
 	[
-		'a clock that goes back',
+		'never gets negative when the clock goes back',
 		[
 			[100, 'idle'],
 			[90, 'idle'],
@@ -160,7 +160,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		5,
 	],
 	[
-		'the next lease starts at zero',
+		'starts at zero for the next lease',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -169,31 +169,31 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		0,
 	],
 	[
-		'as does one without an id that began later',
+		'starts at zero for a later lease without an id',
 		[
 			[100, 'idle', {...lease, leaseId: undefined}],
 			[120, 'idle', {...lease, leaseId: undefined, startTime: 119}],
 		],
 		0,
 	],
-])('%s', (_, scans, seconds) => {
+])('the idle time of a lease %s', (_, scans, seconds) => {
 	expect(secondsAfter(...scans)).toBe(seconds);
 });
 
-test('a replaced GPU does not continue the idle time', () => {
+test('the idle time of a lease starts again on a replaced GPU', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const other = {...idleReading(0), uuid: 'GPU-other'};
 	const next = nextIdle({gpus: [other]}, {before: spans, records: [heldBy(lease)], now: 112, memoryThresholdMiB: 1024});
 	expect(next).toMatchObject([{uuid: 'GPU-other', seconds: 0}]);
 });
 
-test('spans of ended leases are dropped', () => {
+test('nextIdle drops the spans of ended leases', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
-test('idle times are shown for leases only', () => {
+test('status shows idle times for leases only', () => {
 	const snapshot = snapshotWith({
 		now: 110,
 		pool: undefined,
@@ -205,10 +205,10 @@ test('idle times are shown for leases only', () => {
 	expect(busy?.idleSeconds).toBeUndefined();
 });
 
-describe('with any readings', () => {
+describe('the idle time of a lease, for any readings', () => {
 	const reading = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
 
-	test('the idle time is what was seen to be idle, and never more than the time since the last work', () => {
+	test('counts only observed idleness, and never exceeds the time since the last work', () => {
 		fc.assert(
 			fc.property(fc.array(reading, {minLength: 1}), (steps) => {
 				let now = 0;

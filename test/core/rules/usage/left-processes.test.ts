@@ -13,7 +13,7 @@ const freed: GpuRecord = {
 	ended: {reason: 'exited', leaseId: 'l', account: 'alice', left},
 };
 
-test('a process with the pid and start time of a left process belongs to the job', () => {
+test('leftByJob returns a process with the pid and start time of a process that the job left', () => {
 	const server: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob(freed, [server, {pid: 11, startTicks: 600, user: 'bob'}])).toEqual({
 		account: 'alice',
@@ -23,28 +23,28 @@ test('a process with the pid and start time of a left process belongs to the job
 	});
 });
 
-test('a later process with the same pid does not belong to it', () => {
+test('leftByJob omits a later process with the same pid', () => {
 	expect(leftByJob(freed, [{pid: 10, startTicks: 501, user: 'alice'}])).toBeUndefined();
 });
 
-test('a process with an unknown start time does not belong to it', () => {
+test('leftByJob omits a process with an unknown start time', () => {
 	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
 });
 
-test('a child of a left process belongs to the job if it has the same account', () => {
+test('leftByJob returns a child of a left process only if it has the same account', () => {
 	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
 	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
 	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
 	expect(leftByJob(freed, [{...worker, startTicks: 499}])).toBeUndefined();
 });
 
-test('returns nothing for a record without processes and for a held GPU', () => {
+test('leftByJob returns nothing for a record without processes and for a held GPU', () => {
 	const process: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob({...freed, ended: {reason: 'exited', leaseId: 'l'}}, [process])).toBeUndefined();
 	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
 });
 
-test('after a job that died, processes of its account that ran before its end belong to it', () => {
+test('leftByJob of a job that died returns processes of its account that started before its end', () => {
 	const died: GpuRecord = {...freed, ended: {reason: 'holder-died', leaseId: 'l', account: 'alice'}};
 	const server: GpuProcess = {pid: 30, user: 'alice', startTime: 8000};
 	expect(leftByJob(died, [server, {...server, user: 'bob'}])?.processes).toEqual([server]);
@@ -52,7 +52,7 @@ test('after a job that died, processes of its account that ran before its end be
 	expect(leftByJob(died, [{pid: 30, user: 'alice'}])).toBeUndefined();
 });
 
-test('only left processes and their later children belong to the job', () => {
+test('leftByJob returns only left processes and their later children', () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),

@@ -59,7 +59,7 @@ const working = {
 	unknown: {fanPercent: '[Not Supported]'},
 };
 
-describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
+describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () => {
 	test('reads every field of every GPU, its instances and its processes', () => {
 		const {gpus, processes, driverVersion} = scanWith();
 		expect(driverVersion).toBe('580.65.06');
@@ -117,14 +117,14 @@ describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
 		]);
 	});
 
-	test('reads a growing list of processes', () => {
+	test('reads a process list that grows between two calls', () => {
 		expect(scanWith('crowd').processes.byGpu.get('GPU-0')).toHaveLength(500);
 	});
 
 	test.each([
 		['lost', 'GPU is lost (memory.used)'],
 		['lost-handle', 'GPU is lost'],
-	])('reads the other GPU if one is lost (%s)', (words, failure) => {
+	])('reads the other GPU if one GPU is lost (%s)', (words, failure) => {
 		const {gpus} = scanWith(words);
 		expect(gpus).toMatchObject([
 			{index: 0, failure: undefined, memoryUsedMiB: 40_123},
@@ -133,7 +133,7 @@ describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
 		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('treats unreported memory as unknown, and an unknown error of it as a broken GPU', () => {
+	test('treats unreported memory as unknown, and an unknown error in it as a broken GPU', () => {
 		// The first form of the function is used in place of the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
 		expect(scanWith('unknown').gpus[1]).toMatchObject({
@@ -142,7 +142,7 @@ describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
 		});
 	});
 
-	test('reports what makes a GPU unhealthy', () => {
+	test('reports memory errors and overheating as health problems', () => {
 		expect(scanWith('hot ecc').gpus[0]?.health).toEqual([
 			{kind: 'ecc', words: '3 memory errors that could not be corrected (ECC)'},
 			{kind: 'temperature', words: '61 °C, and it slows down from 61 °C on'},
@@ -169,19 +169,19 @@ describe.skipIf(!hasCompiler)('with a stand-in for the library', () => {
 		expect(gpus[0]).toMatchObject({powerWatts: undefined, unknown: {powerWatts: '[Insufficient Permissions]'}});
 	});
 
-	test('reports a library that does not initialize or is invalid', () => {
+	test('fails for a library that does not initialize or is invalid', () => {
 		expect(() => scanWith('init-fails')).toThrow('999');
 		expect(() => openLibrary('/no/such/library.so')).toThrow();
 		expect(() => openLibrary(process.execPath)).toThrow();
 	});
 
-	test('encodes a scan as a line and decodes it again', () => {
+	test('is encoded as one line and decoded again', () => {
 		const scan = scanWith();
 		expect(decodeScan(encodeScan(scan))).toEqual(scan);
 	});
 });
 
-test('the reader accepts any line, and returns only valid scans', () => {
+test('the reader of encoded scans accepts any lines and returns only valid scans', () => {
 	const odd = fc.oneof(
 		fc.string(),
 		fc.json(),
