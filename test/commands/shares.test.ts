@@ -4,6 +4,7 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {account, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, peek, recordsOf} from '../_helpers/program/processes.js';
+import {slowTest} from '../_helpers/slow.js';
 
 /** `mallory` uses memory of GPU 0 without a reservation. */
 function environmentOf(box: Box) {
@@ -14,7 +15,7 @@ function environmentOf(box: Box) {
 	return {CANHAZGPU_SIMULATED_SCENARIO: file};
 }
 
-test('reserve and run refuse an impossible --share and print what is possible', async () => {
+slowTest('reserve and run refuse an impossible --share and print what is possible', async () => {
 	const box = await freshEmbeddedBox(2);
 	const said = async (words: string) => {
 		const {exitCode, stderr} = await box.run(words);

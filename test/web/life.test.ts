@@ -3,7 +3,7 @@ import {createBox, withoutRedis} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
-import {firstCase} from '../_helpers/slow.js';
+import {firstCase, slowTest} from '../_helpers/slow.js';
 import {ask, askJson, listenTo, startWeb} from './_server.js';
 
 const password = 'correct-horse-battery-staple';
@@ -36,7 +36,7 @@ test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))('%s ends web at once, even
 	expect(web.stderr()).toBe('');
 });
 
-test('web --demo needs no pool and stores nothing', async () => {
+slowTest('web --demo needs no pool and stores nothing', async () => {
 	const box = createBox(withoutRedis);
 	onTestFinished(box.remove);
 	const web = await startWeb(box, ['--demo']);
@@ -96,7 +96,7 @@ test('web reports since when Redis is down, and recovers by itself', async () =>
 	expect((await web.end('SIGTERM')).ms).toBeLessThan(soonMs);
 });
 
-test('web ends at once on SIGTERM while Redis is down', async () => {
+slowTest('web ends at once on SIGTERM while Redis is down', async () => {
 	const box = await createRedisBoxWithPassword();
 	const web = await startWeb(box);
 	await redis.kill();

@@ -63,7 +63,7 @@ test('release --on sends a range of GPU ids as single ids, which every version u
 	expect(stdout).toBe('release --gpu-ids=0,1,2,7,3:1\n');
 });
 
-test('--short=false and --nonblock=false override the config file of the other host', async () => {
+slowTest('--short=false and --nonblock=false override the config file of the other host', async () => {
 	writeFileSync(path.join(far.home, '.canhazgpu.yaml'), 'reserve: {short: true}\nrun: {nonblock: true, quiet: true}\n');
 	const reserve = 'reserve --on far -g 4 -d 1h';
 	expect((await here.run(reserve, environment)).stdout).toBe('0,1,2,3\n');
@@ -129,7 +129,7 @@ test('run --on passes arguments, stdin, directory and exit code, and releases th
 	expect(await holders(far)).toBe(0);
 });
 
-test('run --on from a deleted directory starts in the home directory of the other host', async () => {
+slowTest('run --on from a deleted directory starts in the home directory of the other host', async () => {
 	const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'pwd'];
 	const ran = await start(here, ['-c', script, 'sh', ...run], environment, ['/bin/sh']).ended;
@@ -157,7 +157,7 @@ test('--on any counts only the free GPUs of a single node of a cluster', async (
 	);
 });
 
-test('--on any counts no GPU in MIG mode as a whole GPU, even without instances', async () => {
+slowTest('--on any counts no GPU in MIG mode as a whole GPU, even without instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -193,7 +193,7 @@ test('--on any chooses the first host with enough free GPUs, or else the host th
 	]);
 });
 
-test('--on any prefers hosts in the order of remote_hosts and names the hosts that do not answer', async () => {
+slowTest('--on any prefers hosts in the order of remote_hosts and names the hosts that do not answer', async () => {
 	const bin = path.join(here.home, 'slow');
 	makeStubSsh(bin, {near, far});
 	const ssh = path.join(bin, 'ssh');
@@ -208,7 +208,7 @@ test('--on any prefers hosts in the order of remote_hosts and names the hosts th
 	);
 });
 
-test('--on any fails with a reason for each host if no host can ever serve the request', async () => {
+slowTest('--on any fails with a reason for each host if no host can ever serve the request', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near,lost'};
 	expect(await here.run('run --on any -g 3 -- true', hosts)).toEqual({
 		exitCode: 2,
@@ -219,7 +219,7 @@ test('--on any fails with a reason for each host if no host can ever serve the r
 	});
 });
 
-test('--on any exits with 4 if no host answers', async () => {
+slowTest('--on any exits with 4 if no host answers', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	expect(await laptop.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: 'gone,lost'})).toEqual({
@@ -231,13 +231,13 @@ test('--on any exits with 4 if no host answers', async () => {
 	});
 });
 
-test('--on, --remote or --host on a command without this flag gets a suggestion of the right flag', async () => {
+slowTest('--on, --remote or --host on a command without this flag gets a suggestion of the right flag', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
 });
 
-test('run --on any works on a computer without a pool', async () => {
+slowTest('run --on any works on a computer without a pool', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const {exitCode, stdout, stderr} = await laptop.run('run --on any -- printenv CUDA_VISIBLE_DEVICES', environment);
@@ -324,7 +324,7 @@ test('queue --all shows the queue of every host, and which hosts do not answer',
 	await waiter.ended;
 });
 
-test('--on any without other hosts names the setting remote_hosts', async () => {
+slowTest('--on any without other hosts names the setting remote_hosts', async () => {
 	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
 	expect([exitCode, stderr]).toEqual([
 		2,

@@ -135,7 +135,7 @@ test('status --all and queue --all omit the local machine if it has no pool', as
 	expect((await laptop.run('status --all', {CANHAZGPU_REMOTE_HOSTS: ''})).stdout).toContain('no GPU pool');
 });
 
-test('status --all warns on stderr about a private pool, except with --json', async () => {
+slowTest('status --all warns on stderr about a private pool, except with --json', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	// The monitor creates a private pool if there is no pool.
@@ -152,7 +152,7 @@ test('status --all warns on stderr about a private pool, except with --json', as
 	expect(await laptop.run('status --all --json')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
-test('status --all prints hosts in the order of remote_hosts, and a slow host last', async () => {
+slowTest('status --all prints hosts in the order of remote_hosts, and a slow host last', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
 	rmSync(path.join(box.home, 'now'), {force: true});
 	const asking = start(box, 'status --all', hosts);

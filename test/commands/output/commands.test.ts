@@ -3,7 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {account, createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -80,7 +80,7 @@ describe.each(
 		});
 	});
 
-	test('reserve --short prints only the GPU ids', async () => {
+	slowTest('reserve --short prints only the GPU ids', async () => {
 		expect(await box.run('reserve -G 3,1 --short')).toEqual({exitCode: 0, stdout: '1,3\n', stderr: ''});
 		await box.run('release');
 	});
@@ -165,7 +165,7 @@ test('commands exit with 4, an error and a hint if Redis is unreachable, and ope
 	box.remove();
 });
 
-test('a damaged record keeps its GPU out of use and is never overwritten', async () => {
+slowTest('a damaged record keeps its GPU out of use and is never overwritten', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	const {Redis} = await import('ioredis');
 	const client = new Redis(redis.port);

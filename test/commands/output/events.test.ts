@@ -92,7 +92,7 @@ describe.each(
 		});
 	});
 
-	test('events shows the former value of a changed drain or pool', async () => {
+	slowTest('events shows the former value of a changed drain or pool', async () => {
 		const own = await create();
 		onTestFinished(own.remove);
 		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
@@ -165,7 +165,7 @@ describe('events --follow', () => {
 		box.remove();
 	});
 
-	test('exits with 0 and without a message when its reader has gone', async () => {
+	slowTest('exits with 0 and without a message when its reader has gone', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box);
 		await eventually(() => output().includes('the pool'));
@@ -178,7 +178,7 @@ describe('events --follow', () => {
 	});
 });
 
-test('events exits with 2 for invalid arguments and with 4 if Redis is unreachable', async () => {
+slowTest('events exits with 2 for invalid arguments and with 4 if Redis is unreachable', async () => {
 	const server = await startRedis();
 	const box = await createRedisBox(server.port, 1);
 	expect(await box.run('events --since yesterday')).toMatchObject({

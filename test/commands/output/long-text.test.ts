@@ -9,7 +9,7 @@ import {CanhazgpuError} from '../../../source/errors.js';
 import {understand} from '../../../source/main.js';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -72,15 +72,18 @@ describe('the length of a note', () => {
 	});
 });
 
-test('reserve, extend, release and run refuse a --user of more than 64 characters and state its length', async () => {
-	for (const command of ['reserve', 'extend --duration 1h', 'release', 'run']) {
-		const ran = await box.run([...command.split(' '), '--user', long, ...(command === 'run' ? ['--', 'true'] : [])]);
-		expect([command, ran.exitCode]).toEqual([command, 2]);
-		expect(ran.stderr).toMatch(
-			/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
-		);
-	}
-});
+slowTest(
+	'reserve, extend, release and run refuse a --user of more than 64 characters and state its length',
+	async () => {
+		for (const command of ['reserve', 'extend --duration 1h', 'release', 'run']) {
+			const ran = await box.run([...command.split(' '), '--user', long, ...(command === 'run' ? ['--', 'true'] : [])]);
+			expect([command, ran.exitCode]).toEqual([command, 2]);
+			expect(ran.stderr).toMatch(
+				/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
+			);
+		}
+	},
+);
 
 test('admin --drain refuses a --reason of more than 200 characters and states its length', async () => {
 	const ran = await box.run(['admin', '--drain', '0', '--reason', 'x'.repeat(201)]);
@@ -105,40 +108,43 @@ async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError 
 	}
 }
 
-test.each(commandNames)('%s quotes only the start of a very long argument in its error message', async (command) => {
-	const rest = command === 'run' ? ['--', 'true'] : [];
-	const flags = Object.entries({...globalFlags, ...(await findCommand(command)).flags});
-	const typed = [
-		...flags.map(([name, {value}]) =>
-			value === undefined ? [command, `--${name}=${long}`] : [command, `--${name}`, long],
-		),
-		...flags
-			.filter(([, {value}]) => value !== undefined)
-			.map(([name]) => [command, `--${name}`, '1', `--${name}`, long]),
-		[command, `--${long}`],
-		[command, `-${'x'.repeat(300)}`],
-		[command, long],
-		[long],
-		['help', long],
-		[`--${long}`],
-	];
-	let refused = 0;
-	for (const words of typed) {
-		const error = await complaintAbout([...words, ...rest]);
-		if (error === undefined) {
-			continue;
+test.each(firstCase(commandNames))(
+	'%s quotes only the start of a very long argument in its error message',
+	async (command) => {
+		const rest = command === 'run' ? ['--', 'true'] : [];
+		const flags = Object.entries({...globalFlags, ...(await findCommand(command)).flags});
+		const typed = [
+			...flags.map(([name, {value}]) =>
+				value === undefined ? [command, `--${name}=${long}`] : [command, `--${name}`, long],
+			),
+			...flags
+				.filter(([, {value}]) => value !== undefined)
+				.map(([name]) => [command, `--${name}`, '1', `--${name}`, long]),
+			[command, `--${long}`],
+			[command, `-${'x'.repeat(300)}`],
+			[command, long],
+			[long],
+			['help', long],
+			[`--${long}`],
+		];
+		let refused = 0;
+		for (const words of typed) {
+			const error = await complaintAbout([...words, ...rest]);
+			if (error === undefined) {
+				continue;
+			}
+
+			refused++;
+			const message = `${error.message} ${error.hint ?? ''}`;
+			const shown = words.map((word) => word.slice(0, 30)).join(' ');
+			// A path is shown in full, so that the user can find the typo.
+			const isPath = message.includes('config file');
+			expect([shown, error.exitCode, isPath || message.length < 500]).toEqual([shown, 2, true]);
 		}
 
-		refused++;
-		const message = `${error.message} ${error.hint ?? ''}`;
-		const shown = words.map((word) => word.slice(0, 30)).join(' ');
-		// A path is shown in full, so that the user can find the typo.
-		const isPath = message.includes('config file');
-		expect([shown, error.exitCode, isPath || message.length < 500]).toEqual([shown, 2, true]);
-	}
-
-	expect(refused).toBeGreaterThan(10);
-});
+		expect(refused).toBeGreaterThan(10);
+	},
+);
 
 slowTest('status truncates a long note of another program and leaves the stored note unchanged', async () => {
 	onTestFinished(async () => {

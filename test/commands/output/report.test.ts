@@ -127,7 +127,7 @@ slowTest('report accepts --days 365 and --since with a duration or a date', asyn
 	);
 });
 
-test('report --json does not round GPU hours', async () => {
+slowTest('report --json does not round GPU hours', async () => {
 	await box.run(['run', '--', 'sleep', '1.2']);
 	const {users} = JSON.parse((await box.run(`report --days 1 --json --user ${account}`)).stdout) as {
 		users: ReadonlyArray<{gpu_hours: number}>;
@@ -146,7 +146,7 @@ test('report --by day --json lists the days under "daily"', async () => {
 	expect(daily.map(({name}) => name)).toContain(day(3));
 });
 
-test('report prints that nothing was used if no record matches', async () => {
+slowTest('report prints that nothing was used if no record matches', async () => {
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
 

@@ -12,6 +12,7 @@ import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js
 import {createTestWorld} from '../../_helpers/world.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let client: Redis;
@@ -148,7 +149,7 @@ describe('a queue shared with the Go program', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);
 	});
 
-	test('stores entries in the format of the Go program', async () => {
+	slowTest('stores entries in the format of the Go program', async () => {
 		await box.run('reserve --gpus 2');
 		const ours = [
 			start(box, ['reserve', '--duration', '90m', '--wait', '2h', '--note', 'why']),
@@ -222,7 +223,7 @@ describe('a reservation record that the Go program has rewritten', () => {
 		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 	});
 
-	test('can still be extended and released', async () => {
+	slowTest('can still be extended and released', async () => {
 		await box.run('reserve --gpus 2');
 		await rewriteAsPeer(0);
 		expect((await box.run('extend --duration 1h')).stdout).toContain('Extended 2 GPU(s): [0 1]');

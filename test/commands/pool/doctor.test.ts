@@ -12,7 +12,7 @@ import {isRoot} from '../../_helpers/machine/accounts.js';
 import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -44,13 +44,15 @@ test('doctor on a Redis without a pool says how to make a pool and that no GPUs 
 	expect(stdout).not.toContain('simulated');
 });
 
-test.each([
-	['canhazgpu:notices', 'The record of notices cannot be read', 0],
-	['canhazgpu:drain', 'The record of drained GPUs cannot be read', 1],
-	['canhazgpu:policy', 'The record of the policy cannot be read', 1],
-	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
-	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
-])('doctor reports the Redis key %s if its type is wrong and suggests a rename', async (key, words, exitCode) => {
+test.each(
+	firstCase([
+		['canhazgpu:notices', 'The record of notices cannot be read', 0],
+		['canhazgpu:drain', 'The record of drained GPUs cannot be read', 1],
+		['canhazgpu:policy', 'The record of the policy cannot be read', 1],
+		['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
+		['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
+	]),
+)('doctor reports the Redis key %s if its type is wrong and suggests a rename', async (key, words, exitCode) => {
 	const box = await freshRedisBox(redis.port, 2);
 	const client = new Redis(redis.port);
 	await client.del(key);
@@ -60,7 +62,7 @@ test.each([
 	expect(ran).toEqual({stderr: '', exitCode});
 	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
 	expect(stdout).toContain(`redis-cli -p ${redis.port} RENAME ${key} ${key}.damaged`);
-	// doctor itself has not renamed the key.
+	// Doctor itself has not renamed the key.
 	expect((await box.run('doctor')).stdout).toContain('.damaged');
 });
 

@@ -31,7 +31,7 @@ test('admin --set and --unset change the strategy of the pool, and doctor and ev
 	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
 });
 
-test('admin --policy --json prints the policy of an embedded pool', async () => {
+slowTest('admin --policy --json prints the policy of an embedded pool', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(JSON.parse((await box.run('admin --set strategy=lru --json')).stdout)).toEqual({
 		changed: [{key: 'strategy', value: 'lru'}],

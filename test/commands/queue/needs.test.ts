@@ -4,6 +4,7 @@ import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let box: Box;
 let environment: Readonly<Record<string, string>>;
@@ -82,7 +83,7 @@ test('a request for a model waits only for matching GPUs, and queue shows the mo
 	await box.run('release', environment);
 });
 
-test('reserve --nonblock counts suitable GPUs separately from GPUs that may not qualify', async () => {
+slowTest('reserve --nonblock counts suitable GPUs separately from GPUs that may not qualify', async () => {
 	const scenario = path.join(box.home, 'doubtful.yaml');
 	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
 	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);

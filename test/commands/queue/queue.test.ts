@@ -12,7 +12,7 @@ import {
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {openShell} from '../../_helpers/machine/shell.js';
 import {account} from '../../_helpers/program/cli.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -38,7 +38,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'released'}, {endReason: 'released'}]);
 	});
 
-	test('run waits for its GPU and then runs its command', async () => {
+	slowTest('run waits for its GPU and then runs its command', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, ['run', '--gpu-ids', '1', '--', 'sh', '-c', 'echo "on $CUDA_VISIBLE_DEVICES"; exit 7']);
@@ -230,26 +230,29 @@ describe.each(
 		await picky.ended;
 	});
 
-	test('a stopped reserve blocks no later request, keeps its queue position and continues when resumed', async () => {
-		const box = await create();
-		await box.run('reserve --gpu-ids 0');
-		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
-		await sleeper.says(/got 1\/2 \[1\]/v);
-		// Ctrl-Z can arrive at any moment.
-		sleeper.kill('SIGTSTP');
-		onTestFinished(() => {
+	slowTest(
+		'a stopped reserve blocks no later request, keeps its queue position and continues when resumed',
+		async () => {
+			const box = await create();
+			await box.run('reserve --gpu-ids 0');
+			const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
+			await sleeper.says(/got 1\/2 \[1\]/v);
+			// Ctrl-Z can arrive at any moment.
+			sleeper.kill('SIGTSTP');
+			onTestFinished(() => {
+				sleeper.kill('SIGCONT');
+			});
+			// The later request is served, even with the GPUs that the sleeper held.
+			const passing = start(box, ['run', '--gpu-ids', '1', '--', 'echo', 'passed']);
+			expect(await passing.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
+			expect((await peek(box)).queue).toHaveLength(1);
+			expect(await recordsOf(box)).toMatchObject([
+				{gpuId: 1, endReason: 'holder-stopped'},
+				{gpuId: 1, endReason: 'exited'},
+			]);
 			sleeper.kill('SIGCONT');
-		});
-		// The later request is served, even with the GPUs that the sleeper held.
-		const passing = start(box, ['run', '--gpu-ids', '1', '--', 'echo', 'passed']);
-		expect(await passing.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
-		expect((await peek(box)).queue).toHaveLength(1);
-		expect(await recordsOf(box)).toMatchObject([
-			{gpuId: 1, endReason: 'holder-stopped'},
-			{gpuId: 1, endReason: 'exited'},
-		]);
-		sleeper.kill('SIGCONT');
-		await box.run('release --gpu-ids 0');
-		expect(await sleeper.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
-	});
+			await box.run('release --gpu-ids 0');
+			expect(await sleeper.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
+		},
+	);
 });

@@ -16,7 +16,7 @@ import {
 	start,
 } from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
-import {firstCase} from '../../_helpers/slow.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 import {endProcess, withUsedGpus} from './_stay.js';
 
 const redis = redisOfFile();
@@ -107,7 +107,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'exited'}]);
 	});
 
-	test('a child that run --wait-children waits for keeps the GPU when run is killed', async () => {
+	slowTest('a child that run --wait-children waits for keeps the GPU when run is killed', async () => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -123,11 +123,13 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test.each<[NodeJS.Signals, number]>([
-		['SIGTERM', 143],
-		['SIGINT', 130],
-		['SIGHUP', 129],
-	])('%s ends the children that run --wait-children waits for', async (signal, exitCode) => {
+	test.each<[NodeJS.Signals, number]>(
+		firstCase([
+			['SIGTERM', 143],
+			['SIGINT', 130],
+			['SIGHUP', 129],
+		]),
+	)('%s ends the children that run --wait-children waits for', async (signal, exitCode) => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -138,7 +140,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('--timeout ends the children that run --wait-children waits for', async () => {
+	slowTest('--timeout ends the children that run --wait-children waits for', async () => {
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--timeout', '2s', '--', ...server(false)]);
 		const pid = await pidOf(box);
@@ -163,7 +165,7 @@ test.runIf(isRoot)('status --json shows other accounts whose job left a process 
 	expect((JSON.parse(stdout) as unknown[])[0]).toMatchObject({left_by_job: {user: account, pids: [pid]}});
 });
 
-test('run without --wait-children does not wait for the children', async () => {
+slowTest('run without --wait-children does not wait for the children', async () => {
 	const box = await freshEmbeddedBox(2);
 	const ran = await box.run(['run', '--', ...server(false)]);
 	const pid = await pidOf(box);

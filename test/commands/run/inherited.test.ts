@@ -11,6 +11,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {launcher, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {fileIn, freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
+import {firstCase, slowTest} from '../../_helpers/slow.js';
 
 /** Whether the program is an executable file. */
 const isBinary = starterText.length === 0;
@@ -56,7 +57,7 @@ test('run passes file names and variables that are not UTF-8 to its job unchange
 	expect(ran).toEqual({exitCode: 0, stdout: 'hi\nRen\u{E9}\n', stderr: ''});
 });
 
-test('run with flags passes arguments that are not UTF-8 to its job unchanged', async () => {
+slowTest('run with flags passes arguments that are not UTF-8 to its job unchanged', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -136,31 +137,37 @@ test('a job keeps the limit of open files after the calling shell has ended, and
 	expect(readFileSync(path.join(box.home, 'said'), 'utf8')).toBe('500\n');
 });
 
-test.each(lowLimits)('run stores the pid of its job in the lease and exits with its code: %s', async (_, limit) => {
-	const box = await freshEmbeddedBox(1);
-	const script = inBash(
-		box,
-		`ulimit -S -n ${limit}; "$CHG" run -- sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; exit 9'`,
-	);
-	const pid = Number(await fileIn(box, 'pid'));
-	await eventually(async () => {
-		const [gpu] = (await peek(box)).gpus;
-		return gpu?.kind === 'leased' && gpu.lease.job?.pid === pid;
-	});
-	writeFileSync(path.join(box.home, 'end'), '');
-	expect(await script.ended).toEqual({exitCode: 9, stdout: '', stderr: ''});
-});
+test.each(firstCase(lowLimits))(
+	'run stores the pid of its job in the lease and exits with its code: %s',
+	async (_, limit) => {
+		const box = await freshEmbeddedBox(1);
+		const script = inBash(
+			box,
+			`ulimit -S -n ${limit}; "$CHG" run -- sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; exit 9'`,
+		);
+		const pid = Number(await fileIn(box, 'pid'));
+		await eventually(async () => {
+			const [gpu] = (await peek(box)).gpus;
+			return gpu?.kind === 'leased' && gpu.lease.job?.pid === pid;
+		});
+		writeFileSync(path.join(box.home, 'end'), '');
+		expect(await script.ended).toEqual({exitCode: 9, stdout: '', stderr: ''});
+	},
+);
 
-test('run reports a command that cannot be started as usual if the shell has changed the limit of open files', async () => {
-	const box = await freshEmbeddedBox(1);
-	writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
-	const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
-		.ended;
-	expect(ran.stdout).toBe('127\n127\n');
-	expect(ran.stderr).toBe(
-		'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
-	);
-});
+slowTest(
+	'run reports a command that cannot be started as usual if the shell has changed the limit of open files',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
+		const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
+			.ended;
+		expect(ran.stdout).toBe('127\n127\n');
+		expect(ran.stderr).toBe(
+			'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
+		);
+	},
+);
 
 /** A job that writes its pid and lives until a file exists. */
 const untilEnd = "sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; echo survived'";
@@ -183,7 +190,7 @@ test('run in the background of a script ignores SIGINT and SIGQUIT, like its job
 	expect(await script.ended).toEqual({exitCode: 0, stdout: 'survived\n', stderr: ''});
 });
 
-test('a waiting run in the background of a script keeps its position after SIGINT', async () => {
+slowTest('a waiting run in the background of a script keeps its position after SIGINT', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve');
 	const script = inBash(box, '"$CHG" run -- echo job ran & echo $! > wrapper; wait $!');
@@ -237,7 +244,7 @@ test('a job inherits the open file descriptors of the calling shell and no other
 	expect(readFileSync(path.join(box.home, 'seven'), 'utf8')).toBe('ten\nten\n');
 });
 
-test('run ignores and removes CANHAZGPU_STARTED if the variable was meant for another process', async () => {
+slowTest('run ignores and removes CANHAZGPU_STARTED if the variable was meant for another process', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {
 		CANHAZGPU_STARTED: '1 0000000000000002 64',

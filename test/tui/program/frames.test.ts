@@ -3,6 +3,7 @@ import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {clears, isShown, keys, spelled, startTop, watchFrames} from './_program.js';
 
 let box: Box;
@@ -74,7 +75,7 @@ test.each([
 	expect(spelled(top.rawSince(0))).not.toMatch(/␛\[[23]J|␛c/v);
 });
 
-test('a window of any size is filled exactly, and one that is too small says so', async () => {
+slowTest('a window of any size is filled exactly, and one that is too small says so', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(8));
 	for (const size of [
@@ -117,7 +118,7 @@ test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAs
 	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
 });
 
-test('NO_COLOR removes colors, and --ascii everything except ASCII', async () => {
+slowTest('NO_COLOR removes colors, and --ascii everything except ASCII', async () => {
 	const colourful = startTop(box);
 	await colourful.waitFor(isShown(8));
 	// Colors, not only bold, dim and inverse.

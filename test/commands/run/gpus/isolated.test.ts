@@ -13,6 +13,7 @@ import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers
 import {accountsOfFile, alice} from '../../../_helpers/machine/strangers.js';
 import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js';
 import {isAlive} from '../../../_helpers/program/processes.js';
+import {slowTest} from '../../../_helpers/slow.js';
 
 const accounts = accountsOfFile();
 const bwrap = findBubblewrap()!;
@@ -80,7 +81,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
 	});
 
-	test('lets canhazgpu inside the job act as the account that started the job', async () => {
+	slowTest('lets canhazgpu inside the job act as the account that started the job', async () => {
 		const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
 		const inside =
 			'canhazgpu reserve -G1 --short && canhazgpu extend -G1 -d 1h && canhazgpu release && canhazgpu status --json';
@@ -122,7 +123,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout.trim().split('\n')).toEqual([...own.slice(0, 3), ...own.slice(5, 7), ...split.common, 'MIG-SIM-1-1']);
 	});
 
-	test('passes arguments that are not UTF-8 unchanged', async () => {
+	slowTest('passes arguments that are not UTF-8 unchanged', async () => {
 		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
 		const {stdout} = await accounts.shell(
 			alice,
@@ -194,7 +195,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('refuses an unknown value and lists the valid values', async () => {
+	slowTest('refuses an unknown value and lists the valid values', async () => {
 		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
 			exitCode: 2,
 			stderr: expect.stringContaining(
