@@ -12,7 +12,7 @@ test.each([
 	['top', false],
 	['run --engine slurm -- true', false],
 	['reserve --engine=slurm', false],
-])('mayScan allows an early scan of the local GPUs for "%s": %s', (words, isScanned) => {
+])('mayScan decides whether "%s" starts an early scan of the local GPUs: %s', (words, isScanned) => {
 	expect(mayScan(words.split(' '), undefined)).toBe(isScanned);
 });
 

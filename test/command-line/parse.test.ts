@@ -66,7 +66,7 @@ describe('flags and their values', () => {
 		[['reserve', '--note', '-5 % of the layers'], 'reserve.note', '-5 % of the layers'],
 		[['reserve', '--note=--gpus 3'], 'reserve.note', '--gpus 3'],
 		[['reserve', '--note', 'two\nlines'], 'reserve.note', 'two\nlines'],
-	])('%s sets %s to %j', async (typed, setting, value) => {
+	])('%j sets %s to %j', async (typed, setting, value) => {
 		const {input} = await read(typed);
 		expect(input.config.get(setting as 'reserve.note')).toEqual(value);
 	});
@@ -258,7 +258,7 @@ describe('a flag with an optional value', () => {
 		['run --isolate=off --gpus=3 -- true', 'off', 3],
 		['run --isolate= -- true', '', undefined],
 		['run -- true', undefined, undefined],
-	])('in "%s" gives --isolate %j and --gpus %j, and is refused if empty', async (typed, isolate, gpus) => {
+	])('in "%s" sets --isolate to %j and --gpus to %j, and an empty value is refused', async (typed, isolate, gpus) => {
 		if (isolate === '') {
 			await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
 			return;

@@ -119,7 +119,7 @@ export const configGroups: readonly Group[] = [
 		],
 	},
 	{
-		name: 'the environment, and what counts more',
+		name: 'environment variables and precedence',
 		origin: 'its source',
 		async cases() {
 			const environment = {
