@@ -11,7 +11,7 @@ afterEach(() => {
 
 const used = gpuReading(0, {memoryUsedMiB: 5000, processes: [{pid: 7, user: 'bob'}]});
 
-test('an alert from a scan is in the events once', async () => {
+test('top records an alert from a scan only once', async () => {
 	const box = await createBox(1, {readings: [used]});
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await expect.poll(async () => box.store.audit()).toMatchObject([{kind: 'unreserved', account: 'bob', gpus: [0]}]);
@@ -20,7 +20,7 @@ test('an alert from a scan is in the events once', async () => {
 	expect(await box.store.audit()).toHaveLength(1);
 });
 
-test('a read-only monitor records no alert', async () => {
+test('top --readonly records no alert', async () => {
 	const box = await createBox(1, {readings: [used]});
 	session = startMonitor(box, {scanIntervalMs: 200, isReadonly: true});
 	await expect.poll(() => box.scans).toBeGreaterThan(3);

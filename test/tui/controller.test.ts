@@ -38,10 +38,10 @@ const controlZ = {ctrl: true} as unknown as Key;
 test.each([
 	['a panel', []],
 	['a form', [pressing(reserve)]],
-	['a question, which is not answered by it', [pressing(release)]],
+	['a question, which stays unanswered', [pressing(release)]],
 	['a filter', ['open-filter']],
 	['the help', ['open-help']],
-] as const)('Ctrl-Z gives the terminal to the shell from %s', async (_, steps) => {
+] as const)('Ctrl-Z returns to the shell from %s', async (_, steps) => {
 	const {store, press, suspensions} = await controllerIn(steps);
 	const {dialog, table} = store.getState();
 	press('z', controlZ);
@@ -50,7 +50,7 @@ test.each([
 	expect(store.getState().table).toBe(table);
 });
 
-test('Ctrl-Z does nothing if its key was removed, and a character chosen instead of it is text in a form', async () => {
+test('Ctrl-Z does nothing if its key binding was removed, and a replacement key in a form types its character', async () => {
 	const without = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', []]])});
 	without.press('z', controlZ);
 	expect(without.suspensions()).toBe(0);

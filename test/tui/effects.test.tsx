@@ -22,7 +22,7 @@ const release = async (box: Box, index: number): Promise<void> => {
 	await box.write({kind: 'free', index, lastReleased: undefined});
 };
 
-test('w waits in the queue, gets the GPU, and reports it', async () => {
+test('w waits in the queue, reserves the GPU when it is free, and reports the reservation', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -69,7 +69,7 @@ test('w reserves free GPUs at once', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('a refusal offers to wait, and x on the queue position gives it up', async () => {
+test('a refused r offers w to wait in the queue, and x on the queue entry leaves the queue', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -90,7 +90,7 @@ test('a refusal offers to wait, and x on the queue position gives it up', async 
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
 });
 
-test('quitting while a request waits asks first, and removes the request from the queue', async () => {
+test('q asks before it quits while a request waits, and removes the request from the queue', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved/v);
@@ -106,7 +106,7 @@ test('quitting while a request waits asks first, and removes the request from th
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test("another account's queue position cannot be given up", async () => {
+test('x refuses to remove the queue entry of another account', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [waiter('erin')]});
 	session = startMonitor(box);
 	await session.shows('Queue 1');
@@ -115,7 +115,7 @@ test("another account's queue position cannot be given up", async () => {
 	expect(await lineOf(box)).toEqual(['entry-erin']);
 });
 
-test('z undoes a release while possible, and only once', async () => {
+test('z undoes a release only once, and only while the GPU is free', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice', {note: 'eval', user: 'team'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -132,7 +132,7 @@ test('z undoes a release while possible, and only once', async () => {
 	await session.hides('Undo (');
 });
 
-test('z names the account that took the GPU first', async () => {
+test('z names the account that reserved the GPU before the undo', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test('R adopts an own process', async () => {
+test('R on an own process without a reservation adopts the process', async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -164,7 +164,7 @@ test('R adopts an own process', async () => {
 	expect((await held(box))[0]).toMatchObject({type: 'run', job: {pid: 81_234, startTicks: 777}});
 });
 
-test('K sends the chosen signal to the chosen process, only after y', async () => {
+test('K sends the chosen signal to the chosen process, but only after y', async () => {
 	const box = await squatted();
 	const [first, second] = box.readings;
 	const another = {pid: 99, startTicks: 5, user: 'alice', name: 'ray', memoryUsedMiB: 3};
@@ -231,10 +231,14 @@ const daemon = {pid: 4242, startTicks: 9, isOwn: true, user: 'alice', name: 'ssh
 
 test.each([
 	['is on no GPU', new Map([[4242, daemon]]), 'WARN Process 4242 is not on GPU 0, by a scan of our own'],
-	['is another’s', new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]), 'WARN Process 4242 belongs to bob'],
-	['is another by now', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
-	['is not there', new Map(), 'WARN Process 4242 has ended meanwhile'],
-])('K refuses a process that another account claims is on the GPU and that %s', async (_what, facts, words) => {
+	[
+		'belongs to another account',
+		new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]),
+		'WARN Process 4242 belongs to bob',
+	],
+	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
+	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
+])('K refuses a process that a false shared scan puts on the GPU and that %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);
@@ -256,7 +260,7 @@ test("K shows the kernel's name of a process, not the name in another account's 
 	expect(sent).toEqual([]);
 });
 
-test("R adopts no process that only another account's scan shows", async () => {
+test('R does not adopt a process that only the scan of another account shows', async () => {
 	const {box} = await deceived(zombie, new Map([[4242, daemon]]));
 	await session!.press('R');
 	await session!.shows('--gpu-ids 0');
@@ -267,7 +271,7 @@ test("R adopts no process that only another account's scan shows", async () => {
 	await session!.shows('sshd: alice');
 });
 
-test('K has no action for processes of others', async () => {
+test('K refuses if only other accounts have processes on the GPU', async () => {
 	session = startMonitor(
 		await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]}),
 	);
@@ -276,26 +280,29 @@ test('K has no action for processes of others', async () => {
 	await session.shows('WARN No process of yours is on GPU 0, only of dave');
 });
 
-test.each([false, true])('y passes the command to the terminal (in tmux: %s)', async (isInTmux) => {
-	const shared = {leaseId: 'both'};
-	const leases = {
-		0: lease('alice', shared),
-		1: lease('bob'),
-		2: lease('alice', shared),
-		3: lease('alice', {leaseId: 'x'}),
-	};
-	session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
-	await session.shows(/> 0 +Mine/v);
-	await session.press('y');
-	await session.shows(/OK Copied \(if your terminal allows OSC 52\).*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
-	const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
-	expect(session.written()).toContain(plain);
-	expect(session.written().includes(`\u{1B}Ptmux;\u{1B}${plain}\u{1B}\\`)).toBe(isInTmux);
-	await session.press('j', 'y');
-	await session.shows('WARN GPU 1 is not yours');
-});
+test.each([false, true])(
+	'y copies the command that selects the reserved GPUs through the terminal (in tmux: %s)',
+	async (isInTmux) => {
+		const shared = {leaseId: 'both'};
+		const leases = {
+			0: lease('alice', shared),
+			1: lease('bob'),
+			2: lease('alice', shared),
+			3: lease('alice', {leaseId: 'x'}),
+		};
+		session = startMonitor(await createBox(4, {leases}), {ports: {isInTmux}});
+		await session.shows(/> 0 +Mine/v);
+		await session.press('y');
+		await session.shows(/OK Copied \(if your terminal allows OSC 52\).*\$ export CUDA_VISIBLE_DEVICES=0,2/v);
+		const plain = `\u{1B}]52;c;${Buffer.from('export CUDA_VISIBLE_DEVICES=0,2').toString('base64')}\u{7}`;
+		expect(session.written()).toContain(plain);
+		expect(session.written().includes(`\u{1B}Ptmux;\u{1B}${plain}\u{1B}\\`)).toBe(isInTmux);
+		await session.press('j', 'y');
+		await session.shows('WARN GPU 1 is not yours');
+	},
+);
 
-test('Y copies the UUIDs of the tagged GPUs, and skips invalid ones', async () => {
+test('Y copies the UUIDs of the tagged GPUs and skips invalid UUIDs', async () => {
 	const box = await createBox(3, {readings: [gpuReading(0), gpuReading(1), gpuReading(2, {uuid: 'GPU-2; rm -rf ~'})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -307,7 +314,7 @@ test('Y copies the UUIDs of the tagged GPUs, and skips invalid ones', async () =
 	await session.shows('WARN GPU 2 has no known UUID');
 });
 
-test('Z freezes the display, and actions check the current state', async () => {
+test('Z pauses the display, and actions still check the current state', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 200});
 	await session.shows(/> 0 +Mine/v);
@@ -324,7 +331,7 @@ test('Z freezes the display, and actions check the current state', async () => {
 	await session.hides('PAUSED');
 });
 
-test('force reserves a GPU that is in use', async () => {
+test('r with Force reserves a GPU that is in use without a reservation', async () => {
 	const box = await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -336,7 +343,7 @@ test('force reserves a GPU that is in use', async () => {
 	await session.shows('OK reserved GPU 0');
 });
 
-test('a read-only monitor says so for every key that changes something', async () => {
+test('top --readonly refuses every key that changes something, with the reason', async () => {
 	const box = await squatted();
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Unreserved/v);
@@ -349,7 +356,7 @@ test('a read-only monitor says so for every key that changes something', async (
 	}
 });
 
-test('o shows the events of the selected GPU only, newest first', async () => {
+test('o shows only the events of the selected GPU, newest first', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('carol')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);

@@ -37,7 +37,7 @@ function follow(box: Box) {
 	return {feed, updates, counts, last: () => last};
 }
 
-test('many events cause one read at once and then one per 50 ms', async () => {
+test('the feed reads once at once and then once per 50 ms, however many events arrive', async () => {
 	const box = await createBox(2);
 	const {feed, counts, last} = follow(box);
 	await expect.poll(() => counts.reads).toBe(1);
@@ -54,7 +54,7 @@ test('many events cause one read at once and then one per 50 ms', async () => {
 	feed.stop();
 });
 
-test('the past expiry of a job causes no read', async () => {
+test('the feed does not read again and again because of the past expiry of a job', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'run', expiryTime: 1})});
 	const {feed, counts, last} = follow(box);
@@ -64,7 +64,7 @@ test('the past expiry of a job causes no read', async () => {
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
-test('a store that rejects changes is shown, and ended leases do not cause endless reads', async () => {
+test('the feed reports a store that rejects changes, and does not read endlessly because of ended leases', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
 	Object.assign(box.store, {
@@ -92,7 +92,7 @@ test('a stopped feed does not read', async () => {
 	expect(counts.reads).toBe(1);
 });
 
-test('the feed subscribes before it reads, and retries until it can', async () => {
+test('the feed subscribes before it reads, and tries again until it can', async () => {
 	const box = await createBox(1);
 	const {subscribe} = box.store;
 	let tries = 0;
@@ -113,7 +113,7 @@ test('the feed subscribes before it reads, and retries until it can', async () =
 	feed.stop();
 });
 
-test('a read that started before the outage is not news', async () => {
+test('the feed ignores a read that started before an outage', async () => {
 	const box = await createBox(1);
 	const {subscribe, read} = box.store;
 	let listener: StoreListener | undefined;
@@ -145,7 +145,7 @@ test('a read that started before the outage is not news', async () => {
 	feed.stop();
 });
 
-test('a bug is distinguished from an outage', async () => {
+test('the feed reports a bug as a bug and not as an outage', async () => {
 	const box = await createBox(1);
 	Object.assign(box.store, {
 		async read() {
@@ -157,7 +157,7 @@ test('a bug is distinguished from an outage', async () => {
 	feed.stop();
 });
 
-test('scans run one at a time, however often they are requested', async () => {
+test('the feed runs one scan at a time, however often scans are requested', async () => {
 	const box = await createBox(1);
 	const {gpus} = box.world;
 	let running = 0;

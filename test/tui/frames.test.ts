@@ -26,11 +26,11 @@ const intents = (...kinds: ReadonlyArray<PanelIntent | TableIntent>): readonly A
 
 for (const name of sizes) {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
-	test(`the whole screen at ${name}`, async () => {
+	test(`top draws the whole screen at ${name}`, async () => {
 		await expect(await frame({columns, rows})).toMatchFileSnapshot(`frames/${name}/plain.txt`);
 	});
 
-	test(`the whole screen at ${name} in ASCII`, async () => {
+	test(`top draws the whole screen at ${name} in ASCII`, async () => {
 		const text = await frame({columns, rows}, {isAscii: true});
 		expect(text).toMatch(/^[\n\u{20}-\u{7E}]*$/v);
 		await expect(text).toMatchFileSnapshot(`frames/${name}/ascii.txt`);
@@ -39,7 +39,7 @@ for (const name of sizes) {
 
 for (const name of sizes) {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
-	test(`a day of a GPU at ${name}`, async () => {
+	test(`top draws the load of a GPU over a day at ${name}`, async () => {
 		const actions = intents(
 			'look-back',
 			'look-back',
@@ -56,7 +56,7 @@ for (const name of sizes) {
 const middle = {columns: 120, rows: 32};
 const small = {columns: 80, rows: 24};
 
-test('each panel has a frame of its own', async () => {
+test('top draws each panel alone', async () => {
 	await expect(await frame(middle, {}, intents('focus-detail', 'zoom', 'toggle-tree'))).toMatchFileSnapshot(
 		'frames/120x32/detail.txt',
 	);
@@ -69,18 +69,18 @@ test('each panel has a frame of its own', async () => {
 	);
 });
 
-test('a table can be sorted by memory, filtered and tagged', async () => {
+test('top draws a table sorted by memory, with a tag and a filter', async () => {
 	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
 	const actions = [...intents('toggle-tag', ...sorting, 'line-down', 'toggle-tag', 'open-filter')];
 	const typed: Action = {kind: 'typed', text: 'carol'};
 	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32/filter.txt');
 });
 
-test('a screen reader gets its own layout', async () => {
+test('top draws plain lines for a screen reader', async () => {
 	await expect(await frame(small, {isLinear: true})).toMatchFileSnapshot('frames/80x24/linear.txt');
 });
 
-test('a screen that is too small shows a summary and the required size', async () => {
+test('top on a screen that is too small draws a summary and the required size', async () => {
 	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`
 		"
 		 Free 2  Mine 1  Others 3  Unres 1  Err 1          Queue 2
@@ -92,7 +92,7 @@ test('a screen that is too small shows a summary and the required size', async (
 	`);
 });
 
-test('a lost store is shown', async () => {
+test('top draws a lost store with the age of its values', async () => {
 	const lost: readonly Action[] = [
 		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000, sinceMs: 4000},
 		{kind: 'ticked', nowMs: 18_000},
@@ -101,7 +101,7 @@ test('a lost store is shown', async () => {
 	await expect(text).toMatchFileSnapshot('frames/80x24/lost.txt');
 });
 
-test('more GPUs than lines are scrolled', async () => {
+test('top scrolls the table if there are more GPUs than lines', async () => {
 	const box = await createBox(64, {leases: {40: lease('bob')}});
 	box.isSimulated = true;
 	const down: readonly Action[] = [{kind: 'page-down'}, {kind: 'page-down'}, {kind: 'page-down'}];
@@ -109,7 +109,7 @@ test('more GPUs than lines are scrolled', async () => {
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/many.txt');
 });
 
-test('the dialogs match their frames', async () => {
+test('top draws the dialogs for r and x, and the help', async () => {
 	const size = {columns: 80, rows: 24};
 	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/dialogs/reserve.txt');
 	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/dialogs/release.txt');
@@ -144,7 +144,7 @@ function refused(state: State): State {
 }
 
 test.each(['60x15', '80x24'] as const)(
-	'a dialog with a long refusal keeps its title, fields, message and keys at %s',
+	'a dialog with a long error keeps its title, fields, message and keys at %s',
 	async (name) => {
 		const [columns = 0, rows = 0] = name.split('x').map(Number);
 		const box = await createBox(8);
@@ -164,7 +164,7 @@ test.each(['60x15', '80x24'] as const)(
 	},
 );
 
-test('MIG GPUs show their instances, and the dialog shows the available profiles', async () => {
+test('top draws MIG instances in the table, and free profiles in the reserve dialog', async () => {
 	const held = {uuid: 'MIG-2-0', number: 0, profile: '1g.10gb'};
 	const box = await createBox(4, {
 		readings: [0, 1, 2, 3].map((index) =>
@@ -182,7 +182,7 @@ test('MIG GPUs show their instances, and the dialog shows the available profiles
 	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });
 
-test('the help is grouped, and explains states, marks and colors', async () => {
+test('the help shows every key and mark on some page, at any screen size', async () => {
 	await expect(await frame(middle, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/120x32/help.txt');
 	await expect(await frame({columns: 200, rows: 50}, {}, [{kind: 'open-help'}])).toMatchFileSnapshot(
 		'frames/200x50/help.txt',
@@ -213,7 +213,7 @@ test('the help is grouped, and explains states, marks and colors', async () => {
 	}
 });
 
-test('the borders beneath a dialog do not touch it', async () => {
+test('the borders of the panels do not touch a dialog above them', async () => {
 	for (const columns of [80, 99, 100, 120, 200]) {
 		for (const step of [pressing(reserve), pressing(release), {kind: 'open-help'} as const]) {
 			expect(await frame({columns, rows: 32}, {}, [step])).not.toMatch(/[─├]│|│[─┤]/v);
@@ -245,7 +245,7 @@ test('the first frame before any read is complete', async () => {
 	`);
 });
 
-test('the message after a success shows the equivalent command', async () => {
+test('the message after a success includes the equivalent command', async () => {
 	const flash: Action = {
 		kind: 'done',
 		dialog: {kind: 'help'},
@@ -257,7 +257,7 @@ test('the message after a success shows the equivalent command', async () => {
 	);
 });
 
-test('the message after an action is not cut by a long command', async () => {
+test('the message after a success is not cut by a long command', async () => {
 	const ids = Array.from({length: 64}, (_, index) => index).join(',');
 	for (const columns of [80, 120, 200]) {
 		const text = frameOf({

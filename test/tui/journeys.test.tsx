@@ -10,7 +10,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('keys reserve GPUs, and their rows change', async () => {
+test('r reserves GPUs with the typed count, duration and note, and their rows change', async () => {
 	const box = await createBox(4);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -26,7 +26,7 @@ test('keys reserve GPUs, and their rows change', async () => {
 	expect(gpus[0]).toMatchObject({lease: {user: 'alice', note: "bob's run", expiryTime: sceneTime + 4 * 3600}});
 });
 
-test('a change of the holder causes a scan at once', async () => {
+test('top scans at once when the holder of a GPU changes', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 60_000});
 	await session.shows(/> 0 +Free/v);
@@ -36,7 +36,7 @@ test('a change of the holder causes a scan at once', async () => {
 	await expect.poll(() => box.scans).toBeGreaterThan(scans);
 });
 
-test('the dialog says why too few GPUs are available, and accepts a smaller number', async () => {
+test('the reserve dialog explains why too few GPUs are available, and accepts a smaller number', async () => {
 	const box = await createBox(3, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 100, rows: 24}});
 	await session.shows(/> 0 +Reserved/v);
@@ -49,7 +49,7 @@ test('the dialog says why too few GPUs are available, and accepts a smaller numb
 	await session.shows('OK reserved GPU 2');
 });
 
-test('the dialog reports an invalid duration', async () => {
+test('the reserve dialog reports an invalid duration', async () => {
 	const box = await createBox(1);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -72,7 +72,7 @@ test('R reserves the selected GPU', async () => {
 	await session.shows(/> 1 +Mine/v);
 });
 
-test('x releases only after y', async () => {
+test('x releases a reservation only after y', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/1 +Mine/v);
@@ -87,7 +87,7 @@ test('x releases only after y', async () => {
 	await session.shows(/> 1 +Free/v);
 });
 
-test('x and y that arrive together release', async () => {
+test('x and y that arrive in one chunk release the reservation', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -108,7 +108,7 @@ test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201
 	},
 );
 
-test('a y together with another key is no answer', async () => {
+test('yy does not answer the question of x', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -128,7 +128,7 @@ test('e extends the selected reservation', async () => {
 	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
-test('e extends the whole reservation, as y copies it, and x releases the one GPU and names the others', async () => {
+test('e extends the whole reservation that y copies, and x releases one of its GPUs and names the others', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(4, {
 		leases: {0: lease('alice', pair), 1: lease('alice'), 2: lease('alice', pair)},
@@ -152,7 +152,7 @@ test('e extends the whole reservation, as y copies it, and x releases the one GP
 	expect((await box.store.read()).gpus[2]).toMatchObject({kind: 'leased'});
 });
 
-test('the dialog tells root that the holder keeps the other GPUs of a reservation', async () => {
+test('the release dialog tells root that the holder keeps the other GPUs of the reservation', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(2, {leases: {0: lease('bob', pair), 1: lease('bob', pair)}});
 	session = startMonitor(box, {requester: {account: 'root', uid: 0, label: 'root'}});
@@ -161,7 +161,7 @@ test('the dialog tells root that the holder keeps the other GPUs of a reservatio
 	await session.shows('Of the same reservation bob keeps GPU 1');
 });
 
-test('a key without effect names the panels in which it works, or says that it is unknown', async () => {
+test('a key without effect shows the panels in which it works, or that it is unknown', async () => {
 	session = startMonitor(await createBox(2));
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 't');
@@ -172,14 +172,14 @@ test('a key without effect names the panels in which it works, or says that it i
 	await session.shows(/> 0 +Free/v);
 });
 
-test('a run cannot be extended', async () => {
+test('e refuses to extend a run', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);
 	await session.press('e');
 	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
 });
 
-test("other people's reservations are refused with the reason", async () => {
+test('x and e refuse reservations of other users with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved +bob/v);
@@ -191,7 +191,7 @@ test("other people's reservations are refused with the reason", async () => {
 	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {user: 'bob'}});
 });
 
-test('a read-only monitor refuses every change with the reason', async () => {
+test('top --readonly refuses r, R, x and e with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Mine/v);
@@ -203,7 +203,7 @@ test('a read-only monitor refuses every change with the reason', async () => {
 	}
 });
 
-test('a row with a new holder since the key is not affected', async () => {
+test('x releases nothing if the GPU has another lease since x was pressed', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -221,7 +221,7 @@ test('a row with a new holder since the key is not affected', async () => {
 	expect(session.screen()).toMatch(/:\d\d ERR Nothing released/v);
 });
 
-test('a queue position is not released like a reservation', async () => {
+test('x refuses to release a GPU that is held for a queue entry', async () => {
 	const box = await createBox(2, {
 		leases: {0: run('alice', {partialQueueId: 'entry-alice'})},
 		waiting: [waiter('alice', {requestedCount: 2})],
@@ -232,7 +232,7 @@ test('a queue position is not released like a reservation', async () => {
 	await session.shows('WARN GPU 0 is held for a position in the queue');
 });
 
-test('pasted text goes into a field and never counts as keys', async () => {
+test('pasted text goes into the focused field and never acts as keys', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -244,7 +244,7 @@ test('pasted text goes into a field and never counts as keys', async () => {
 	await session.shows("--note 'eval 70B red'");
 });
 
-test('the table scrolls and the selection stays in view', async () => {
+test('the table scrolls so that the selection stays in view', async () => {
 	session = startMonitor(await createBox(64));
 	await session.shows('1-17 of 64');
 	await session.press(keys.pageDown);
@@ -255,7 +255,7 @@ test('the table scrolls and the selection stays in view', async () => {
 	await session.shows('1-17 of 64');
 });
 
-test('a panel that was scrolled beyond its last line scrolls up with the next key', async () => {
+test('a panel that was scrolled beyond its last line scrolls back with the next key', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 100, rows: 24}});
 	await session.press('5');
 	await session.shows('dave uses GPU 6');
@@ -273,7 +273,7 @@ test('a panel that was scrolled beyond its last line scrolls up with the next ke
 	await session.shows(/-39 of 40/v);
 });
 
-test('the monitor follows a resize, and says if the screen is too small', async () => {
+test('top redraws after a resize, and shows the required size if the screen is too small', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +Mine/v);
 	session.resize({columns: 120, rows: 32});
@@ -286,7 +286,7 @@ test('the monitor follows a resize, and says if the screen is too small', async 
 	await session.shows(/> 0 +Mine/v);
 });
 
-test('the help lists the keys, and q and Ctrl-C quit', async () => {
+test('? lists the keys, and q and Ctrl-C quit', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
@@ -299,7 +299,7 @@ test('the help lists the keys, and q and Ctrl-C quit', async () => {
 	expect(session.quits()).toBe(2);
 });
 
-test('the whole help can be read page by page on the smallest screen', async () => {
+test('the help can be read completely, page by page, on the smallest screen', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');

@@ -54,7 +54,7 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	opens: new Map(names.map((name, index) => [index + 2, `host ${name}`])),
 });
 
-test('updates are shown as they arrive, and only the shown output is watched', async () => {
+test("a command's live output is updated as it arrives, and only the output in view is watched", async () => {
 	const {press, shows, push, watched, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');
@@ -67,7 +67,7 @@ test('updates are shown as they arrive, and only the shown output is watched', a
 	await expect.poll(watched).toEqual([]);
 });
 
-test('the selection in a list stays with its host, Enter opens the host and Esc returns', async () => {
+test('the selection in a list of hosts stays on its host, Enter opens the host and Esc returns', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
 	const {press, shows, push, watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);
@@ -99,7 +99,7 @@ test('the lines of an opened host have the colors of its GPU states', async () =
 	expect(store.getState().dialog).toMatchObject({kind: 'output', tones: new Map([[2, 'free']])});
 });
 
-test('a list longer than the screen scrolls with the selection', async () => {
+test('a list of hosts that is longer than the screen scrolls with the selection', async () => {
 	const names = Array.from({length: 40}, (_, number) => `host-${number}`);
 	const {press, shows, screen} = await open({host: listOf(...names)});
 	await press(':', 'host', keys.enter);

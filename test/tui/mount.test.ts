@@ -38,7 +38,7 @@ function expectRestored(stdout: FakeStdout): void {
 	expect(stdout.written.lastIndexOf(showsCursor)).toBeGreaterThan(stdout.written.lastIndexOf(enters));
 }
 
-test('q ends the monitor with 0 and restores the terminal', async () => {
+test('q ends top with 0 and restores the terminal', async () => {
 	const {stdout, stdin, ended} = await start({notice: 'No pool was found: made a private one'});
 	expect(stdout.screen().join('\n')).toContain('WARN No pool was found: made a private one');
 	stdin.type('q');
@@ -47,7 +47,7 @@ test('q ends the monitor with 0 and restores the terminal', async () => {
 });
 
 test.each(['stdin', 'stdout', 'stderr'] as const)(
-	'an error of %s after its terminal was closed is treated as a hang-up',
+	'an error on %s after the terminal was closed ends top like a hang-up',
 	async (name) => {
 		const stderr = new FakeStdout({columns: 80, rows: 24});
 		const {stdin, stdout, ended} = await start({stderr: stderr as unknown as NodeJS.WriteStream});
@@ -64,7 +64,7 @@ test.each([
 	['SIGTERM', 143],
 	['SIGHUP', 129],
 	['SIGINT', 130],
-] as const)('%s ends it with %i and gives the terminal back', async (signal, code) => {
+] as const)('%s ends top with %i and restores the terminal', async (signal, code) => {
 	const {stdout, ended} = await start();
 	const listeners = process.listenerCount(signal);
 	process.emit(signal, signal);
@@ -73,7 +73,7 @@ test.each([
 	expect(process.listenerCount(signal)).toBeLessThan(listeners);
 });
 
-test('a bug restores the terminal before it is reported', async () => {
+test('a bug in top restores the terminal before it is reported', async () => {
 	const {stdout, ended} = await start();
 	const broken = new Error('a bug');
 	(process as EventEmitter).emit('unhandledRejection', broken);
@@ -81,7 +81,7 @@ test('a bug restores the terminal before it is reported', async () => {
 	expectRestored(stdout);
 });
 
-test('an error while drawing restores the terminal', async () => {
+test('an error while top draws restores the terminal', async () => {
 	let isBroken = false;
 	const {stdout, stdin, ended} = await start({
 		formatTime(seconds) {

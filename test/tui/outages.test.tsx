@@ -11,7 +11,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('a lost store stops changes, shows its age, and is read again when it is back', async () => {
+test('top shows the age of its values while the store is lost, refuses changes, and reads again afterwards', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	const {read} = box.store;
 	session = startMonitor(box);
@@ -33,7 +33,7 @@ test('a lost store stops changes, shows its age, and is read again when it is ba
 	await session.shows('[LIVE]');
 });
 
-test('a failed scan keeps the last readings and shows the reason', async () => {
+test('top keeps the last readings after a failed scan, and shows the reason', async () => {
 	const box = await createBox(1, {readings: [gpuReading(0, {utilizationPercent: 33})]});
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows('33%');
@@ -47,7 +47,7 @@ test('a failed scan keeps the last readings and shows the reason', async () => {
 	await session.shows(/\[LIVE\] .*scan \d+s ago/v);
 });
 
-test('an expired reservation disappears without an event', async () => {
+test('top removes an expired reservation without an event', async () => {
 	let now = sceneTime;
 	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
 	session = startMonitor(box);

@@ -21,7 +21,7 @@ const said = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 
 const typing = (text: string): readonly Step[] => [...text].map((character) => ({kind: 'typed', text: character}));
 
-test('a typed command is read aloud, and so is its error', async () => {
+test('a screen reader gets a typed command and its error', async () => {
 	const state = await stateOf(await createScene(), size, {isLinear: true}, [
 		{kind: 'opened', dialog: commandPrompt([])},
 		...typing('stat'),
@@ -38,11 +38,11 @@ test('a typed command is read aloud, and so is its error', async () => {
 	]);
 });
 
-test('the filter of the table of all hosts is read aloud', async () => {
+test('a screen reader gets the filter of the table of all hosts', async () => {
 	expect((await said('focus-hosts', 'open-filter', ...typing('a100'))).join('\n')).toContain('Filter a100');
 });
 
-test('the detail of a GPU is read aloud without values that change every second', async () => {
+test('a screen reader gets the detail of a GPU without values that change every second', async () => {
 	const lines = await said('focus-detail');
 	const from = lines.findIndex((line) => line.startsWith('2:Detail GPU 0'));
 	expect(lines.slice(from + 1, from + 4)).toEqual([
@@ -52,7 +52,7 @@ test('the detail of a GPU is read aloud without values that change every second'
 	]);
 });
 
-test('the sharers and the MIG instances of a GPU are read aloud', async () => {
+test('a screen reader gets the shares and the MIG instances of a GPU', async () => {
 	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['3g.40gb'])]});
 	const shares: Write = {
 		kind: 'shares',
@@ -67,7 +67,7 @@ test('the sharers and the MIG instances of a GPU are read aloud', async () => {
 	expect(lines.find((line) => line.includes('GPU 1'))).toMatch(/MIG 3g\.40gb$/v);
 });
 
-test('the help is read aloud group by group, page by page', async () => {
+test('a screen reader gets the help group by group, page by page', async () => {
 	const pages = new Set<string>();
 	for (let page = 0; page < 6; page++) {
 		const turns = Array.from({length: page}, () => 'help-next' as const);
@@ -80,7 +80,7 @@ test('the help is read aloud group by group, page by page', async () => {
 	expect(all).toMatch(/^Mine IN_USE You hold it$/mv);
 });
 
-test("the border lines of a command's table are left out for screen readers", async () => {
+test('a screen reader gets the table of a command without its border lines', async () => {
 	const dialog = outputOf('$ status', [' GPU │ STATUS', '─────┼───────', ' 0   │ FREE']);
 	expect((await said({kind: 'opened', dialog})).slice(0, 3)).toEqual(['$ status:', 'GPU, STATUS', '0, FREE']);
 });

@@ -41,7 +41,7 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog at %s names the included and the excluded GPUs: %s', async (name, command) => {
+] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs: %s', async (name, command) => {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	const box = await createBox(8, {
 		leases: {
@@ -56,7 +56,7 @@ test.each([
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/dialogs/${command}-tagged.txt`);
 });
 
-test('a dialog about every GPU of a large box keeps its question on the smallest screen', async () => {
+test('the release dialog for 64 tagged GPUs still shows its question on the smallest screen', async () => {
 	const leases = Object.fromEntries(
 		Array.from({length: 64}, (_, index) => [index, lease('alice', {startTime: sceneTime - 60 * (index % 16)})]),
 	);
@@ -98,7 +98,7 @@ test('x releases all own tagged GPUs in one commit, and z restores them together
 	expect(first).not.toBe('pair');
 });
 
-test('a reservation that has changed is skipped and named', async () => {
+test('x skips a tagged reservation that has changed since the dialog opened, and names it', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -116,7 +116,7 @@ test('a reservation that has changed is skipped and named', async () => {
 	expect((await owners(box))[2]).toBe('-');
 });
 
-test('z restores GPUs that are still free, and names the others', async () => {
+test('z restores released GPUs that are still free, and names the others', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -136,7 +136,7 @@ test('z restores GPUs that are still free, and names the others', async () => {
 	await session.shows('ERR Not undone: GPU 0,1 is held by bob');
 });
 
-test('e moves the ends of all tagged reservations that have one', async () => {
+test('e extends all tagged reservations that have an end', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -158,7 +158,7 @@ test('e moves the ends of all tagged reservations that have one', async () => {
 	]);
 });
 
-test('tagged GPUs without an own reservation cause no question, and the reasons are shown', async () => {
+test('x and e open no dialog for tagged GPUs without an own reservation, and show the reasons', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');

@@ -48,13 +48,13 @@ for (const [columns, rows] of [
 	[120, 32],
 	[200, 50],
 ] as const) {
-	test(`all hosts at ${columns}x${rows}`, async () => {
+	test(`the table of all hosts at ${columns}x${rows}`, async () => {
 		const frame = frameOf(await hostsState({columns, rows}));
 		await expect(`\n${frame}\n`).toMatchFileSnapshot(`frames/${columns}x${rows}/hosts.txt`);
 	});
 }
 
-test('Esc returns at once if the filter was removed by its own key', async () => {
+test('Esc leaves the table of all hosts at once if the filter was already removed by its key', async () => {
 	const twice = ['filter-mine', 'filter-mine'] as const;
 	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
 	expect(panels.focus).toBe('table');
@@ -65,7 +65,7 @@ const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<strin
 		.split('\n')
 		.find((line) => pattern.test(line));
 
-test('the last report of a silent host is marked, has its age, and is not counted', async () => {
+test('the last values of a silent host are marked, show their age and are not counted', async () => {
 	expect(await lineOf(/gpu-box-8 +0/v)).toContain('Free?');
 	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
 	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);
@@ -84,13 +84,13 @@ test('this host counts as silent while its store is lost', async () => {
 	expect(await lineOf(/gpu-box-3 +6/v, lost)).toMatch(/ Unreserv…\? /v);
 });
 
-test('a free MIG GPU of another host is counted separately from whole GPUs', async () => {
+test('a free GPU in MIG mode on another host is counted separately from whole GPUs', async () => {
 	const split = remoteRow(1, {mig_instances: [{profile: '3g.40gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [remoteRow(0), split])], nowMs: 1000} as const;
 	expect(await lineOf(/Free \d/v, hosts)).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
 });
 
-test('instances of a GPU are shown as in the table of one host', async () => {
+test('MIG instances of another host are shown as in the table of one host', async () => {
 	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
 	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
@@ -101,7 +101,7 @@ test('instances of a GPU are shown as in the table of one host', async () => {
 	);
 });
 
-test('a shared GPU is shown as in the table of one host, and found by the names of its holders', async () => {
+test('a shared GPU of another host is shown as in the table of one host, and found by the names of its holders', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
@@ -141,7 +141,7 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 			return host === undefined ? [] : [`${host} ${gpu}`];
 		});
 
-test('sorting by memory in use covers all hosts, with unknown values and host messages last', async () => {
+test('sorting by memory orders the GPUs of all hosts, with unknown values and unreachable hosts last', async () => {
 	const byMemory: readonly Step[] = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'];
 	const lines = await order(...byMemory);
 	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
@@ -155,7 +155,7 @@ test('sorting by memory in use covers all hosts, with unknown values and host me
 	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
 });
 
-test('the table can be filtered by words, by own GPUs and by the selected user', async () => {
+test('the table of all hosts can be filtered by words, by own GPUs and by the selected user', async () => {
 	const typed: Action = {kind: 'typed', text: 'a100 free'};
 	expect(await order('open-filter', typed, 'keep-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
 	expect(await order('open-filter', typed, 'drop-filter')).toHaveLength(20);
@@ -165,7 +165,7 @@ test('the table can be filtered by words, by own GPUs and by the selected user',
 	expect(await lineOf(/Filter/v, 'open-filter', typed)).toMatch(/2 of 17 GPUs/v);
 });
 
-test('canceling a filter restores the selection', async () => {
+test('canceling a filter in the table of all hosts restores the selection', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['line-down', 'line-down']);
 	const typing = after(state, 'open-filter', {kind: 'typed', text: 'gpu-box-9'});
 	expect(selectedHostLine(typing)?.host).toBe('gpu-box-9');
@@ -173,7 +173,7 @@ test('canceling a filter restores the selection', async () => {
 	expect(selectedHostLine(after(typing, 'keep-filter'))?.host).toBe('gpu-box-9');
 });
 
-test('the selection stays with its GPU while hosts appear and disappear above it', async () => {
+test('the selection stays on its GPU while hosts appear and disappear above it', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, [
 		{kind: 'hosts-arrived', known: known.slice(1), nowMs: 1000},
 		'last-line',
@@ -184,7 +184,7 @@ test('the selection stays with its GPU while hosts appear and disappear above it
 	expect(selectedLine(frameOf(after(state, arrived)))).toContain('gpu-box-9');
 });
 
-test('memory in use of unknown size is not part of any total', async () => {
+test('the totals of all hosts exclude memory in use of unknown size', async () => {
 	const rows = [
 		remoteRow(0, {memory_used_mb: 40_960}),
 		remoteRow(1, {memory_used_mb: undefined}),
@@ -200,13 +200,13 @@ test('memory in use of unknown size is not part of any total', async () => {
 	expect(frame).toContain('Mem 40/160G');
 });
 
-test('the table does not change during a pause', async () => {
+test('the table of all hosts does not change while top is paused', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['toggle-pause']);
 	const without = after(state, {kind: 'hosts-arrived', known: [], nowMs: 1000});
 	expect(frameOf(without)).toBe(frameOf(state));
 });
 
-test('a table without other hosts says where to name them, and Tab skips it', async () => {
+test('the table of all hosts explains how to configure hosts if there are none, and Tab skips it', async () => {
 	const alone = await stateOf(await createScene(), {columns: 120, rows: 32}, {}, [
 		'focus-processes',
 		'focus-next-panel',
@@ -215,7 +215,7 @@ test('a table without other hosts says where to name them, and Tab skips it', as
 	expect(frameOf(after(alone, 'focus-hosts'))).toContain('Name other hosts in the setting remote_hosts');
 });
 
-test('a screen reader gets the totals, and the selected row first', async () => {
+test('a screen reader gets the totals of all hosts, and the selected row first', async () => {
 	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['line-down'], {isLinear: true}));
 	const words = frame.replaceAll(/\s+/gv, ' ');
 	expect(words).toContain('6 hosts 3 answering 1 asked 2 not answering');

@@ -33,7 +33,7 @@ function Reader({isShown, of}: {readonly isShown: boolean; readonly of: string})
 	return null;
 }
 
-test('a panel reads when shown, 5 s after a failure, a minute after an answer, and at once when its query changes', async () => {
+test('useReadAgain reads when shown, 5 s after a failure, a minute after an answer, and when its query changes', async () => {
 	vi.useFakeTimers();
 	try {
 		const {rerender, unmount} = render(<Reader isShown={false} of="users" />);

@@ -13,7 +13,7 @@ function filtered(chunks: readonly string[]) {
 
 const click = (column: number, row: number): MouseEvent => ({kind: 'click', column, row});
 
-test('clicks, the wheel and keys between them are recognized', () => {
+test('the mouse filter recognizes clicks, the wheel and keys between them', () => {
 	expect(filtered(['j\u{1B}[<0;10;5Mk\u{1B}[<0;10;5m\u{1B}[<64;1;1M\u{1B}[<65;300;70M\u{1B}[A'])).toEqual({
 		keys: 'jk\u{1B}[A',
 		events: [click(9, 4), {kind: 'wheel-up', column: 0, row: 0}, {kind: 'wheel-down', column: 299, row: 69}],
@@ -22,24 +22,24 @@ test('clicks, the wheel and keys between them are recognized', () => {
 
 test.each([
 	['another button', '\u{1B}[<2;10;5M'],
-	['Ctrl and a click, which are the terminal’s', '\u{1B}[<16;10;5M'],
+	['a click with Ctrl', '\u{1B}[<16;10;5M'],
 	['a motion', '\u{1B}[<35;10;5M'],
-	['no place', '\u{1B}[<0;0;0M'],
-	['two numbers', '\u{1B}[<0;1M'],
-	['four numbers', '\u{1B}[<0;1;1;1M'],
-	['numbers without end', `\u{1B}[<0;1;${'1'.repeat(50)}M`],
+	['a click at 0,0', '\u{1B}[<0;0;0M'],
+	['a report with two numbers', '\u{1B}[<0;1M'],
+	['a report with four numbers', '\u{1B}[<0;1;1;1M'],
+	['a report with an endless number', `\u{1B}[<0;1;${'1'.repeat(50)}M`],
 	['another end', '\u{1B}[<0;1;1~'],
 	['the form before SGR', '\u{1B}[M qq'],
-])('%s is neither a click nor a key', (_, bytes) => {
+])('the mouse filter reads %s as neither a click nor a key', (_, bytes) => {
 	expect(filtered([`a${bytes}b`])).toEqual({keys: 'ab', events: []});
 });
 
-test('a paste may contain any text', () => {
+test('the mouse filter passes on any pasted text, even a mouse report', () => {
 	const paste = '\u{1B}[200~x\u{1B}[<0;1;1My\u{1B}[201~';
 	expect(filtered([`${paste}\u{1B}[<0;1;1M`])).toEqual({keys: paste, events: [click(0, 0)]});
 });
 
-test('Escape is passed on at once, also before a report', () => {
+test('the mouse filter passes on Escape at once, also before a mouse report', () => {
 	expect(filtered(['\u{1B}'])).toEqual({keys: '\u{1B}', events: []});
 	expect(filtered(['\u{1B}\u{1B}[<0;1;1M'])).toEqual({keys: '\u{1B}', events: [click(0, 0)]});
 });
@@ -53,7 +53,7 @@ const piece = fc.oneof(
 );
 
 /** A chunk that ends after an Escape is excluded: there, the Escape is a key, as without a mouse. */
-test('a stream has the same meaning in any chunks', () => {
+test('the mouse filter reads the same events from any chunks of a stream', () => {
 	fc.assert(
 		fc.property(fc.array(piece, {maxLength: 12}), fc.array(fc.nat(200), {maxLength: 12}), (pieces, cuts) => {
 			const whole = pieces.join('');
@@ -67,7 +67,7 @@ test('a stream has the same meaning in any chunks', () => {
 	);
 });
 
-test('no part of a report is a key', () => {
+test('the mouse filter passes on no part of a mouse report as a key', () => {
 	fc.assert(
 		fc.property(fc.string({unit: fc.constantFrom(...'0123456789;<MmA~'), maxLength: 30}), (text) => {
 			const {keys} = filtered([`\u{1B}[<${text}`, '\u{1B}']);
@@ -77,7 +77,7 @@ test('no part of a report is a key', () => {
 	);
 });
 
-test('terminals without a mouse are recognized', () => {
+test('mayHaveMouse is false for terminals without a mouse', () => {
 	expect(['xterm-256color', 'screen', 'tmux-256color', 'foot', 'alacritty'].every((name) => mayHaveMouse(name))).toBe(
 		true,
 	);

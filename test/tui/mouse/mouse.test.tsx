@@ -21,7 +21,7 @@ function placeOf({screen}: Session, text: string): {readonly column: number; rea
 	return {row, column: lines[row]!.indexOf(text)};
 }
 
-test('a click selects a row, sorts by a title, focuses a panel, and presses the key of a hint', async () => {
+test('a click selects a row, sorts by a column title, focuses a panel, or presses the key of a hint', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
@@ -39,7 +39,7 @@ test('a click selects a row, sorts by a title, focuses a panel, and presses the 
 	await shows('[Keys] Words');
 });
 
-test('the wheel moves the selection, and scrolls only the panel under the pointer', async () => {
+test('the wheel moves the selection in the table, and scrolls only the panel under the pointer', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
@@ -49,7 +49,7 @@ test('the wheel moves the selection, and scrolls only the panel under the pointe
 	expect(selectedGpu(store.getState())).toBe(0);
 });
 
-test('a click on the letter of a question answers it, and a click outside of the dialog changes nothing', async () => {
+test('a click on y or N answers a question, and a click outside of the dialog does nothing', async () => {
 	session = startMonitor(await createBox(2, {leases: {0: lease('alice')}}), {
 		size,
 		hasMouse: true,

@@ -43,7 +43,7 @@ const onSlurm = async (models = unknownModels as ReadonlyArray<string | undefine
 const labels = ({dialog}: State): readonly string[] =>
 	dialog?.kind === 'form' ? dialog.fields.map(({label, hint}) => `${label}: ${hint}`) : [];
 
-test('r offers neither force nor requirements if GPUs have no types', async () => {
+test('r on Slurm offers neither force nor requirements if GPUs have no types', async () => {
 	const state = after(await onSlurm(), pressing(reserve));
 	expect(labels(state)).toEqual([
 		'GPUs: 1-2 (Up/Down to change)',
@@ -53,12 +53,12 @@ test('r offers neither force nor requirements if GPUs have no types', async () =
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/80x24/dialogs/reserve-slurm.txt');
 });
 
-test('r offers the known types as requirements', async () => {
+test('r on Slurm offers the known GPU types as requirements', async () => {
 	const state = after(await onSlurm(['a100', 'a100', 'h100', 'h100']), pressing(reserve));
 	expect(labels(state)).toContain('Needs: a100, h100');
 });
 
-test('GPUs cannot be chosen if the engine chooses them, and R and w with tags say so', async () => {
+test('R and w with tags on Slurm explain that Slurm chooses the GPUs', async () => {
 	const state = await onSlurm();
 	const why = 'GPUs are chosen for you here: press r and say how many';
 	expect(adopt.reasonAgainst(state)).toBe(why);
@@ -67,7 +67,7 @@ test('GPUs cannot be chosen if the engine chooses them, and R and w with tags sa
 	expect(adopt.reasonAgainst({...state, settings: {...state.settings, lacks: undefined}})).not.toBe(why);
 });
 
-test('x releases the whole reservation if the engine cannot release parts, and says what ends', async () => {
+test('x on Slurm releases the whole reservation, and the dialog warns that the job ends', async () => {
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(
@@ -75,7 +75,7 @@ test('x releases the whole reservation if the engine cannot release parts, and s
 	);
 });
 
-test('y copies the job id, and the detail says if the command is unknown', async () => {
+test('y on Slurm copies the job id, and the process panel explains that processes on nodes are unknown', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
@@ -86,7 +86,7 @@ test('y copies the job id, and the detail says if the command is unknown', async
 	await session.shows(/ 3 Free .* GPU 1 of box2/v);
 });
 
-test('r offers to wait if the engine refuses for now', async () => {
+test('r on Slurm offers to wait if no GPUs are free now', async () => {
 	const box = await boxOnSlurm();
 	const acquireNow: Engine['acquireNow'] = async () => {
 		throw noneNowError();
@@ -101,14 +101,14 @@ test('r offers to wait if the engine refuses for now', async () => {
 	expect(session.screen()).not.toContain('--nonblock');
 });
 
-test("the engine's reason for waiting is a sentence", async () => {
+test("the queue panel shows Slurm's reason for waiting as a sentence", async () => {
 	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
 	const entry = {...waiter('bob', {requestedCount: 2}), verdict: {reason: 'Resources', startsAt: undefined}};
 	const queue = [{kind: 'entry', id: '9', raw: '', entry}] as const;
 	expect(frameOf({...state, snapshot: {...state.snapshot!, queue}})).toContain('#1 waits: no GPUs free yet');
 });
 
-test('a held job has no expected start', async () => {
+test('the queue panel shows no expected start for a held Slurm job', async () => {
 	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
 	const entryWith = (id: string, reason: string) =>
 		({kind: 'entry', id, raw: '', entry: {...waiter('bob'), verdict: {reason, startsAt: undefined}}}) as const;
@@ -119,7 +119,7 @@ test('a held job has no expected start', async () => {
 	expect(frame).toMatch(/ 3 +bob .* on-exit /v);
 });
 
-test('the GPUs of a node are found by its name, by search and by filter', async () => {
+test('search and filter find the GPUs of a Slurm node by its name', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('f', 'b', 'o', 'x', '2', keys.enter);
@@ -129,14 +129,14 @@ test('the GPUs of a node are found by its name, by search and by filter', async 
 	expect(session.screen()).not.toContain('of box1');
 });
 
-test('K says that processes on a node cannot be read from here', async () => {
+test('K on Slurm explains that processes on a node cannot be read', async () => {
 	const state = await onSlurm();
 	expect(signal.reasonAgainst(state)).toBe(
 		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
 	);
 });
 
-test('z and [ say why there is no undo and no history', async () => {
+test('z and [ on Slurm explain why there is no undo and no load history', async () => {
 	const state = await onSlurm();
 	expect(undo.reasonAgainst(state)).toBe('Slurm does not give back what was released: reserve again with r');
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
@@ -144,7 +144,7 @@ test('z and [ say why there is no undo and no history', async () => {
 	);
 });
 
-test('the table of all hosts shows the node of each GPU, and finds it by name', async () => {
+test('the table of all hosts shows the Slurm node of each GPU, and finds GPUs by node', async () => {
 	const own = {...settings, hostname: 'laptop', otherHosts: []};
 	const frame = frameOf(await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, own, ['focus-hosts']));
 	const hosts = Array.from(frame.matchAll(/^.{3}(?<host>laptop|box\d) +(?<gpu>\d) /gmv), ({groups}) => groups);

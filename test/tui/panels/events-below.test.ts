@@ -7,7 +7,7 @@ import {createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 30};
 
-test('events without room of their own are shown below a short queue', async () => {
+test('the events panel is drawn below a short queue if it has no place of its own', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, size, {}, [eventsArrived], pastOf(box));
 	const frame = frameOf(state);
@@ -20,7 +20,7 @@ test('events without room of their own are shown below a short queue', async () 
 	expect(layoutOf(focused)).toEqual(layoutOf(state));
 });
 
-test('a long queue uses its whole column', async () => {
+test('a long queue uses its whole column, without events below', async () => {
 	const box = await createScene();
 	await box.write({kind: 'join', entry: waiter('grace')}, {kind: 'join', entry: waiter('alan')});
 	const state = await stateOf(box, size, {}, [eventsArrived]);

@@ -17,7 +17,7 @@ const footersOf = async (columns: number): Promise<readonly string[]> => {
 	return [onOwn, after(onOwn, 'line-down')].map((state) => textOf(state, <Footer />));
 };
 
-test('R Adopt is shown at every width while an own process uses the selected GPU without a reservation', async () => {
+test('the footer shows R Adopt at every width while an own process uses the selected GPU without a reservation', async () => {
 	expect(await Promise.all([60, 80, 100, 120].map(async (columns) => footersOf(columns)))).toMatchInlineSnapshot(`
 		[
 		  [
@@ -59,7 +59,7 @@ test('the footer of the table of all hosts keeps room at its end', async () => {
 	`);
 });
 
-test('the hints are the same list until one of them changes, so that the footer does not render each second', async () => {
+test('footerHints returns the same list until a hint changes, so that the footer does not render each second', async () => {
 	const state = await stateOf(await createSquatted(), {columns: 120, rows: 24});
 	const hints = footerHints(state);
 	expect(footerHints(after(state, {kind: 'ticked', nowMs: 5000}))).toBe(hints);

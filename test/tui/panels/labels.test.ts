@@ -42,19 +42,19 @@ const old = lease('bob', {startTime: sceneTime - 7 * hour});
 const oldRun = run('bob', {startTime: sceneTime - 7 * hour});
 
 test.each<[string, Lease, number | undefined, string]>([
-	['as long as it was watched', old, 6.7 * hour, 'Idle 6h'],
-	['days too', old, 50 * hour, 'Idle 2d'],
-	['in minutes when it is not long', old, 12 * 60, 'Idle 12m'],
-	['without a time when nobody has watched for long', old, 5, 'Idle'],
-	['nor when nobody has watched at all', old, undefined, 'Idle'],
-	['a reservation gets some time to begin', lease('bob'), 5, 'Reserved'],
-	['a job that does nothing', oldRun, hour, 'Idle 1h'],
+	['an idle reservation shows the observed idle hours', old, 6.7 * hour, 'Idle 6h'],
+	['an idle reservation shows the observed idle days', old, 50 * hour, 'Idle 2d'],
+	['a short idle time is shown in minutes', old, 12 * 60, 'Idle 12m'],
+	['an idle reservation observed only briefly shows no idle time', old, 5, 'Idle'],
+	['an idle reservation that was never observed shows no idle time', old, undefined, 'Idle'],
+	['a new reservation is not shown as idle', lease('bob'), 5, 'Reserved'],
+	['an idle job shows its idle hours', oldRun, hour, 'Idle 1h'],
 	['a job that pauses', oldRun, 60, 'Reserved'],
 ])('%s', async (_, held, idleSeconds, word) => {
 	expect(await stateOf(held, idleSeconds)).toBe(word);
 });
 
-test('a reservation is equally idle in the table of all hosts and in its own', async () => {
+test('a reservation shows the same idle state in the table of all hosts and in the table of this host', async () => {
 	const desktop = {...gpuReading(0), processes: [{pid: 1, name: 'Xorg', kind: 'graphics' as const, memoryUsedMiB: 40}]};
 	for (const [held, idleSeconds, reading] of [
 		[old, 5],
@@ -73,12 +73,12 @@ test('a reservation is equally idle in the table of all hosts and in its own', a
 	expect(await stateOf(old, hour, desktop)).toBe('Idle 1h');
 });
 
-test('a GPU with running processes is not idle, whatever a shared scan says', async () => {
+test('a GPU with running processes is not shown as idle, whatever a shared scan contains', async () => {
 	const reading = busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0});
 	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
 });
 
-test('a question about a reservation with a label also names its account', async () => {
+test('a question about a reservation or queue entry with a label also names the account', async () => {
 	const box = await createBox(1, {
 		leases: {0: lease('alice', {user: 'eval'})},
 		waiting: [waiter('alice', {user: 'eval', requestedIds: [0]})],

@@ -12,7 +12,7 @@ import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
-test('a lower screen drops the events, then the graphs, the queue and the detail, and never the table', async () => {
+test('a lower screen omits the events, then the graphs, the queue and the detail, but never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
 		const {table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
@@ -49,7 +49,7 @@ test('a lower screen drops the events, then the graphs, the queue and the detail
 	`);
 });
 
-test('the lines of every size are divided exactly', async () => {
+test('the panels use exactly the lines of the screen, at any size', async () => {
 	for (const gpus of [1, 8, 64]) {
 		const state = await stateOf(await createBox(gpus), size);
 		for (let rows = 15; rows <= 90; rows++) {
@@ -64,7 +64,7 @@ test('the lines of every size are divided exactly', async () => {
 	}
 });
 
-test('the focus moves through the panels in a circle', async () => {
+test('Tab moves the focus through the panels in a circle', async () => {
 	let state = await stateOf(await createScene(), size);
 	const modes = [modeOf(state)];
 	for (let press = 0; press < 6; press++) {
@@ -90,7 +90,7 @@ test('the focus moves through the panels in a circle', async () => {
 	expect(after(filtered, 'clear-marks').panels.isZoomed).toBe(false);
 });
 
-test('a panel without room is shown alone when focused', async () => {
+test('a panel that does not fit next to the others is shown alone when focused', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	expect(layoutOf(state).alone).toBeUndefined();
 	expect(layoutOf(after(state, 'focus-events')).alone).toBe('events');
@@ -101,7 +101,7 @@ test('a panel without room is shown alone when focused', async () => {
 	expect(shownRows(after(state, 'zoom'))).toEqual({table: 18});
 });
 
-test('the selection in the queue stays with its entry', async () => {
+test('the selection in the queue stays on its entry', async () => {
 	const people = ['ann', 'ben', 'cid', 'dan'];
 	const box = await createBox(2, {waiting: people.map((name) => waiter(name, {requestedIds: [0, 1]}))});
 	const state = after(await stateOf(box, size), 'focus-queue', 'line-down', 'line-down');
@@ -114,7 +114,7 @@ test('the selection in the queue stays with its entry', async () => {
 	expect(selectedEntry(after(moved, 'first-line', 'line-up'))?.id).toBe('entry-ben');
 });
 
-test('panels scroll to their last line', async () => {
+test('panels can be scrolled to their last line', async () => {
 	const entries = Array.from({length: 40}, (_, index) => ({
 		id: String(index),
 		time: index,
@@ -147,7 +147,7 @@ test('panels scroll to their last line', async () => {
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });
 
-test('the last of several events at the same time is on top', async () => {
+test('the events panel shows the last of several simultaneous events on top', async () => {
 	const entries = [1, 2].map((id) => ({
 		id: String(id),
 		time: 100,
@@ -159,7 +159,7 @@ test('the last of several events at the same time is on top', async () => {
 	expect(frameOf(state)).toMatch(/ event 2 .*\n.* event 1 /v);
 });
 
-test('only the newest few hundred events are kept', async () => {
+test('the events panel keeps only the newest 300 events', async () => {
 	const state = await stateOf(await createScene(), size);
 	const entry = (index: number) => ({id: String(index), time: index, kind: 'notice' as const, gpus: []});
 	const entries = Array.from({length: 2000}, (_, index) => entry(index));
@@ -173,7 +173,7 @@ test('only the newest few hundred events are kept', async () => {
 	expect(frameOf(after(lost, eventsArrived))).not.toContain('keeps no audit log');
 });
 
-test('an error that was shown is in the events', async () => {
+test('the events panel lists an error after its message has disappeared', async () => {
 	const state = await stateOf(await createScene(), size);
 	const failed = after(state, {kind: 'done', dialog: {kind: 'help'}, flash: {level: 'error', text: 'it went wrong'}});
 	expect(failed.events.errors).toMatchObject([{text: 'it went wrong'}]);
@@ -190,7 +190,7 @@ function contrastOnWhite(color: string): number {
 	return 1.05 / (0.2126 * red! + 0.7152 * green! + 0.0722 * blue! + 0.05);
 }
 
-test('every color is visible on white', () => {
+test('every color of the light themes has a contrast of at least 4.5 on white', () => {
 	for (const theme of ['light', 'light-gradient'] as const) {
 		for (const [tone, {color = '#000000', dimColor = false}] of Object.entries(stylesOf(theme))) {
 			expect([tone, contrastOnWhite(color) >= 4.5, dimColor]).toEqual([tone, true, false]);
@@ -198,7 +198,7 @@ test('every color is visible on white', () => {
 	}
 });
 
-test('a load has the color of its level: three with 16 colors, a gradient with all, none without colors', () => {
+test('a load is drawn in one of three colors with 16 colors, in a gradient with more, and in none without', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
@@ -217,7 +217,7 @@ test('a load has the color of its level: three with 16 colors, a gradient with a
 	]).toEqual(['dark-gradient', 'dark', 'mono']);
 });
 
-test('a light background is assumed if the setting or the terminal says so', () => {
+test('isLight follows the setting, or with "auto" the background color of the terminal', () => {
 	expect([isLight('light'), isLight('dark', '0;15'), isLight('auto'), isLight(undefined, '')]).toEqual([
 		true,
 		false,
@@ -229,7 +229,7 @@ test('a light background is assumed if the setting or the terminal says so', () 
 	).toEqual([true, true, false, false, false, false]);
 });
 
-test('6 lists the processes of all GPUs, the largest first, and a large screen shows them next to everything else', async () => {
+test('6 lists the processes of all GPUs with the largest first, next to other panels on a large screen', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const alone = frameOf(after(state, 'focus-processes'));
 	expect(alone).toContain('6:Processes');
@@ -248,7 +248,7 @@ test('6 lists the processes of all GPUs, the largest first, and a large screen s
 	}
 });
 
-test('the key for the past says where its graphs are, also while only the table is shown', async () => {
+test('[ explains where the graphs of the past are, also while only the table is shown', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const words = 'The graphs of the detail show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);

@@ -15,7 +15,7 @@ const blocked = async () =>
 		waiting: [waiter('erin', {requestedIds: [0]}), waiter('frank', {requestedIds: [1, 2, 3], requestedCount: 3})],
 	});
 
-test('the queue shows who blocks an entry, next to it if there is room, otherwise below', async () => {
+test('the queue panel shows who blocks an entry, next to the entry if there is room, otherwise below', async () => {
 	const box = await blocked();
 	const narrow = frameOf(await stateOf(box, {columns: 80, rows: 24}));
 	expect(narrow).toMatch(/1 +erin +GPU 0 +0\/1 +3m +~12m +bob on GPU 0 until 14:44/v);
@@ -26,7 +26,7 @@ test('the queue shows who blocks an entry, next to it if there is room, otherwis
 	expect(wide).toContain('carol on GPUs 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
-test('a long name uses the room of short requests, and a long request that of names', async () => {
+test('the queue panel gives a long name the room of short requests, and a long request the room of names', async () => {
 	const panelOf = async (user: string, need?: Parameters<typeof waiter>[1]) => {
 		const box = await createBox(1, {waiting: [waiter('lab', {user, ...need})]});
 		return frameOf(await stateOf(box, {columns: 120, rows: 32}));
@@ -36,7 +36,7 @@ test('a long name uses the room of short requests, and a long request that of na
 	expect(await panelOf('lab', {need: {models: ['h100-8']}})).toMatch(/ 1 {2}lab +1 GPU h100-8 +0\/1/v);
 });
 
-test('the detail lists who waits for the selected GPU, and how many did not fit', async () => {
+test('the detail panel lists who waits for the selected GPU, and how many entries did not fit', async () => {
 	expect(frameOf(await stateOf(await blocked(), {columns: 120, rows: 32}))).toContain('in the queue for it: #1 erin');
 	const names = ['erin', 'frank', 'grace', 'heidi', 'ivan', 'judy', 'mallory'];
 	const box = await createBox(1, {
@@ -52,7 +52,7 @@ test('the detail lists who waits for the selected GPU, and how many did not fit'
 	}
 });
 
-test('the queue says why a GPU without a holder is unavailable', async () => {
+test('the queue panel explains why a GPU without a holder is unavailable', async () => {
 	const unavailable = [{gpu: 0, kind: 'used', detail: 'zoe', since: sceneTime - 60}] as const;
 	const box = await createBox(1, {waiting: [waiter('erin', {requestedIds: [0], unavailable})]});
 	expect(frameOf(await stateOf(box, {columns: 80, rows: 24}))).toMatch(
@@ -60,7 +60,7 @@ test('the queue says why a GPU without a holder is unavailable', async () => {
 	);
 });
 
-test('a run with a time limit shows its end like any other', async () => {
+test('the table and the detail show the end of a run with a time limit', async () => {
 	const box = await createBox(1, {leases: {0: run('alice', {endsBy: sceneTime + 725})}});
 	const text = frameOf(await stateOf(box, {columns: 120, rows: 32}));
 	expect(text).toMatch(/> 0 +Mine +alice +RUN +5m !12m/v);
@@ -69,7 +69,7 @@ test('a run with a time limit shows its end like any other', async () => {
 	expect(frameOf(await stateOf(open, {columns: 120, rows: 32}))).toContain('at 14:44+2d, or when');
 });
 
-test('the number of held GPUs is never cut', async () => {
+test('the queue panel never cuts the number of held GPUs', async () => {
 	const held = Object.fromEntries(
 		Array.from({length: 19}, (_, index) => [index, run('erin', {partialQueueId: 'entry-erin'})]),
 	);
@@ -81,21 +81,24 @@ test('the number of held GPUs is never cut', async () => {
 	}
 });
 
-test.each([60, 80, 100, 120, 200])('the position in a long queue is never cut at %i columns', async (columns) => {
-	const names = Array.from({length: 104}, (_, index) => `person-${index}`);
-	const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
-	box.store.state.entries.set('entry-person-103', '{');
-	const frame = frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'last-line'));
-	expect(frame).toMatch(/ 103 +perso/v);
-	expect(frame).toMatch(/> 104 /v);
-});
+test.each([60, 80, 100, 120, 200])(
+	'the queue panel never cuts the position in a long queue at %i columns',
+	async (columns) => {
+		const names = Array.from({length: 104}, (_, index) => `person-${index}`);
+		const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
+		box.store.state.entries.set('entry-person-103', '{');
+		const frame = frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'last-line'));
+		expect(frame).toMatch(/ 103 +perso/v);
+		expect(frame).toMatch(/> 104 /v);
+	},
+);
 
-test('consecutive GPUs are shown as a range', () => {
+test('eventText shows consecutive GPUs as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3,43-59,62,63');
 });
 
-test('requests for parts of GPUs differ from requests for whole ones', async () => {
+test('the queue panel distinguishes requests for MIG instances and shares from requests for GPUs', async () => {
 	const box = await createBox(4, {
 		waiting: [
 			waiter('erin', {requestedCount: 2, need: {mig: {profile: '1g.10gb'}}}),
@@ -121,13 +124,13 @@ test('requests for parts of GPUs differ from requests for whole ones', async () 
 	expect(text).toMatch(/4 +heidi +GPU 3 8G share +0\/1/v);
 });
 
-test('an empty queue in focus leaves the GPUs in view', async () => {
+test('the GPU table stays in view while an empty queue has the focus', async () => {
 	const text = frameOf(await stateOf(await createBox(4), {columns: 80, rows: 24}, {}, ['focus-queue']));
 	expect(text).toMatch(/> 0 +Free/v);
 	expect(text).toMatch(/3:Queue [^\n]*\n {2}the queue is empty\n/v);
 });
 
-test('3 selects an own entry unless another was selected', async () => {
+test('3 selects the own queue entry unless another entry was selected', async () => {
 	const box = await createBox(1, {
 		leases: {0: lease('bob')},
 		waiting: [waiter('erin', {requestedIds: [0]}), waiter('alice', {requestedIds: [0]}), waiter('frank')],

@@ -14,7 +14,7 @@ const hostile = fc.oneof(
 	fc.constantFrom('訓練訓練訓練', '👩‍👩‍👧‍👦', '🇩🇪', '\u{1B}[31mred', 'x'.repeat(99), ''),
 );
 
-test('each row of the report fits its panel, whatever the names', async () => {
+test('each row of the report panel fits the panel, whatever the names', async () => {
 	const row = fc.record({
 		key: hostile,
 		gpuHours: fc.double({min: 0, max: 999_999, noNaN: true}),
@@ -45,7 +45,7 @@ const used = (user: string, gpuId: number, hours: number): UsageRecord => ({
 	reservationType: 'run',
 });
 
-test('the report shows usage by user, by GPU and by day', async () => {
+test('the report panel shows usage by user, by GPU and by day', async () => {
 	const box = await createScene();
 	await box.store.commit({
 		expect: [],

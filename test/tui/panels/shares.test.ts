@@ -34,7 +34,7 @@ async function sharedBox(...users: readonly string[]) {
 	return box;
 }
 
-test('the row counts the shares, and the detail has a line for each', async () => {
+test('the row of a shared GPU counts the shares, and the detail has a line for each share', async () => {
 	const state = await stateOf(await sharedBox('alice', 'bob'), {columns: 160, rows: 30});
 	const frame = frameOf(state);
 	expect(frame).toMatch(/ 0 +mine? +2 shared/iv);
@@ -43,7 +43,7 @@ test('the row counts the shares, and the detail has a line for each', async () =
 	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });
 
-test('release and extend affect the own share only, and name the holders of others', async () => {
+test('x and e affect only the own share of a GPU, and name the holder of other shares', async () => {
 	const own = await stateOf(await sharedBox('bob', 'alice'), {columns: 160, rows: 30});
 	expect(targetsOf(own, 'release').targets.map(({lease: {user}}) => user)).toEqual(['alice']);
 	const others = await stateOf(await sharedBox('bob', 'carol'), {columns: 160, rows: 30});
@@ -52,7 +52,7 @@ test('release and extend affect the own share only, and name the holders of othe
 	expect(frameOf(others)).not.toContain('MINE');
 });
 
-test('the command names the selected one of two own shares on a GPU', async () => {
+test('the release command names the lease if the user has two shares of a GPU', async () => {
 	const asked = async (...users: readonly string[]) =>
 		frameOf(await stateOf(await sharedBox(...users), {columns: 160, rows: 30}, {}, [pressing(release)]));
 	expect(await asked('alice', 'alice')).toMatch(/\$ canhazgpu release --gpu-ids 0 --lease \S+/v);
@@ -77,7 +77,7 @@ async function asking(
 
 const allow: Write = {kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])};
 
-test('the dialog has a field for a share if the pool allows shares, and its command has the flag', async () => {
+test('the reserve form has a Share field if the pool allows shares, and its command has --share', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const state = await asking(box, reserve, ['Share', '8G']);
@@ -93,14 +93,14 @@ test.each([
 	['0', 'Share: "0" is not a memory size'],
 	['8', 'Share: "8" has no unit'],
 	['lots', 'Share: "lots" is not a memory size'],
-])('a share of %s is refused at once with what can be typed', async (text, words) => {
+])('the reserve form rejects the share "%s" and explains the format', async (text, words) => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const {dialog} = await asking(box, reserve, ['Share', text]);
 	expect(() => reservationOf(dialog as ReserveForm)).toThrow(words);
 });
 
-test('a share together with a MIG instance is refused, and one that is too large names what the pool has', async () => {
+test('the reserve form rejects a share of a MIG instance, and a share that no GPU has room for', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const both = await asking(box, reserve, ['Needs', '1g.10gb'], ['Share', '8G']);
@@ -111,7 +111,7 @@ test('a share together with a MIG instance is refused, and one that is too large
 	);
 });
 
-test('a share of a shared GPU can be requested by its id, and of a GPU that is leased alone it cannot', async () => {
+test('R can request a share of a shared GPU, but not of a GPU that is leased alone', async () => {
 	const box = await sharedBox('bob');
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
 	const down = {kind: 'line-down'} as const;
@@ -126,7 +126,7 @@ test('a share of a shared GPU can be requested by its id, and of a GPU that is l
 	);
 });
 
-test('the dialog has no such field if the pool does not allow shares', async () => {
+test('the reserve form has no Share field if the pool does not allow shares', async () => {
 	const {dialog} = await asking(await createBox(2), reserve);
 	expect((dialog as ReserveForm).fields.map(({label}) => label)).toEqual([
 		'GPUs',

@@ -41,7 +41,7 @@ const detailOf = (state: State): readonly string[] =>
 		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
 		.filter((line) => line !== '');
 
-test('a value without a known limit is not compared with other limits', async () => {
+test('the summary compares a total with its limit only if every limit in the total is known', async () => {
 	const readings = [
 		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
 		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),
@@ -59,7 +59,7 @@ test('a value without a known limit is not compared with other limits', async ()
 	);
 });
 
-test('a process that a job left is shown with its job in the row and in the detail', async () => {
+test('a process that a job left is shown with the job in the row and in the detail', async () => {
 	const process = {pid: 100, startTicks: 5, user: 'alice', commandLine: 'python3 serve.py', memoryUsedMiB: 9000};
 	const box = await createBox(1, {readings: [gpuReading(0, {memoryUsedMiB: 9000, processes: [process]})]});
 	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
@@ -76,7 +76,7 @@ const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
 
-test('a drained GPU is not an error, and its reason is shown once', async () => {
+test('a drained GPU is not shown as an error, and its reason appears once', async () => {
 	const {row, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
 	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
 	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
@@ -84,28 +84,31 @@ test('a drained GPU is not an error, and its reason is shown once', async () => 
 	expect(timesIn(spoken, 'fan')).toBe(1);
 });
 
-test('a drained GPU that is still held shows its processes', async () => {
+test('a drained GPU that is still leased shows its processes', async () => {
 	const processes = [{pid: 81_234, user: 'alice', commandLine: 'python train.py', memoryUsedMiB: 9000}];
 	const {row} = await shown(gpuReading(0, {memoryUsedMiB: 9000, processes}), {isDrained: true, isHeld: true});
 	expect(row).toMatch(/^> 0 Mine .* python train.py$/v);
 });
 
-test.each([true, false])('a fault of a GPU is shown once, held: %s', async (isHeld) => {
-	const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
-	expect(row).toMatch(/Xid 79/v);
-	expect([timesIn(detail, 'Xid 79'), timesIn(spoken, 'Xid 79')]).toEqual([1, 1]);
-	const broken = await shown(gpuReading(0, {health: [xid], failure: 'GPU has fallen off the bus'}), {isHeld});
-	expect(timesIn(broken.detail, 'fallen off the bus')).toBe(1);
-});
+test.each([true, false])(
+	'a fault of a GPU appears once in its row and once in its detail (leased: %s)',
+	async (isHeld) => {
+		const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
+		expect(row).toMatch(/Xid 79/v);
+		expect([timesIn(detail, 'Xid 79'), timesIn(spoken, 'Xid 79')]).toEqual([1, 1]);
+		const broken = await shown(gpuReading(0, {health: [xid], failure: 'GPU has fallen off the bus'}), {isHeld});
+		expect(timesIn(broken.detail, 'fallen off the bus')).toBe(1);
+	},
+);
 
-test('a GPU that hides its processes says so', async () => {
+test('a GPU with hidden processes shows that they are hidden', async () => {
 	const {row, detail} = await shown(gpuReading(0, {processes: undefined}));
 	expect(row).toMatch(/hidden$/v);
 	expect(detail).toContainEqual(expect.stringContaining('reports no processes here'));
 	expect((await shown(gpuReading(0))).row).not.toContain('hidden');
 });
 
-test('the instances of a GPU are in its row', async () => {
+test('the row of a GPU in MIG mode shows its instances', async () => {
 	const migInstances = ['3g.40gb', '1g.10gb', '1g.10gb'].map((profile) => ({profile}));
 	expect((await shown(gpuReading(0, {migInstances}))).row).toMatch(/MIG 3g.40gb 2x1g.10gb$/v);
 	const processes = [{pid: 1, user: 'alice', commandLine: 'train', memoryUsedMiB: 9}];
@@ -114,7 +117,7 @@ test('the instances of a GPU are in its row', async () => {
 	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: undefined}))).row).toMatch(/ -$/v);
 });
 
-test('each state has a text that fits its column, and a style', () => {
+test('each GPU state has a text that fits its column, and a style', () => {
 	for (const [name, {short, label}] of Object.entries(states)) {
 		expect(short.length, name).toBeLessThanOrEqual(10);
 		expect(label).toMatch(/^[A-Z][ a-z]+$/v);
@@ -123,7 +126,7 @@ test('each state has a text that fits its column, and a style', () => {
 	}
 });
 
-test('a policy that cannot be read is reported while that lasts', async () => {
+test('a policy that cannot be read is reported until it is replaced', async () => {
 	const box = await createBox(1, {});
 	const written = (value: string): Write => ({
 		kind: 'policy',
@@ -137,7 +140,7 @@ test('a policy that cannot be read is reported while that lasts', async () => {
 	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
 });
 
-test('leftovers on a GPU that is not clean are shown without blaming anybody', async () => {
+test('leftovers on a GPU that is not clean are shown without naming a user', async () => {
 	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
 	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
 	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);

@@ -20,7 +20,7 @@ const scan = (gpus: readonly GpuReading[], nowMs = 2000): Action => ({
 	observation: {provider: 'nvidia', takenAtMs: nowMs, simulated: false, gpus, warnings: []},
 });
 
-test('rows are sorted by each column, then by index, with unknown values last', async () => {
+test('the GPU table sorts by each column and then by index, with unknown values last', async () => {
 	let state = await stateOf(await createScene(), size);
 	const orders: Record<string, string> = {};
 	for (const key of sortKeys) {
@@ -46,7 +46,7 @@ test('rows are sorted by each column, then by index, with unknown values last', 
 	`);
 });
 
-test('sorting by state groups rows with the same displayed state', async () => {
+test('sorting the GPU table by state groups rows with the same displayed state', async () => {
 	const [mine, others] = [lease('alice'), lease('bob')];
 	const leases = {0: others, 1: mine, 2: lease('carol', {partialQueueId: 'entry-carol'}), 3: others, 4: mine};
 	const box = await createBox(7, {leases, waiting: [waiter('carol')]});
@@ -57,14 +57,14 @@ test('sorting by state groups rows with the same displayed state', async () => {
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
 
-test('s sorts by memory, largest first, whatever the order was', async () => {
+test('s sorts the GPU table by memory with the largest first, whatever the order was', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 	expect(order(after(state, 'sort-memory', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 	expect(order(after(state, 'sort-memory', 'invert-sort', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 });
 
-test('a click on the title of the second sort column removes the second column', async () => {
+test('a click on the title of the second sort column removes the second column from the order', async () => {
 	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
 	expect(frameOf(state)).toContain('sort STATE^ ─');
@@ -81,7 +81,7 @@ test('the selection follows its GPU while rows move', async () => {
 	expect(selectedGpu(after(turned, 'line-up'))).toBe(2);
 });
 
-test('the selection follows its GPU to another index', async () => {
+test('the selection and tags follow their GPU to another index', async () => {
 	const state = after(await stateOf(await createBox(4), size), 'line-down', 'toggle-tag', 'line-up');
 	expect(chosenGpus(state)).toEqual([1]);
 	const [first, second, third, fourth] = [0, 1, 2, 3].map((index) => gpuReading(index));
@@ -98,7 +98,7 @@ test('the selection follows its GPU to another index', async () => {
 	expect(taggedGpus(moved)).toEqual([3]);
 });
 
-test('a GPU that was tagged before it was scanned keeps its tag', async () => {
+test('a GPU that was tagged before the first scan keeps its tag', async () => {
 	const box = await createBox(3);
 	const scanned = await stateOf(box, size);
 	const unknown: State = {
@@ -122,7 +122,7 @@ test('two GPUs that claim the same UUID can both be selected', async () => {
 
 const typed = (text: string): Action => ({kind: 'typed', text});
 
-test('a filter keeps rows that contain all of its words', async () => {
+test('a filter of the GPU table keeps rows that contain all of its words', async () => {
 	const state = await stateOf(await createScene(), size);
 	const matching = (text: string): readonly number[] => order(after(state, 'open-filter', typed(text)));
 	expect(matching('CAROL train')).toEqual([4, 5]);
@@ -135,7 +135,7 @@ test('a filter keeps rows that contain all of its words', async () => {
 	expect(matching('nobody at all')).toEqual([]);
 });
 
-test('a filter compares columns, and the foot of the screen says why one cannot match', async () => {
+test('a filter can compare columns, and the footer explains a comparison that cannot match', async () => {
 	const state = await stateOf(await createScene(), size);
 	const filtering = (text: string) => after(state, 'open-filter', typed(text));
 	expect(order(filtering('user:carol'))).toEqual([4, 5]);
@@ -151,7 +151,7 @@ test('a filter compares columns, and the foot of the screen says why one cannot 
 	expect(long).toHaveLength(size.rows);
 });
 
-test('canceling a filter restores everything', async () => {
+test('canceling a filter restores the selection and all rows', async () => {
 	const state = after(await stateOf(await createScene(), size), 'line-down');
 	const typing = after(state, 'open-filter', typed('carol'));
 	expect(selectedGpu(typing)).toBe(4);
@@ -162,7 +162,7 @@ test('canceling a filter restores everything', async () => {
 	expect(order(after(typing, 'keep-filter', 'clear-marks'))).toHaveLength(8);
 });
 
-test('a table without rows has no selection, and keys do nothing', async () => {
+test('a table without rows has no selection, and keys change nothing', async () => {
 	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
 	expect([selectedGpu(none), selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
 	expect(after(none, 'toggle-tag')).toMatchObject({flash: {text: 'No GPU is shown: Esc clears the filter'}});
@@ -172,7 +172,7 @@ test('a table without rows has no selection, and keys do nothing', async () => {
 	expect(selectedGpu(after(none, 'clear-marks'))).toBe(0);
 });
 
-test('the table can be limited to own GPUs and to the selected user', async () => {
+test('the GPU table can be limited to own GPUs and to the selected user', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'filter-mine'))).toEqual([0]);
 	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
@@ -183,7 +183,7 @@ test('the table can be limited to own GPUs and to the selected user', async () =
 	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
 });
 
-test('own use without a reservation counts as mine', async () => {
+test('the filter for own GPUs includes own use without a reservation', async () => {
 	const process = {pid: 1, user: 'alice', memoryUsedMiB: 9000};
 	const readings = [gpuReading(0), gpuReading(1, {memoryUsedMiB: 9000, processes: [process]})];
 	expect(order(after(await stateOf(await createBox(2, {readings}), size), 'filter-mine'))).toEqual([1]);
@@ -233,7 +233,7 @@ test('the selection is an existing GPU after any keys', async () => {
 	);
 });
 
-test('i without a second column says how to get one', async () => {
+test('i without a second sort column explains how to choose one', async () => {
 	const state = await stateOf(await createBox(2), size);
 	for (const begun of [state, after(state, 'focus-processes')]) {
 		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');

@@ -13,7 +13,7 @@ const names = (width: number): string =>
 		.map(({name, width: cells}) => ((name === 'utilization' || name === 'memory') && cells >= 13 ? `${name}+` : name))
 		.join(' ');
 
-test('a narrow table drops the least important columns first', () => {
+test('a narrow GPU table omits the least important columns first', () => {
 	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
 		[
 		  "gpu state owner kind held ends utilization+ memory+ temperature power history note process",
@@ -28,13 +28,13 @@ test('a narrow table drops the least important columns first', () => {
 	`);
 });
 
-test('the columns fill every width that has room for them', () => {
+test('the columns of the GPU table fill the width exactly', () => {
 	for (let width = 60; width <= 220; width++) {
 		expect(2 + totalWidth(gpuColumns(width), 1)).toBe(width);
 	}
 });
 
-test('readings are short', () => {
+test('the GPU table shows readings in few characters', () => {
 	expect([0, 45, 410, 9728, 61_645, 81_559].map((amount) => gibibytes(amount))).toEqual([
 		'0G',
 		'0G',
@@ -57,7 +57,7 @@ test('readings are short', () => {
 	expect(processText({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
 });
 
-test('simulated GPUs and private pools are labelled at every width', async () => {
+test('the header shows SIMULATED and PRIVATE pool at every width', async () => {
 	const box = await createScene();
 	box.isSimulated = true;
 	for (let columns = 60; columns <= 200; columns++) {
@@ -68,7 +68,7 @@ test('simulated GPUs and private pools are labelled at every width', async () =>
 	}
 });
 
-test('a paused screen is not called live, and its values are those of the pause', async () => {
+test('a paused screen shows PAUSED in place of LIVE, and the values at the time of the pause', async () => {
 	const live = await stateOf(await createBox(1), {columns: 120, rows: 32});
 	const paused: State = {...after(live, 'toggle-pause'), nowMs: live.nowMs + 60_000};
 	expect(textOf(live, <Header />)).toContain('[LIVE]');
@@ -91,7 +91,7 @@ const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<strin
 	return row.replaceAll(/[─━╸]/gv, '').replaceAll(/\s+/gv, ' ').trim();
 };
 
-test('each state of a GPU has a text', async () => {
+test('each state of a GPU has its text in the table', async () => {
 	expect(await rowOf(1, {leases: {0: lease('bob', {startTime: sceneTime - 700})}})).toMatch(
 		/^> 0 Idle bob MANUAL 11m 4h00m/v,
 	);
@@ -113,14 +113,14 @@ test('each state of a GPU has a text', async () => {
 	expect(await rowOf(1, {readings: [gpuReading(0, sharing)]})).toMatch(/^> 0 Error .* neither memory nor load/v);
 });
 
-test('a screen without colors lacks only the colors', async () => {
+test('a screen without colors has the same text as one with colors', async () => {
 	const box = await createScene();
 	const size = {columns: 120, rows: 32};
 	const [mono, colored] = [await stateOf(box, size, {hasColor: false}), await stateOf(box, size, {hasColor: true})];
 	expect(frameOf(mono)).toBe(frameOf(colored));
 });
 
-test('the queue names the unavailable GPU that an entry waits for, and the reason', async () => {
+test('the queue panel names the unavailable GPU that an entry waits for, and the reason', async () => {
 	const unavailable = [
 		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
 	] as const;
@@ -132,7 +132,7 @@ test('the queue names the unavailable GPU that an entry waits for, and the reaso
 	expect(text).not.toContain('\u{1B}');
 });
 
-test('[ and ] say where the graphs end, and which key continues', async () => {
+test('[ and ] show where the graphs end, and which key continues', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	expect(after(state, 'look-forward').flash?.text).toBe('The graphs show the last 5 minutes: [ looks further back');
 	expect(after(state, 'look-back').flash?.text).toBe('The graphs of the detail show the last 1h');

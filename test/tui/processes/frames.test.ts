@@ -17,18 +17,18 @@ async function frame(size: Size, steps: readonly Step[], isAscii = false): Promi
 }
 
 for (const name of sizes) {
-	test(`the processes at ${name}`, async () => {
+	test(`top draws the process panel at ${name}`, async () => {
 		await expect(await frame(sizeOf(name), ['line-down', 'toggle-tag'])).toMatchFileSnapshot(
 			`frames/${name}/processes.txt`,
 		);
 	});
 
-	test(`one process at ${name}`, async () => {
+	test(`top draws one process with its graphs at ${name}`, async () => {
 		await expect(await frame(sizeOf(name), ['open-process'])).toMatchFileSnapshot(`frames/${name}/process.txt`);
 	});
 }
 
-test('the process panel can show a tree, sorted by GPU and memory, filtered, in ASCII', async () => {
+test('the process panel draws a filtered tree in ASCII, sorted by GPU and memory', async () => {
 	const byGpu = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
 	const steps: readonly Step[] = [
 		...byGpu,

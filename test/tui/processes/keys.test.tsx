@@ -36,7 +36,7 @@ async function openProcesses(outcomes: Readonly<Record<number, 'gone'>> = {}): P
 	return sent;
 }
 
-test('K signals the selected process, whichever GPU is selected, and no process of others', async () => {
+test('K signals the selected process on any GPU, and refuses processes of other accounts', async () => {
 	const sent = await openProcesses();
 	await session!.press('j', 'K');
 	await session!.shows('WARN Not yours: process 90001 of carol');
@@ -50,7 +50,7 @@ test('K signals the selected process, whichever GPU is selected, and no process 
 	expect(sent).toEqual([[81_377, 'SIGTERM']]);
 });
 
-test('K signals all tagged own processes, and says which are excluded and which have ended', async () => {
+test('K signals all tagged own processes, and names the excluded and the ended processes', async () => {
 	const sent = await openProcesses({81_377: 'gone'});
 	await session!.press(' ', ' ', 'j', 'j', ' ', 'K');
 	await session!.shows('Left out: 90001 of carol');

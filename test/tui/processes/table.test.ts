@@ -29,7 +29,7 @@ const pids = (state: State): readonly number[] => visibleProcesses(state).map(({
 
 type Row = {readonly id: number; readonly a?: number; readonly b?: string};
 
-test('rows are sorted by one column, then by another, with unknown values last, and never jump', () => {
+test('rows are sorted by one column, then by a second, with unknown values last and a stable order', () => {
 	const rows = fc.uniqueArray(
 		fc.record({
 			id: fc.nat(1000),
@@ -66,7 +66,7 @@ test('rows are sorted by one column, then by another, with unknown values last, 
 	);
 });
 
-test('the second column cycles through all but the first, and none', () => {
+test('withNextSecond cycles through all columns except the first, and none', () => {
 	const keys = ['a', 'b', 'c'] as const;
 	let sort: SortBy<'a' | 'b' | 'c'> = {by: 'b', isInverted: false};
 	const seen = [];
@@ -81,7 +81,7 @@ test('the second column cycles through all but the first, and none', () => {
 	expect(sortedByNext(keys, both, 1)).toEqual({by: 'c', isInverted: false, second: undefined});
 });
 
-test('a tree contains each process once, below its parent', () => {
+test('the process tree contains each process once, below its parent', () => {
 	const processes = fc.array(
 		fc.record({
 			process: fc.record({pid: fc.nat(12), parentPid: fc.option(fc.nat(12), {nil: undefined})}),
@@ -105,7 +105,7 @@ test('a tree contains each process once, below its parent', () => {
 	expect(asTree(chain).at(-1)!.depth).toBe(49_999);
 });
 
-test('keys of the GPU table also work for the processes, and leave the GPUs unchanged', async () => {
+test('the keys of the GPU table work in the process panel, and leave the GPU table unchanged', async () => {
 	const state = await crowd();
 	expect(modeOf(state)).toBe('processes');
 	expect(pids(state)).toEqual([81_234, 90_001, 70_001, 90_100, 81_377, 70_500, 90_200, 3001]);
@@ -120,7 +120,7 @@ test('keys of the GPU table also work for the processes, and leave the GPUs unch
 	expect(pids(after(state, 'sort-next', 'invert-sort')).slice(-3)).toEqual([3001, 70_500, 90_200]);
 });
 
-test('filters show the processes of one user, own processes, and those that contain all words', async () => {
+test('the process panel filters by the selected user, by own processes and by words', async () => {
 	const state = await crowd('line-down', 'line-down');
 	expect(pids(after(state, 'filter-user'))).toEqual([70_001, 90_100]);
 	expect(pids(after(state, 'filter-user', 'filter-user'))).toHaveLength(8);
@@ -149,7 +149,7 @@ test('filters show the processes of one user, own processes, and those that cont
 	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(/user .* is unknown/v);
 });
 
-test('the selection stays with its process, or with its row after the process has ended', async () => {
+test('the selection stays on its process, or in its row after the process has ended', async () => {
 	const box = await createBox(3, {
 		readings: [0, 1, 2].map((index) => busy(index, 'bob', 'x', {gibibytes: 10 - index, percent: 1})),
 	});
@@ -165,7 +165,7 @@ test('the selection stays with its process, or with its row after the process ha
 	expect([pids(ended), selectedProcess(ended)?.process.pid]).toEqual([[81_236, 81_234], 81_234]);
 });
 
-test('an open process says when it has ended, and keeps its graphs', async () => {
+test('the view of an open process shows that the process has ended, and keeps its graphs', async () => {
 	const box = await createCrowd();
 	const open = await stateOf(box, size, {}, ['focus-processes', 'open-process']);
 	expect(frameOf(open)).toContain('SM 84%  memory 60G');
@@ -179,13 +179,13 @@ test('an open process says when it has ended, and keeps its graphs', async () =>
 	expect(after(open, 'close-dialog').dialog).toBeUndefined();
 });
 
-test('a process has no graphs for a screen reader', async () => {
+test('the view of an open process has no graphs for a screen reader', async () => {
 	const state = await stateOf(await createCrowd(), size, {isLinear: true}, ['focus-processes', 'open-process']);
 	expect(frameOf(state)).toContain('Process 81234 on GPU 0');
 	expect(frameOf(state)).not.toMatch(/[│▁▂▃▄▅▆▇█]/v);
 });
 
-test('the selection is always a visible process', () => {
+test('the selection in the process panel is always a visible process', () => {
 	fc.assert(
 		fc.property(anyState, (any) => {
 			const large = {columns: Math.max(60, any.size.columns), rows: Math.max(15, any.size.rows)};

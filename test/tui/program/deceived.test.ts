@@ -88,8 +88,8 @@ describe.each(
 		['embedded', () => ({CANHAZGPU_STORE: 'embedded'})],
 		['redis', () => ({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)})],
 	]),
-)('on %s', (_, storeOf) => {
-	test('K does not signal a process that another account says is on the GPU', async () => {
+)('top on %s', (_, storeOf) => {
+	test("does not send K's signal to a process that only a forged scan puts on the GPU", async () => {
 		const box = await createIdleBox(storeOf());
 		const victim = spawn('sleep', ['600'], {stdio: 'ignore'});
 		await once(victim, 'spawn');

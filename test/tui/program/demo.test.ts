@@ -4,7 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
 import {rowOf, startTop} from './_program.js';
 
-test('top --demo shows a busy box and leaves nothing behind', async () => {
+test('top --demo shows a busy box and creates no pool', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo']});
@@ -41,7 +41,7 @@ test('top --demo shows a busy box and leaves nothing behind', async () => {
 	expect(exitCode).toBe(4);
 });
 
-test('processes can be adopted and killed in --demo, because they are simulated', async () => {
+test('top --demo can adopt and kill its simulated processes', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});

@@ -19,7 +19,7 @@ const queueOf = async (box: Box): Promise<readonly unknown[]> => {
 	return (JSON.parse(stdout) as {readonly entries: readonly unknown[]}).entries;
 };
 
-test('the monitor waits in the queue, gets a GPU, undoes a release, and leaves no queue entry', async () => {
+test('top waits in the queue, reserves a GPU, undoes a release, and leaves no queue entry', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	onTestFinished(() => {
 		box.remove();
@@ -82,7 +82,7 @@ test('the monitor waits in the queue, gets a GPU, undoes a release, and leaves n
 	expect(await queueOf(box)).toEqual([]);
 });
 
-test('a monitor killed by SIGKILL does not keep its queue position for long', async () => {
+test('a top that was killed by SIGKILL loses its queue position soon', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(() => {
 		box.remove();
@@ -100,7 +100,7 @@ test('a monitor killed by SIGKILL does not keep its queue position for long', as
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-slowTest('an own process is adopted and then signaled to end', async () => {
+slowTest('R adopts an own process, and K ends the process and the lease', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

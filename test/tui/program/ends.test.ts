@@ -34,7 +34,7 @@ test.each([
 	['SIGTERM', 143],
 	['SIGHUP', 129],
 	['SIGINT', 130],
-] as const)('%s ends the monitor with %i', async (signal, exitCode) => {
+] as const)('%s ends top with %i and restores the terminal', async (signal, exitCode) => {
 	const top = startTop(box, {shell});
 	await top.waitFor(isShown(4));
 	process.kill(-top.pid, signal);
@@ -42,7 +42,7 @@ test.each([
 	expectSane(top, exitCode);
 });
 
-test('a signal during the start ends the monitor', async () => {
+test('a signal during the start of top ends top and restores the terminal', async () => {
 	const top = startTop(box, {shell});
 	await top.waitFor(() => top.isAlternate());
 	process.kill(-top.pid, 'SIGTERM');
@@ -50,7 +50,7 @@ test('a signal during the start ends the monitor', async () => {
 	expectSane(top, 143);
 });
 
-test('Ctrl-C quits in the table and in a dialog', async () => {
+test('Ctrl-C quits top in the table and in a dialog', async () => {
 	const top = startTop(box, {shell});
 	await top.waitFor(isShown(4));
 	top.write('r');
@@ -60,7 +60,7 @@ test('Ctrl-C quits in the table and in a dialog', async () => {
 	expectSane(top, 0);
 });
 
-test('an uncaught error is printed on a restored terminal', async () => {
+test('an uncaught error in top is printed on a restored terminal', async () => {
 	const thrower = path.join(box.home, 'thrower.mjs');
 	writeFileSync(thrower, "process.on('SIGUSR2', () => { throw new Error('out of the blue'); });");
 	const top = startTop(box, {
@@ -79,7 +79,7 @@ test('an uncaught error is printed on a restored terminal', async () => {
 	expect(screen).toMatch(/after 1\n[\s\S]* icanon [\s\S]* echo /v);
 });
 
-test('closing the terminal ends the monitor', async () => {
+test('closing the terminal ends top', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	top.hangUp();
@@ -95,7 +95,7 @@ test('closing the terminal ends the monitor', async () => {
 	});
 });
 
-test('Ctrl-Z returns the terminal to the shell, and fg takes it again at its present size', async (context) => {
+test('Ctrl-Z returns the terminal to the shell, and fg redraws top at the current size', async (context) => {
 	const top = openTerminal('bash', ['--norc', '--noprofile', '-i'], {
 		columns: 120,
 		rows: 32,

@@ -36,7 +36,7 @@ test.each([
 	{columns: 120, rows: 32},
 	{columns: 80, rows: 24},
 	{columns: 60, rows: 15},
-])('frames fit $columns x $rows, and the screen is never cleared for a redraw', async (size) => {
+])('top draws frames that fit $columns x $rows, and never clears the screen to redraw', async (size) => {
 	const top = startTop(box, {size});
 	const faults = watchFrames(top);
 	await top.waitFor(isShown(8));
@@ -75,7 +75,7 @@ test.each([
 	expect(spelled(top.rawSince(0))).not.toMatch(/␛\[[23]J|␛c/v);
 });
 
-slowTest('a window of any size is filled exactly, and one that is too small says so', async () => {
+slowTest('top fills a window of any size exactly, and shows the required size if the window is too small', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(8));
 	for (const size of [
@@ -113,12 +113,12 @@ test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAs
 	{environment: {LC_ALL: 'C', LANG: 'C.UTF-8'}, isAscii: true},
 	{environment: {LC_ALL: '', LC_CTYPE: 'en_US', LANG: 'C.UTF-8'}, isAscii: true},
 	{environment: {LC_CTYPE: 'en_US.utf8', LANG: 'C'}, isAscii: false},
-])('the locale decides whether only ASCII is drawn: $environment', async ({environment, isAscii}) => {
+])('top draws only ASCII if the locale requires it: $environment', async ({environment, isAscii}) => {
 	const frame = await startTop(box, {environment}).waitFor(isShown(8));
 	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
 });
 
-slowTest('NO_COLOR removes colors, and --ascii everything except ASCII', async () => {
+slowTest('NO_COLOR removes the colors of top, and --ascii every other character than ASCII', async () => {
 	const colourful = startTop(box);
 	await colourful.waitFor(isShown(8));
 	// Colors, not only bold, dim and inverse.
@@ -142,7 +142,7 @@ slowTest('NO_COLOR removes colors, and --ascii everything except ASCII', async (
 	expect(plain.rawSince(0)).toContain('\u{1B}[7m');
 });
 
-test('the status is printed once without a terminal or with --once', async () => {
+test('top prints the status once without a terminal or with --once', async () => {
 	const status = await box.run('status');
 	// A column may be wider a second later.
 	const still = (text: string): string => text.replaceAll(/\b\d+h \d+m \d+s/gv, 'TIME').replaceAll(/ +|─+/gv, ' ');

@@ -19,7 +19,7 @@ afterAll(() => {
 
 const mouseMode = (top: Terminal): string => top.emulator.modes.mouseTrackingMode;
 
-test('clicks and the wheel work like keys, and M leaves the mouse to the terminal', async () => {
+test('clicks and the wheel act like keys in top, and M returns the mouse to the terminal', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	expect(mouseMode(top)).toBe('vt200');
@@ -80,7 +80,7 @@ test('clicks and the wheel work like keys, and M leaves the mouse to the termina
 	expect(mouseMode(top)).toBe('none');
 });
 
-test('top.mouse switches the mouse off, dumb terminals and consoles have none, and every end releases it', async () => {
+test('top uses no mouse with top.mouse off or on a dumb terminal, and releases the mouse however it ends', async () => {
 	const quiet = startTop(box, {environment: {CANHAZGPU_TOP_MOUSE: 'false'}});
 	const terms = ['screen', 'linux', 'dumb'].map((term) => startTop(box, {shell: `TERM=${term} exec "$@"`}));
 	const modes = await Promise.all(

@@ -43,7 +43,7 @@ async function hold(more: Readonly<Record<string, unknown>> = {}): Promise<void>
 	await client.publish('canhazgpu:events', '{}');
 }
 
-test('the reservation of another account is shown, and can be neither released nor extended', async () => {
+test('top shows the reservation of another account, and can neither release nor extend it', async () => {
 	const top = startTop(box, {isOrdinary: true});
 	await top.waitFor(isShown(4));
 	await hold();
@@ -60,7 +60,7 @@ test('the reservation of another account is shown, and can be neither released n
 	expect(JSON.parse((await client.get('canhazgpu:gpu:2'))!)).toMatchObject({actual_user: 'mallory'});
 });
 
-test('--readonly shows everything and changes nothing', async () => {
+test('top --readonly shows everything and changes nothing', async () => {
 	const top = startTop(box, {flags: ['--readonly']});
 	const shown = await top.waitFor(isShown(4));
 	expect(shown[0]).toMatch(/ ro {2}/v);
@@ -94,7 +94,7 @@ test.each([
 	{columns: 120, rows: 32},
 	{columns: 80, rows: 24},
 	{columns: 60, rows: 15},
-])('a hostile note and name damage no line at $columns x $rows', async (size) => {
+])('hostile notes and names of other accounts damage no line of top at $columns x $rows', async (size) => {
 	const top = startTop(box, {size});
 	await top.waitFor(isShown(4));
 	const faults = watchFrames(top);

@@ -17,7 +17,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('a monitor without its Redis says so, changes nothing, keeps its queue position, and recovers', async () => {
+test('top reports the loss of Redis, refuses changes, keeps its queue position, and recovers', async () => {
 	expect(await box.run('reserve --gpus 4 --note kept')).toMatchObject({exitCode: 0});
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
@@ -60,7 +60,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its queue posi
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('a change at the moment of the recovery is seen', async () => {
+test('top shows a change that was made at the moment of the recovery', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.kill();
@@ -74,7 +74,7 @@ test('a change at the moment of the recovery is seen', async () => {
 	await top.waitFor('Free 4  Mine 0');
 });
 
-test('an emptied Redis is reported, and so is the new pool in it', async () => {
+test('top reports an emptied Redis, and shows the new pool in it', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.restart({settings: ['--appendonly', 'no']});

@@ -13,7 +13,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('x releases the filtered and selected GPU, even if rows are sorted meanwhile', async () => {
+test('x releases the filtered and selected GPU even if rows are sorted while the dialog is open', async () => {
 	await box.run('reserve --gpu-ids 1 --duration 3h --note first');
 	await box.run('reserve --gpu-ids 4 --duration 1h --note second');
 	const top = startTop(box);
@@ -47,7 +47,7 @@ test('x releases the filtered and selected GPU, even if rows are sorted meanwhil
 	await box.run('release --gpu-ids 0,1');
 });
 
-test('every panel fits at every size, also when resized with a dialog open', async () => {
+test('every panel of top fits at every size, also when resized with a dialog open', async () => {
 	const top = startTop(box, {size: {columns: 120, rows: 32}});
 	await top.waitFor(isShown(6));
 	top.write('r');

@@ -48,7 +48,7 @@ async function createFamily(): Promise<{box: Box; parent: number; child: number}
 	return {box, parent, child};
 }
 
-test('a process is listed below its parent, and K ends only the selected one', async () => {
+test('the process tree shows a process below its parent, and K ends only the selected process', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);
@@ -67,7 +67,7 @@ test('a process is listed below its parent, and K ends only the selected one', a
 	await top.exit;
 });
 
-test('K on two tagged processes asks once and ends both', async () => {
+test('K with two tagged processes asks once and ends both', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

@@ -22,7 +22,7 @@ async function hasOwnPool(): Promise<boolean> {
 	}
 }
 
-test('a first run shows its own simulated GPUs, follows the commands, and leaves no trace', async (context) => {
+test('a first top without a pool shows simulated GPUs, runs commands and leaves no trace', async (context) => {
 	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
 	const box = createBox();
 	context.onTestFinished(() => {
@@ -74,7 +74,7 @@ describe.each(
 		['redis', async () => createRedisBox(redis.port)],
 		['embedded', async () => createEmbeddedBox()],
 	]),
-)('on %s', (_, create) => {
+)('top on %s', (_, create) => {
 	let box: Box;
 
 	beforeAll(async () => {
@@ -85,7 +85,7 @@ describe.each(
 		box.remove();
 	});
 
-	test('GPUs are reserved, extended and released by keys', async () => {
+	test('reserves, extends and releases GPUs by keys', async () => {
 		const top = startTop(box);
 		await top.waitFor(isShown(8));
 

@@ -6,7 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../../_helpers/program/cli.js';
 import {isShown, keys, startTop} from './_program.js';
 
-test('commands, saving and other hosts report that the program was replaced, and the monitor continues', async () => {
+test('top whose program was replaced reports this for commands, saving and other hosts, and continues', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

@@ -13,25 +13,28 @@ const hasSeen =
 	(screen: string): boolean =>
 		scanShown(screen) >= scans;
 
-slowTest('three monitors cost one scan per interval, and another one scans when the scanner is killed', async () => {
-	const box = createBox({CANHAZGPU_STORE: 'embedded'});
-	mkdirSync(box.poolDirectory);
-	const {searchPath, scans, forget} = countingTool(box);
-	const askers = (): ReadonlySet<number> => new Set(scans().map(({asker}) => asker));
-	const environment = {PATH: searchPath};
-	expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
-	forget();
-	const monitors = Array.from({length: 3}, () => startTop(box, {flags: ['--interval', '0.5s'], environment}));
+slowTest(
+	'three monitors share one scan per interval, and another one scans when the scanning monitor is killed',
+	async () => {
+		const box = createBox({CANHAZGPU_STORE: 'embedded'});
+		mkdirSync(box.poolDirectory);
+		const {searchPath, scans, forget} = countingTool(box);
+		const askers = (): ReadonlySet<number> => new Set(scans().map(({asker}) => asker));
+		const environment = {PATH: searchPath};
+		expect(await box.run('admin --gpus 2 --provider nvidia', environment)).toMatchObject({exitCode: 0});
+		forget();
+		const monitors = Array.from({length: 3}, () => startTop(box, {flags: ['--interval', '0.5s'], environment}));
 
-	await Promise.all(monitors.map(async (monitor) => monitor.waitFor(hasSeen(5))));
-	const [scanner, ...others] = [...askers()];
-	expect(others).toEqual([]);
-	expect(monitors.map(({pid}) => pid)).toContain(scanner);
+		await Promise.all(monitors.map(async (monitor) => monitor.waitFor(hasSeen(5))));
+		const [scanner, ...others] = [...askers()];
+		expect(others).toEqual([]);
+		expect(monitors.map(({pid}) => pid)).toContain(scanner);
 
-	process.kill(scanner!, 'SIGKILL');
-	const living = monitors.filter(({pid}) => pid !== scanner);
-	const scansBefore = scans().length;
-	await Promise.all(living.map(async (monitor) => monitor.waitFor(hasSeen(scansBefore + 4), 8000)));
-	expect(askers().size).toBe(2);
-	box.remove();
-});
+		process.kill(scanner!, 'SIGKILL');
+		const living = monitors.filter(({pid}) => pid !== scanner);
+		const scansBefore = scans().length;
+		await Promise.all(living.map(async (monitor) => monitor.waitFor(hasSeen(scansBefore + 4), 8000)));
+		expect(askers().size).toBe(2);
+		box.remove();
+	},
+);

@@ -16,7 +16,7 @@ const parts = Array.from({length: 7}, (_, part) =>
 		.replace(' ', ''),
 ).map((text) => `${text.slice(0, 7)} ${text.slice(7)}`);
 
-test('the parts contain every printable character', () => {
+test('the typed texts of these tests contain every printable ASCII character', () => {
 	expect(new Set(parts.join('')).size).toBe(0x7f - 0x20);
 });
 
@@ -27,7 +27,7 @@ test.each([
 	['note of a reservation', `r${keys.tab.repeat(2)}`],
 	['needs of a reservation', `r${keys.tab.repeat(3)}`],
 	['note of a wait', `w${keys.tab.repeat(2)}`],
-])('the %s contains each character as typed or pasted', async (_, open) => {
+])('the field "%s" receives each character as typed or pasted', async (_, open) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const top = startTop(box);

@@ -38,7 +38,7 @@ describe.each(
 		['embedded', async () => createEmbeddedBox(8)],
 	]),
 )('top on %s, on a terminal that is not read,', (_, create) => {
-	test('gets its GPUs in queue order and blocks nobody', async () => {
+	test('reserves its GPUs in queue order and blocks no other request', async () => {
 		const box = await create();
 		onTestFinished(box.remove);
 		expect(await box.run('reserve --gpus 8')).toMatchObject({exitCode: 0});

@@ -35,7 +35,7 @@ async function open(run: CommandLine['run'], lines: string[] = []): Promise<Sess
 	return session;
 }
 
-test('a wrong line stays for correction, and is added to the history', async () => {
+test('the command line of top keeps a wrong line for correction, and adds it to the history', async () => {
 	const ran: string[] = [];
 	const lines = ['status'];
 	const {press, shows, store} = await open(async (line) => {
@@ -59,7 +59,7 @@ test('a wrong line stays for correction, and is added to the history', async () 
 	expect(lines).toEqual(['status', ...ran]);
 });
 
-test('Up and Down go through the history, and back to the current input', async () => {
+test('Up and Down on the command line go through the history and back to the current input', async () => {
 	const {press, store} = await open(async () => [], ['status', 'queue']);
 	const typed = (): unknown => {
 		const {dialog} = store.getState();
@@ -76,7 +76,7 @@ test('Up and Down go through the history, and back to the current input', async 
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('control keys work within fast typing', async () => {
+test('control keys on the command line work within fast typing', async () => {
 	const ran: string[] = [];
 	const {press} = await open(async (line) => {
 		ran.push(line);
@@ -86,14 +86,14 @@ test('control keys work within fast typing', async () => {
 	expect(ran).toEqual(['queue']);
 });
 
-test('Tab completes the common part of the candidates, and lists them', async () => {
+test('Tab on the command line completes the common start of the candidates and lists them', async () => {
 	const {press, shows, store} = await open(async () => []);
 	await press(':', 'r', keys.tab);
 	await shows(' reserve  release');
 	expect(store.getState().dialog).toMatchObject({field: {value: 're', caret: 2}});
 });
 
-test('a single candidate is inserted in full, before the following text', () => {
+test('Tab on the command line inserts a single candidate in full, before the following text', () => {
 	const prompt = {...commandPrompt([]), field: {...fieldOf('rel -G 1'), caret: 3}};
 	expect(completed(prompt, {start: 0, candidates: ['release']}).field).toMatchObject({
 		value: 'release  -G 1',
@@ -105,7 +105,7 @@ test('a single candidate is inserted in full, before the following text', () => 
 	expect(completed(prompt, {start: 0, candidates: ['🚀', '🚁']}).field.value).toBe(' -G 1');
 });
 
-test('output of several lines opens a panel that scrolls', async () => {
+test('a command with output of several lines opens a panel that scrolls', async () => {
 	const {press, shows, screen, store} = await open(async () =>
 		Array.from({length: 60}, (_, number) => `line ${number} ${'-'.repeat(90)} end`),
 	);
@@ -140,7 +140,7 @@ test('a waiting command returns the keyboard, and reports its result later', asy
 	expect(store.getState()).toMatchObject({dialog: {kind: 'help'}, waits: []});
 });
 
-test('z undoes a release by a command', async () => {
+test('z undoes a release by a command on the command line', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice', {note: 'eval'})}});
 	const run: CommandLine['run'] = async (_, {onReleased}) => {
 		const {gpus} = await box.store.read();
@@ -162,7 +162,7 @@ test('z undoes a release by a command', async () => {
 	expect((await box.store.read()).gpus[1]).toMatchObject({lease: {note: 'eval'}});
 });
 
-test('a paste is text, and runs nothing', async () => {
+test('a paste on the command line is text and runs nothing', async () => {
 	const ran: string[] = [];
 	const {press, paste, shows} = await open(async (line) => {
 		ran.push(line);

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const choose = (keys: Readonly<Record<string, readonly string[]>>) => bindingsWith(new Map(Object.entries(keys)));
 
-test('the topic of the monitor names every action that can have keys', () => {
+test('the help topic "monitor" names every action that can have keys', () => {
 	const text = readFileSync('source/help/monitor.md', 'utf8');
 	const named = new Set(text.matchAll(/`(?<name>[\-a-z]+)`/gv).map(({groups}) => groups!['name']!));
 	expect(
@@ -30,7 +30,7 @@ test('the topic of the monitor names every action that can have keys', () => {
 	).toEqual([]);
 });
 
-test('a configured key replaces the default one, also in the help and the footer', async () => {
+test('top.keys replaces the default key of an action, also in the help and the footer', async () => {
 	const keys = new Map([
 		['release', ['D']],
 		['search-next', ['F', 'ctrl-n']],
@@ -53,7 +53,7 @@ test('a configured key replaces the default one, also in the help and the footer
 	await session.shows(/f F Ctrl-N N/v);
 });
 
-test('each key has one meaning in a panel for any configuration, or the conflict is named', () => {
+test('top.keys gives each key one meaning in a panel, or the error names the conflict', () => {
 	const names = actions().keys().toArray();
 	const chosen = fc.dictionary(
 		fc.constantFrom(...names),
@@ -89,7 +89,7 @@ test('each key has one meaning in a panel for any configuration, or the conflict
 	);
 });
 
-test('an invalid configuration is named, with what is possible', () => {
+test('top.keys with an invalid key or action fails with the valid choices', () => {
 	const problem = (keys: Readonly<Record<string, readonly string[]>>): string => {
 		try {
 			choose(keys);
@@ -109,7 +109,7 @@ test('an invalid configuration is named, with what is possible', () => {
 	expect(bindingsWith(undefined)).toBe(bindings);
 });
 
-test('a config has keys as a map or as text, and a number is a key', () => {
+test('top.keys can be a map or a text, and a number in it is a key', () => {
 	expect(checkSetting('top.keys', {release: 'D', 'search-next': ['n', 'F'], 'focus-table': 1})).toEqual({
 		value: new Map([
 			['release', ['D']],

@@ -33,14 +33,14 @@ const filled = (
 const columnsOf = (history: UtilizationHistory, nowMs: number, columns = 10) =>
 	seriesOf(history, tag, 'utilization', {columns, nowMs});
 
-test('ten hours of scans keep five minutes', () => {
+test('the graph history keeps five minutes after ten hours of scans', () => {
 	const history = filled(0, 10 * 3600 * 1000, () => 50);
 	expect(history.samples.length).toBeLessThanOrEqual(151);
 	expect(history.samples.at(0)!.atMs).toBeGreaterThan(10 * 3600 * 1000 - windowMs);
 	expect(columnsOf(history, 10 * 3600 * 1000)).toEqual(Array.from({length: 10}, () => 0.5));
 });
 
-test('frequent scans need no more memory', () => {
+test('the graph history needs no more memory for frequent scans', () => {
 	let history = emptyGraphs(2000);
 	for (let atMs = 0; atMs < 2 * windowMs; atMs += 250) {
 		history = add(history, atMs, {utilizationPercent: 10});
@@ -49,13 +49,13 @@ test('frequent scans need no more memory', () => {
 	expect(history.samples.length).toBeLessThanOrEqual(320);
 });
 
-test('a repeated or failed scan adds nothing', () => {
+test('the graph history ignores a repeated or failed scan', () => {
 	const history = add(emptyGraphs(2000), 1000, {});
 	expect(add(history, 1000, {})).toBe(history);
 	expect(recorded(history, {gpus: [], failure: {message: 'gone'}}, {atMs: 5000, keyOf})).toBe(history);
 });
 
-test('a time without readings is a gap, and an unknown reading is not 0', () => {
+test('the graph history has a gap for time without readings, and never reads unknown as 0', () => {
 	const before = filled(2000, 120_000, () => 75);
 	const withGap = filled(210_000, 300_000, (atMs) => (atMs > 240_000 ? undefined : 0), before);
 	expect(columnsOf(withGap, 300_000)).toEqual([
@@ -72,7 +72,7 @@ test('a time without readings is a gap, and an unknown reading is not 0', () => 
 	]);
 });
 
-test('columns narrower than the scan interval are filled if no scan was missed', () => {
+test('the graph history fills columns narrower than the scan interval unless a scan was missed', () => {
 	const history = filled(2000, 300_000, (atMs) => (atMs > 150_000 && atMs < 160_000 ? undefined : 25));
 	const series = columnsOf(history, 300_000, 300);
 	expect(series.filter((value) => value === undefined).length).toBeGreaterThan(3);
@@ -80,13 +80,13 @@ test('columns narrower than the scan interval are filled if no scan was missed',
 	expect(series.slice(0, 140)).toEqual(Array.from({length: 140}, () => 0.25));
 });
 
-test('the graph is unchanged within a column, and then moves by one', () => {
+test('a graph is unchanged within the time of a column, and then moves by one column', () => {
 	const history = filled(2000, 290_000, (atMs) => (atMs > 200_000 ? 90 : 10));
 	expect(columnsOf(history, 271_000)).toEqual(columnsOf(history, 299_000));
 	expect(columnsOf(history, 301_000).slice(0, 9)).toEqual(columnsOf(history, 299_000).slice(1));
 });
 
-test('scans of the same second become one sample, their mean', () => {
+test('the graph history combines scans of the same second into one sample with their mean', () => {
 	const scans = [
 		[3100, 10],
 		[3400, 20],
@@ -101,18 +101,18 @@ test('scans of the same second become one sample, their mean', () => {
 	expect(seriesOf(history, tag, 'utilization', {columns: 300, nowMs: 4000}).at(-1)).toBeCloseTo(0.3);
 });
 
-test('a clock that was set back an hour does not stop the history', () => {
+test('the graph history continues after the clock was set back an hour', () => {
 	const before = filled(3_600_000, 3_660_000, () => 10);
 	const after = filled(60_000, 120_000, () => 90, before);
 	expect(columnsOf(after, 120_000).at(-1)).toBeCloseTo(0.9);
 });
 
-test('the history belongs to the GPU and not to its index', () => {
+test('the graph history belongs to the GPU and not to its index', () => {
 	const history = filled(2000, 60_000, () => 70);
 	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
 });
 
-test('a sparkline shows small values, and blanks for unknown ones', () => {
+test('sparkRuns draws a mark for small values and blanks for unknown values', () => {
 	const values = [undefined, 0, 0.01, 0.3, 0.6, 0.99, 1];
 	const drawn = (shown: Values, isAscii: boolean): string =>
 		sparkRuns(shown, isAscii)
@@ -125,7 +125,7 @@ test('a sparkline shows small values, and blanks for unknown ones', () => {
 	expect(sparkRuns([0.2, 0.9], false).map(({tone}) => tone)).toEqual(['load-2', 'load-9']);
 });
 
-test('a graph draws each value at its height', () => {
+test('graphRow draws each value at its height', () => {
 	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
 	const draw = (style: GraphStyle): readonly string[] =>
 		Array.from({length: 4}, (_, line) => graphRow(values, 3 - line, 4, style).trimEnd());

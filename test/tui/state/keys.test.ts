@@ -29,14 +29,14 @@ const plain = Object.fromEntries(
 	].map((name) => [name, false]),
 ) as unknown as Key;
 
-test('each key has one meaning per mode', () => {
+test('each key has one meaning in each panel and dialog', () => {
 	for (const mode of [...panelNames, 'filter', 'form', 'confirmation', 'help', 'columns', 'options'] as const) {
 		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
 		expect(used).toEqual([...new Set(used)]);
 	}
 });
 
-test('every key in the footer works in its mode', () => {
+test('every key in the footer works in its panel or dialog', () => {
 	for (const {modes, keys, intent} of bindings.filter(({footer}) => footer !== undefined)) {
 		for (const mode of modes) {
 			expect(keys.map((key) => intentOf(mode, key))).toEqual(keys.map(() => intent));
@@ -44,12 +44,12 @@ test('every key in the footer works in its mode', () => {
 	}
 });
 
-test('letters that move never change anything', () => {
+test('j and k only move the selection', () => {
 	expect(intentOf('table', 'j')).toBe('line-down');
 	expect(intentOf('table', 'k')).toBe('line-up');
 });
 
-test('keys have names, and fast typing is split into characters', () => {
+test('keyNames names special keys, and splits fast typing into characters', () => {
 	expect(keyNames('4h\r', plain)).toEqual(['4', 'h', 'enter']);
 	expect(keyNames('', {...plain, tab: true, shift: true})).toEqual(['shift-tab']);
 	expect(keyNames('d', {...plain, ctrl: true})).toEqual(['ctrl-d']);

@@ -25,11 +25,23 @@ const taken: Write = {kind: 'lease', index: 0, lease: lease('bob', {leaseId: 'of
 const renewed: Write = {kind: 'lease', index: 0, lease: lease('alice', {leaseId: 'a later one'})};
 
 test.each([
-	['another’s', taken, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended meanwhile'],
+	[
+		'that of another account',
+		taken,
+		['x'],
+		['y'],
+		'ERR Nothing released: that reservation of GPU 0 has ended meanwhile',
+	],
 	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
-	['another’s', taken, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile'],
+	[
+		'that of another account',
+		taken,
+		['e'],
+		[keys.enter],
+		'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile',
+	],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
-])('the reservation has become %s: %#', async (_, change, open, commit, text) => {
+])('x and e change nothing if the reservation has become %s (case %#)', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -41,7 +53,7 @@ test.each([
 	expect(await view(box)).toEqual(before);
 });
 
-test('a GPU that another account took first is refused, and no other is reserved instead', async () => {
+test('R reserves no other GPU if another account took the selected GPU first', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -53,7 +65,7 @@ test('a GPU that another account took first is refused, and no other is reserved
 	expect(await view(box)).toEqual(before);
 });
 
-test('a GPU whose index has changed is not reserved under its old index', async () => {
+test('R does not reserve a GPU by an index that now belongs to another GPU', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows(/> 0 +Free/v);
@@ -71,7 +83,7 @@ test('a GPU whose index has changed is not reserved under its old index', async 
 	expect(await view(box)).toEqual(before);
 });
 
-test('a process that has ended is not adopted, even if its pid is reused', async () => {
+test('R does not adopt a process that has ended, even if its pid is reused', async () => {
 	const started = (startTicks: number) => {
 		const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
 		return [{...reading, processes: reading.processes!.map((process) => ({...process, startTicks}))}];
@@ -88,7 +100,7 @@ test('a process that has ended is not adopted, even if its pid is reused', async
 	expect(await view(box)).toMatchObject({gpus: ['free']});
 });
 
-test('the signal goes to the process that was shown, whatever the table shows now', async () => {
+test('K signals the process that the dialog showed, whatever the table shows now', async () => {
 	const readings = (pid: number) => [
 		{
 			...gpuReading(0),
@@ -117,7 +129,7 @@ test('the signal goes to the process that was shown, whatever the table shows no
 	expect(sent).toEqual([]);
 });
 
-test('x gives up the queue position that was shown, not the one that moved up', async () => {
+test('x removes the queue entry that the dialog showed, not an entry that moved up', async () => {
 	const mine = waiter('alice');
 	const behind = waiter('alice', {id: 'entry-behind'});
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [mine, behind]});
@@ -132,7 +144,7 @@ test('x gives up the queue position that was shown, not the one that moved up', 
 	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
 });
 
-test('an undo restores what was released, although the cursor is on another GPU', async () => {
+test('z restores the released GPU although another GPU is selected', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -144,7 +156,7 @@ test('an undo restores what was released, although the cursor is on another GPU'
 	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual([alice.account, 'bob']);
 });
 
-test('rows that move while a question is open do not change its GPUs', async () => {
+test('x releases the GPUs of its dialog although rows move while the dialog is open', async () => {
 	const loads = (...percents: readonly number[]) =>
 		percents.map((percent, index) => busy(index, 'carol', 'train', {gibibytes: 40, percent}));
 	const leases = {

@@ -11,7 +11,7 @@ import {anyState} from './_any-state.js';
 
 const control = /[\p{Bidi_Control}\p{Control}]/v;
 
-test('a frame has exactly as many lines as the terminal, none wider, and no control characters', () => {
+test('any frame has exactly as many lines as the terminal, none too wide, and no control characters', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
 			// Ink writes no styles without a terminal, so each control character would come from the data.
@@ -26,7 +26,7 @@ test('a frame has exactly as many lines as the terminal, none wider, and no cont
 	);
 });
 
-test('the selection is always a visible GPU', () => {
+test('the selection in the GPU table is always a visible GPU', () => {
 	fc.assert(
 		fc.property(anyState, (state) => {
 			const count = state.snapshot!.gpus.length;

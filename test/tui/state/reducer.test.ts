@@ -32,14 +32,14 @@ test('the selection moves when the pool shrinks', async () => {
 	expect(selectedGpu(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}))).toBe(1);
 });
 
-test('a dialog remembers the lease it opened on', async () => {
+test('a dialog keeps the lease that it was opened for', async () => {
 	const state = after(await stateWith(['alice']), pressing(release));
 	const {snapshot} = await stateWith(['alice', {leaseId: 'another'}]);
 	const {dialog} = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0});
 	expect(dialog).toMatchObject({targets: [{index: 0, lease: {leaseId: 'lease-alice'}}], leftOut: []});
 });
 
-test('a result affects only the dialog that sent the request', async () => {
+test('the result of a request changes only the dialog that sent the request', async () => {
 	const asked = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	const {dialog} = asked;
 	const other = after(asked, {kind: 'close-dialog'}, pressing(reserve));
@@ -50,12 +50,12 @@ test('a result affects only the dialog that sent the request', async () => {
 	expect(refused).toMatchObject({dialog: other.dialog, flash: {level: 'error', text: 'No. Wait'}});
 });
 
-test('a sent form cannot be changed', async () => {
+test('a form cannot be changed after it was sent', async () => {
 	const busy = after(await stateWith(), pressing(reserve), {kind: 'submitted'});
 	expect(after(busy, {kind: 'typed', text: '9'}).dialog).toBe(busy.dialog);
 });
 
-test('a success disappears after 4 seconds, and an error with the next key', async () => {
+test('a success message disappears after 4 seconds, and an error with the next key', async () => {
 	const state = await stateWith();
 	const dialog = {kind: 'help'} as const;
 	const success = after(state, {kind: 'done', dialog, flash: {level: 'ok', text: 'done'}});
@@ -66,7 +66,7 @@ test('a success disappears after 4 seconds, and an error with the next key', asy
 	expect(after(failure, {kind: 'key-pressed'}).flash).toBeUndefined();
 });
 
-test('typing replaces a suggestion', async () => {
+test('typing in a form replaces the suggested value', async () => {
 	const open = after(await stateWith(), pressing(reserve));
 	const typed = after(open, {kind: 'typed', text: '3'}, {kind: 'focus-next-field'});
 	const filled = after(typed, {kind: 'typed', text: '1'}, {kind: 'typed', text: 'd'});
@@ -81,7 +81,7 @@ test('typing replaces a suggestion', async () => {
 });
 
 test.each(['-1', '0', '1.5', '2x'])(
-	'a count of %s is refused by name, and no character is dropped silently',
+	'the reserve form rejects the count %s, and drops no character silently',
 	async (text) => {
 		const open = after(await stateWith(), pressing(reserve));
 		const {dialog} = after(open, {kind: 'typed', text});
@@ -93,7 +93,7 @@ test.each(['-1', '0', '1.5', '2x'])(
 	},
 );
 
-test('Up and Down count within the pool, and elsewhere move to the next field', async () => {
+test('Up and Down change the count within the pool, and move between the other fields', async () => {
 	const open = after(await stateWith(), pressing(reserve));
 	const many = after(open, ...Array.from({length: 20}, (): Action => ({kind: 'increase'})));
 	const {dialog} = many;
@@ -101,7 +101,7 @@ test('Up and Down count within the pool, and elsewhere move to the next field', 
 	expect(after(many, {kind: 'focus-next-field'}, {kind: 'decrease'}).dialog).toMatchObject({focused: 2});
 });
 
-test('requirements are typed as words, and appear in the request and the equivalent command', async () => {
+test('requirements typed in the reserve form appear in the request and in the equivalent command', async () => {
 	const typed = (text: string) => async () => {
 		const {dialog} = after(
 			await stateWith(),
@@ -127,7 +127,7 @@ test('requirements are typed as words, and appear in the request and the equival
 	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or one too many');
 });
 
-test('the equivalent command quotes text for the shell, and names another label', async () => {
+test('the equivalent command of a form quotes text for the shell, and includes another label', async () => {
 	const open = after(
 		await stateWith(),
 		pressing(reserve),
@@ -143,13 +143,13 @@ test('the equivalent command quotes text for the shell, and names another label'
 	);
 });
 
-test('root can release leases of others', async () => {
+test('root can release reservations of other users', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	const state = await stateOf(box, size, {requester: {account: 'root', uid: 0, label: 'root'}});
 	expect(after(state, pressing(release)).dialog).toMatchObject({kind: 'confirmation'});
 });
 
-test('no change is possible before the pool was read', async () => {
+test('r is refused before the pool was read', async () => {
 	const state = {...(await stateWith()), snapshot: undefined, connection: {kind: 'connecting'} as const};
 	const refused = after(state, pressing(reserve));
 	expect(refused.dialog).toBeUndefined();

@@ -18,7 +18,7 @@ async function flashAfter(before: readonly Lease[], now: readonly Lease[]) {
 const quiet = lease('alice', {expiryTime: end});
 const reminded = lease('alice', {expiryTime: end, remindedOf: end});
 
-test("the holder's monitor says that a reservation ends soon, and how to extend it", async () => {
+test('top reminds the holder that a reservation ends soon, with the command to extend', async () => {
 	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toEqual({
 		level: 'warning',
 		text: 'your reservation of GPUs 0,1 ends in 9m',
@@ -26,7 +26,7 @@ test("the holder's monitor says that a reservation ends soon, and how to extend 
 	});
 });
 
-test('the advice for many GPUs is short', async () => {
+test('the reminder for many GPUs shows them as a range', async () => {
 	const many = (one: Lease) => [one, one, one, one];
 	expect(await flashAfter(many(quiet), many(reminded))).toMatchObject({
 		text: 'your reservation of GPUs 0-3 ends in 9m',
@@ -34,13 +34,13 @@ test('the advice for many GPUs is short', async () => {
 	});
 });
 
-test('a reminder is shown once per end', async () => {
+test('top shows one reminder for each end of a reservation', async () => {
 	expect(await flashAfter([reminded], [reminded])).toBeUndefined();
 	expect(await flashAfter([reminded], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
 	const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});
 	expect(await flashAfter([reminded], [later])).toMatchObject({level: 'warning'});
 });
 
-test('reservations of others cause no reminder', async () => {
+test('top shows no reminder for reservations of other users', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
 });

@@ -1,19 +1,19 @@
 import {expect, test} from 'vitest';
 import {edit, fieldOf, insert, presetField} from '../../../source/tui/state/text-field.js';
 
-test('the first character replaces a suggestion, the next are added', () => {
+test('the first typed character replaces a suggested value, and the next are appended', () => {
 	expect(insert(insert(presetField('8h'), '4'), 'h')).toEqual({value: '4h', caret: 2, isPreset: false});
 });
 
-test('moving into a suggestion keeps it', () => {
+test('moving the caret into a suggested value keeps the value', () => {
 	expect(insert(edit(presetField('8h'), 'caret-start'), '1').value).toBe('18h');
 });
 
-test('backspace removes a suggestion at once', () => {
+test('backspace removes a suggested value at once', () => {
 	expect(edit(presetField('8h'), 'delete-before')).toEqual({value: '', caret: 0, isPreset: false});
 });
 
-test('edits at the caret, by whole code points', () => {
+test('a text field is edited at the caret, by whole code points', () => {
 	const field = edit(fieldOf('a🚀b'), 'caret-left');
 	expect(edit(field, 'delete-before')).toEqual({value: 'ab', caret: 1, isPreset: false});
 	expect(edit(field, 'delete-after').value).toBe('a🚀');
@@ -22,6 +22,6 @@ test('edits at the caret, by whole code points', () => {
 	expect(edit(field, 'clear-field').value).toBe('');
 });
 
-test('a note has a maximum length', () => {
+test('a text field keeps at most 200 characters', () => {
 	expect([...insert(fieldOf('x'.repeat(190)), 'y'.repeat(50)).value]).toHaveLength(200);
 });

@@ -27,19 +27,19 @@ const table = (more: Partial<Table> = {}): ReactElement => (
 	<DataTable columns={columns} rows={jobs} firstRow={0} height={5} width={16} {...more} />
 );
 
-test('a table has a head and aligned columns, and cuts a cell that is too long', () => {
+test('DataTable draws a head and aligned columns, and cuts a cell that is too long', () => {
 	expect(drawn(table())).toBe(lines('   ID  OWNER', '    1  alice', '    2  bob', '   10  carol', '   11  a very …'));
 });
 
-test('a table shows the rows from its first one on that fit below the head', () => {
+test('DataTable draws the rows that fit below the head, from the first visible row on', () => {
 	expect(drawn(table({firstRow: 1, height: 3}))).toBe(lines('   ID  OWNER', '    2  bob', '   10  carol'));
 });
 
-test('a table without a head uses its first line for a row', () => {
+test('DataTable without a head uses the first line for a row', () => {
 	expect(drawn(table({hasHead: false, height: 2}))).toBe(lines('    1  alice', '    2  bob'));
 });
 
-test('a table fills its height below its last row', () => {
+test('DataTable fills its height below the last row', () => {
 	const framed = (
 		<Box flexDirection="column">
 			{table({rows: jobs.slice(0, 1), height: 3})}
@@ -49,12 +49,12 @@ test('a table fills its height below its last row', () => {
 	expect(drawn(framed)).toBe(lines('   ID  OWNER', '    1  alice', '', 'below'));
 });
 
-test('the selected row and tagged rows have marks before their cells', () => {
+test('DataTable marks the selected row and tagged rows before their cells', () => {
 	const marked = table({selected: 1, isTagged: ({id}) => id === 2 || id === 10});
 	expect(drawn(marked)).toBe(lines('   ID  OWNER', '    1  alice', '>*  2  bob', ' * 10  carol', '   11  a very …'));
 });
 
-test('the mark of the selected row is inverse and its text bold', () => {
+test('DataTable draws the mark of the selected row inverse and the text bold', () => {
 	const row = (selected?: number): string =>
 		painted(table({rows: jobs.slice(0, 1), hasHead: false, height: 1, selected}), 'dark');
 	const expected = (
@@ -70,7 +70,7 @@ test('the mark of the selected row is inverse and its text bold', () => {
 	expect(row()).not.toContain(painted(<Text bold>alice</Text>, 'dark'));
 });
 
-test('a cell that repeats the one above is faint, except in the selected row', () => {
+test('DataTable draws a cell that repeats the cell above faint, except in the selected row', () => {
 	const repeating: ReadonlyArray<DataColumn<Job>> = [
 		{
 			...columns[1]!,
@@ -96,7 +96,7 @@ test('a cell that repeats the one above is faint, except in the selected row', (
 	expect(last({firstRow: 1, height: 1}).endsWith(name.plain)).toBe(true);
 });
 
-test('a cell with values that may be out of date stays faint in the selected row', () => {
+test('DataTable keeps a cell with outdated values faint in the selected row', () => {
 	const old: ReadonlyArray<DataColumn<Job>> = [{...columns[1]!, emphasisOf: () => 'old'}];
 	const row = painted(table({columns: old, rows: jobs.slice(0, 1), hasHead: false, height: 1, selected: 0}), 'dark');
 	const expected = (
@@ -108,21 +108,21 @@ test('a cell with values that may be out of date stays faint in the selected row
 	expect(row).toBe(painted(expected, 'dark'));
 });
 
-test('a row that has a line of its own shows it in place of its cells, behind its marks', () => {
+test("DataTable draws a row's own line in place of its cells, after the marks", () => {
 	const lineOf = ({note}: Job) => (note === undefined ? undefined : <Label>{note}</Label>);
 	expect(drawn(table({lineOf, selected: 2, width: 20}))).toBe(
 		lines('   ID  OWNER', '    1  alice', '    2  bob', '> cannot be read', '   11  a very …'),
 	);
 });
 
-test('a table without rows says so below its head', () => {
+test('DataTable without rows shows the empty text below the head', () => {
 	const empty = <Label>no jobs</Label>;
 	expect(drawn(table({rows: [], empty}))).toBe(lines('   ID  OWNER', '  no jobs', '', '', ''));
 	expect(drawn(table({rows: [], empty, hasHead: false, height: 2}))).toBe(lines('  no jobs', ''));
 	expect(drawn(table({empty}))).not.toContain('no jobs');
 });
 
-test('blocks side by side each have a head and are filled one after another', () => {
+test('DataTable with two blocks draws a head for each block and fills one after another', () => {
 	expect(blockWidthOf(35, 2)).toBe(16);
 	expect(drawn(table({blocks: 2, width: 35, height: 3, selected: 2}))).toBe(
 		lines('   ID  OWNER     │    ID  OWNER', '    1  alice     │ >  10  carol', '    2  bob       │    11  a very …'),
@@ -137,7 +137,7 @@ test('blocks side by side each have a head and are filled one after another', ()
 	);
 });
 
-test('a click on a row or a title of any block names the row or the column, and others are passed on', async () => {
+test('DataTable reports clicks on rows and titles of any block, and passes other clicks on', async () => {
 	const targets = createMouseTargets();
 	const clicked: Array<number | string> = [];
 	const add = (at: number | string): void => {
@@ -166,7 +166,7 @@ test('a click on a row or a title of any block names the row or the column, and 
 	unmount();
 });
 
-test('a click below the last row is passed on, and a scrolled table counts from its first row', async () => {
+test('DataTable passes a click below the last row on, and counts from the first visible row', async () => {
 	const targets = createMouseTargets();
 	const onRow = vi.fn<(index: number) => void>();
 	const {unmount} = render(<MouseContext value={targets}>{table({firstRow: 2, height: 5, onRow})}</MouseContext>);
@@ -183,7 +183,7 @@ test('a click below the last row is passed on, and a scrolled table counts from 
 	unmount();
 });
 
-test('a row renders again only when it, a neighbour or its marks change', () => {
+test('DataTable renders a row again only when the row, a neighbor or its marks change', () => {
 	const renders: number[] = [];
 	const counted: ReadonlyArray<DataColumn<Job>> = [
 		{

@@ -181,7 +181,7 @@ const statesOf = ({
 	});
 };
 
-test('after any steps and row changes, the selected row exists and is in view', () => {
+test('the selected row of a table exists and is in view after any steps and row changes', () => {
 	fc.assert(
 		fc.property(anyRun, (run) => {
 			for (const {after} of statesOf(run)) {
@@ -206,7 +206,7 @@ test('after any steps and row changes, the selected row exists and is in view', 
 	);
 });
 
-test('filtering, folding and sorting neither lose nor duplicate rows', () => {
+test('filtering, folding and sorting a table neither lose nor duplicate rows', () => {
 	fc.assert(
 		fc.property(anyRun, (run) => {
 			for (const {after} of statesOf(run)) {
@@ -225,7 +225,7 @@ test('filtering, folding and sorting neither lose nor duplicate rows', () => {
 	);
 });
 
-test('rows are in the order of the sorted column, with unknown values last', () => {
+test('the rows of a table are in the order of the sorted column, with unknown values last', () => {
 	fc.assert(
 		fc.property(anyRun, (run) => {
 			for (const {after} of statesOf(run)) {
@@ -239,7 +239,7 @@ test('rows are in the order of the sorted column, with unknown values last', () 
 	);
 });
 
-test('the selection follows its row while rows change, and unknown keys become known', () => {
+test('the selection of a table follows its row while rows change and unknown keys become known', () => {
 	fc.assert(
 		fc.property(anyRun, (run) => {
 			for (const {before, step, after} of statesOf(run)) {
@@ -257,7 +257,7 @@ test('the selection follows its row while rows change, and unknown keys become k
 	);
 });
 
-test('a tag stays with its row, and a filter that is given up restores the selection', () => {
+test('a tag stays with its row, and canceling a filter restores the selection', () => {
 	fc.assert(
 		fc.property(anyRun, anyRun, (run, {steps}) => {
 			const {after: start} = statesOf({...run, steps: [...run.steps, 'keep-filter', 'clear', 'clear']}).at(-1)!;

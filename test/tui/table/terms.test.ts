@@ -66,15 +66,15 @@ test.each([
 	['!user:eve', true],
 	['!temp>60', false],
 	['!', false],
-])('the term %s matches: %s', (term, matches) => {
+])('the filter term %s matches the sample row: %s', (term, matches) => {
 	expect(matchesTerm(term, row)).toBe(matches);
 });
 
-test('the state is compared with the state alone', () => {
+test('the filter term state: is compared only with the state', () => {
 	expect(matchesTerm('state:free', rowWith({state: 5}, 'gpu2 held ada set free'))).toBe(false);
 });
 
-test('a GPU that nobody holds matches !user, and no condition on its end', () => {
+test('a free GPU matches the filter term !user:ada, and no condition on its end', () => {
 	const free = rowWith({gpu: 1, state: 0});
 	expect(matchesTerm('!user:ada', free)).toBe(true);
 	expect(matchesTerm('user:ada', free)).toBe(false);
@@ -90,17 +90,17 @@ test.each([
 	['!ends<soon', 'ends: "soon" is not a duration'],
 	['power>1w', 'power: "1w" is not a number'],
 	['user:ada state:free nope>3', undefined],
-])('the problem in %s is: %s', (text, problem) => {
+])('the filter "%s" has the problem %j', (text, problem) => {
 	const matcher = matcherOf(text.split(' '), columns);
 	expect(typeof matcher === 'string' ? matcher : undefined).toBe(problem);
 });
 
-test('an unknown reading matches neither a comparison nor its negation', () => {
+test('a row with an unknown reading matches neither a comparison nor its negation', () => {
 	expect(matchesTerm('power>100', row)).toBe(false);
 	expect(matchesTerm('!power>100', row)).toBe(false);
 });
 
-test('a known reading matches exactly one of a comparison and its negation', () => {
+test('a row with a known reading matches exactly one of a comparison and its negation', () => {
 	fc.assert(
 		fc.property(fc.nat(200), fc.nat(200), fc.constantFrom('<', '<=', '>', '>=', '='), (value, operand, operator) => {
 			const term = `temp${operator}${operand}`;
@@ -110,7 +110,7 @@ test('a known reading matches exactly one of a comparison and its negation', () 
 	);
 });
 
-test('any term has an answer', () => {
+test('matchesTerm accepts any term', () => {
 	fc.assert(
 		fc.property(fc.string({unit: 'binary'}), (term) => {
 			expect(typeof matchesTerm(term.toLowerCase(), row)).toBe('boolean');

@@ -10,11 +10,11 @@ test.each([
 	[{TERM: 'screen.xterm-256color', TMUX: '/tmp/tmux,1,0'}, false],
 	[{STY: ''}, false],
 	[{}, false],
-])('%o is GNU screen: %s', (environment, expected) => {
+])('isInGnuScreen with %o is %s', (environment, expected) => {
 	expect(isInGnuScreen(environment)).toBe(expected);
 });
 
-test('GNU screen has no exact colors, whatever the outer terminal supports', () => {
+test('colorLevelIn never returns true color in GNU screen unless FORCE_COLOR requires it', () => {
 	const inside = {STY: '12.pts-0.box', COLORTERM: 'truecolor'};
 	expect(colorLevelIn({...inside, TERM: 'screen-256color'}, 3)).toBe(2);
 	expect(colorLevelIn({...inside, TERM: 'screen'}, 3)).toBe(1);

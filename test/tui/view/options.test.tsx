@@ -50,7 +50,7 @@ const dialogOf = (state: State): readonly string[] =>
 		.map((line) => line.trim())
 		.filter((line) => line !== '');
 
-test('each row shows its value, and the value in effect if another one is chosen', async () => {
+test('the options dialog shows each value, and the value in effect next to a new choice', async () => {
 	expect(dialogOf(await open())).toEqual([
 		'╭─ Options ──────────────────────────────────────────────────────╮',
 		'│ > Theme     < auto >                                           │',
@@ -73,7 +73,7 @@ test('each row shows its value, and the value in effect if another one is chosen
 	]);
 });
 
-test('a screen reader gets the rows as lines', async () => {
+test('a screen reader gets the options as lines', async () => {
 	const state = await stateOf(await createScene(), size, {isLinear: true, hasColor: true}, ['open-options']);
 	expect(frameOf(state)).toBe(
 		lines(
@@ -93,7 +93,7 @@ test('a screen reader gets the rows as lines', async () => {
 });
 
 test.each(['60x15', '80x24', '120x32', '200x50'] as const)(
-	'the whole screen at %s with the options open',
+	'top draws the whole screen at %s with the options dialog open',
 	async (name) => {
 		const [columns = 0, rows = 0] = name.split('x').map(Number);
 		const box = await createScene();
@@ -105,7 +105,7 @@ test.each(['60x15', '80x24', '120x32', '200x50'] as const)(
 	},
 );
 
-test('only the options of this monitor are offered', async () => {
+test('the options dialog offers only the options of this monitor', async () => {
 	const names = (state: State): readonly string[] => optionLines(state).map(({label}) => label);
 	const box = await createScene();
 	expect(names(await stateOf(box, size, {}, ['open-options']))).toEqual([
@@ -120,7 +120,7 @@ test('only the options of this monitor are offered', async () => {
 	expect((hosts.dialog as Options).selected).toBe('isMouseOn');
 });
 
-test('the columns are the usual or the chosen ones', async () => {
+test('the options dialog shows whether the columns are the default or chosen', async () => {
 	const chosen = await stateOf(await createScene(), size, {}, [
 		'open-columns',
 		'next-column',
@@ -146,7 +146,7 @@ function painted(state: State): string {
 	}
 }
 
-test('the screen previews the theme and the graphs, and Escape restores both', async () => {
+test('the screen previews the theme and graphs of the options dialog, and Escape restores both', async () => {
 	const more = {hasColor: true, hasGradients: true, terminalColors: '15;0'};
 	const before = await stateOf(await createScene(), size, more);
 	const light = after(before, 'open-themes', 'next-choice', 'next-choice');
@@ -160,7 +160,7 @@ test('the screen previews the theme and the graphs, and Escape restores both', a
 	expect(presentOptions(restored)).toEqual(presentOptions(before));
 });
 
-test('Escape in a running monitor restores the theme, and Enter applies it', async () => {
+test('Escape in the options dialog restores the theme, and Enter applies it', async () => {
 	session = startMonitor(await createScene(), {size, hasColor: true, hasMouse: true});
 	const {press, shows, hides, store} = session;
 	const theme = (): string => themeOf(shownAppearance(store.getState()));
@@ -187,7 +187,7 @@ test('Escape in a running monitor restores the theme, and Enter applies it', asy
 	expect(store.getState().isMouseOn).toBe(true);
 });
 
-test('a click selects a row, and a click on an arrow changes its value', async () => {
+test('a click in the options dialog selects a row, and a click on an arrow changes its value', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true});
 	const {press, shows, mouse, screen} = session;
 	const click = async (text: string, offset = 0): Promise<void> => {
@@ -209,7 +209,7 @@ test('a click selects a row, and a click on an arrow changes its value', async (
 	await shows('> Mouse     < on >');
 });
 
-test('? lists the keys of the options', async () => {
+test('? lists the keys that open the options dialog', async () => {
 	const help = frameOf(await stateOf(await createScene(), {columns: 120, rows: 32}, {}, ['open-help']));
 	expect(help).toMatch(/O T +options, themes/v);
 });

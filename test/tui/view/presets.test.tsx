@@ -29,7 +29,7 @@ const stepsTo = (preset: PresetName): readonly Step[] =>
 const quiet: Step = {kind: 'ticked', nowMs: 9000};
 
 for (const name of sizes) {
-	test(`the presets at ${name}`, async () => {
+	test(`top draws each preset at ${name}`, async () => {
 		const size = sizeOf(name);
 		const large = await stateOf(await createLarge(), size, {}, [eventsArrived, ...stepsTo('dense'), quiet]);
 		await expect(`\n${frameOf(large)}\n`).toMatchFileSnapshot(`../frames/${name}/dense.txt`);
@@ -40,7 +40,7 @@ for (const name of sizes) {
 	});
 }
 
-test('64 GPUs fit one screen of 200x50 in the dense preset', async () => {
+test('the dense preset shows 64 GPUs on one screen of 200x50', async () => {
 	const state = await stateOf(await createLarge(), {columns: 200, rows: 50}, {}, stepsTo('dense'));
 	const text = frameOf(state);
 	expect(tableRowsOf(state)).toBeGreaterThanOrEqual(64);
@@ -49,7 +49,7 @@ test('64 GPUs fit one screen of 200x50 in the dense preset', async () => {
 	}
 });
 
-test('the selection stays in view in two columns of rows after any keys', async () => {
+test('the selection in the dense preset stays in view after any keys', async () => {
 	const state = await stateOf(await createLarge(), {columns: 120, rows: 32}, {}, stepsTo('dense'));
 	const moves = fc.array(
 		fc.constantFrom<Step>('line-down', 'page-down', 'page-up', 'last-line', 'focus-right-column', 'focus-left-column'),
@@ -70,7 +70,7 @@ test('the selection stays in view in two columns of rows after any keys', async 
 	expect(selectedGpu(after(right, 'focus-left-column'))).toBe(0);
 });
 
-test('GPUs of one reservation are grouped under a bracket', async () => {
+test('the dense preset draws a bracket around the GPUs of one reservation', async () => {
 	const leases = {
 		0: run('carol', {leaseId: 'even'}),
 		1: run('bob', {leaseId: 'odd'}),
@@ -96,7 +96,7 @@ test('GPUs of one reservation are grouped under a bracket', async () => {
 	expect(selectedGpu(after(state, 'line-down'))).toBe(2);
 });
 
-test('each preset remembers its order and its filter', async () => {
+test('each preset remembers its sort order and its filter', async () => {
 	const start = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-next');
 	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'held', true]);
@@ -119,7 +119,7 @@ const titlesIn = (state: State): readonly string[] =>
 		.split(/[\s│]+/v)
 		.filter(Boolean);
 
-test('a mixed box has a model column at every width, and a box with one model has none', async () => {
+test('the table has a model column on a mixed box at every width, and none on a box with one model', async () => {
 	for (const columns of [60, 80, 120, 200]) {
 		const size = {columns, rows: 32};
 		expect(titlesIn(await stateOf(await createLarge({isMixed: true}), size))[1]).toBe(
@@ -133,7 +133,7 @@ test('a mixed box has a model column at every width, and a box with one model ha
 	);
 });
 
-test('columns are hidden, shown and moved in their list, and the table follows', async () => {
+test('the list of columns hides, shows and moves columns, and the table follows', async () => {
 	const state = after(await stateOf(await createScene(), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] OWNER');
 	// Moves the second, STATE, to the right and hides it. Shows FAN, the fourth from the end.
@@ -155,7 +155,7 @@ test('columns are hidden, shown and moved in their list, and the table follows',
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
 });
 
-test('the list of a mixed box has its model column, which stays when another is hidden', async () => {
+test('the list of columns of a mixed box has the model column, which stays when another is hidden', async () => {
 	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] MODEL');
 	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);

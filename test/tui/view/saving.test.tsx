@@ -45,7 +45,7 @@ test('S saves the preset and the columns, from a panel and from the list of colu
 	]);
 });
 
-test('S saves whether reservations are folded, and removes the setting if it is the default', async () => {
+test('S saves whether each reservation has one row, and removes the setting if it is the default', async () => {
 	const kept: KeptView[] = [];
 	session = startMonitor(await createScene(), {
 		ports: {
@@ -65,7 +65,7 @@ test('S saves whether reservations are folded, and removes the setting if it is 
 	expect(kept.map((view) => view.isFolded)).toEqual([true, undefined]);
 });
 
-test('a monitor starts with the saved folding', async () => {
+test('top starts with one row for each reservation if that was saved', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	for (const isKept of [true, false]) {
 		expect(isFolded(startingWith(state, {isFolded: isKept}))).toBe(isKept);
@@ -76,7 +76,7 @@ test('a monitor starts with the saved folding', async () => {
 	expect(isFolded(startingWith(small, {isFolded: false}))).toBe(false);
 });
 
-test('a monitor starts with the saved view', async () => {
+test('top starts with the saved preset and columns', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const begun = startingWith(state, {preset: 'processes', columns: ['gpu', 'owner']});
 	expect([begun.view.preset, begun.view.columns, begun.panels.focus]).toEqual([

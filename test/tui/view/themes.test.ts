@@ -26,12 +26,15 @@ test.each([
 	['high-contrast-light', 1, 7],
 	['color-blind-dark', 0, 4.5],
 	['color-blind-light', 1, 4.5],
-] as const)('every color of %s can be read on its ground', (theme, ground, least) => {
-	for (const [tone, {color, dimColor = false}] of Object.entries(stylesOf(theme))) {
-		const isReadable = color === undefined || tone === 'frame' || contrast(color, ground) >= least;
-		expect([tone, color, isReadable, dimColor]).toEqual([tone, color, true, false]);
-	}
-});
+] as const)(
+	'every color of the theme %s on a background of luminance %d has a contrast of at least %d',
+	(theme, ground, least) => {
+		for (const [tone, {color, dimColor = false}] of Object.entries(stylesOf(theme))) {
+			const isReadable = color === undefined || tone === 'frame' || contrast(color, ground) >= least;
+			expect([tone, color, isReadable, dimColor]).toEqual([tone, color, true, false]);
+		}
+	},
+);
 
 /** Machado, Oliveira, Fernandes (2009): colors as seen without one kind of cones, in linear light. */
 const eyes: Readonly<Record<string, readonly Rgb[]>> = {
@@ -88,7 +91,7 @@ const leastDistances = (theme: Theme): readonly number[] =>
 		return Math.min(...seen.flatMap((one, index) => seen.slice(index + 1).map((other) => distance(one, other))));
 	});
 
-test('themes for color blindness keep the states distinguishable for everybody, unlike the default colors', () => {
+test('color-blind themes keep the states distinguishable with any color vision, unlike the default theme', () => {
 	for (const theme of ['color-blind-dark', 'color-blind-light'] as const) {
 		expect(Math.min(...leastDistances(theme))).toBeGreaterThan(30);
 	}
@@ -130,7 +133,7 @@ const meanings: ReadonlyArray<readonly Tone[]> = [
 ];
 
 test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-dark', 'high-contrast-light'] as const)(
-	'each hue has one meaning in %s, and leases of others have no hue',
+	'each hue in the theme %s has one meaning, and leases of other users have no hue',
 	(theme) => {
 		const colorsOf = (tones: readonly Tone[]): readonly string[] => [
 			...new Set(tones.map((tone) => stylesOf(theme)[tone].color!.replace('Bright', ''))),
@@ -150,7 +153,7 @@ test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-da
 	},
 );
 
-test('the terminal theme uses only colors of the terminal', () => {
+test('the theme "terminal" uses only colors of the terminal', () => {
 	const theme = themeOf({hasColor: true, isLight: false, hasGradients: true, scheme: 'terminal'});
 	for (const {color} of Object.values(stylesOf(theme))) {
 		expect(color ?? '').not.toContain('#');
@@ -158,7 +161,7 @@ test('the terminal theme uses only colors of the terminal', () => {
 });
 
 test.each(['light-16', 'high-contrast-dark-16', 'high-contrast-light-16', 'color-blind-dark-16', 'dark'] as const)(
-	'in 16 colors %s uses only those colors, and keeps the states distinguishable',
+	'the theme %s in 16 colors uses only those colors, and keeps the states distinguishable',
 	(theme) => {
 		for (const {color = ''} of Object.values(stylesOf(theme))) {
 			expect(color).not.toContain('#');
@@ -191,7 +194,7 @@ test('every theme has a variant for 16 colors', () => {
 	]);
 });
 
-test("each theme name leads to a theme for its background or the terminal's", () => {
+test('themeOf returns a theme for the background of the theme name or of the terminal', () => {
 	const themes = (colors?: string) =>
 		themeNames.map((name) =>
 			themeOf({hasColor: true, isLight: isLight(name, colors), hasGradients: true, scheme: schemeOf(name)}),

@@ -5,33 +5,33 @@ import {drawn, lines} from './_drawn.js';
 
 const ramp = (count: number): readonly number[] => Array.from({length: count}, (_, index) => index / (count - 1));
 
-test('a graph has its scale on the left, its times below, and two values in each braille character', () => {
+test('Graph draws its scale on the left, its times below, and two values in each braille character', () => {
 	const graph = <Graph of="load" values={ramp(20)} rows={3} top="util 100%" bottom="0%" from="-5m" />;
 	expect(drawn(graph)).toBe(
 		lines(' util 100%│       ⣀⣴⣾', '          │    ⣠⣴⣿⣿⣿⣿', '        0%│⣀⣠⣶⣿⣿⣿⣿⣿⣿⣿', '           -5m    now'),
 	);
 });
 
-test('a graph of blocks has one value in each character', () => {
+test('Graph with blocks draws one value in each character', () => {
 	const graph = <Graph of="load" values={ramp(9)} rows={2} top="100%" bottom="0%" from="-5m" />;
 	expect(drawn(graph, {graphs: 'blocks'})).toBe(
 		lines('      100%│     ▂▄▆█', '        0%│▁▂▄▆█████', '           -5m   now'),
 	);
 });
 
-test('an ASCII graph uses ASCII characters only', () => {
+test('Graph in ASCII mode draws only ASCII characters', () => {
 	const graph = <Graph of="load" values={ramp(9)} rows={2} top="100%" bottom="0%" from="-5m" />;
 	expect(drawn(graph, {isAscii: true})).toBe(
 		lines('      100%|     __##', '        0%|.__######', '           -5m   now'),
 	);
 });
 
-test('a graph of one row leaves out the lower end of its scale', () => {
+test('Graph with one row omits the lower end of the scale', () => {
 	const graph = <Graph of="load" values={ramp(16)} rows={1} top="high" bottom="low" from="-5m" />;
 	expect(drawn(graph)).toBe(lines('      high│⣀⣀⣀⣤⣤⣶⣶⣿', '           -5m  now'));
 });
 
-test('a graph shows a line between its curve and its times', () => {
+test('Graph draws an extra line between the curve and the times', () => {
 	const graph = (
 		<Graph of="memory" values={ramp(12)} rows={1} top="100%" bottom="0%" from="09:00" under={<Label>alice</Label>} />
 	);
@@ -40,7 +40,7 @@ test('a graph shows a line between its curve and its times', () => {
 	);
 });
 
-test('an unknown value leaves a gap in the curve, and a known zero shows a trace', () => {
+test('Curve draws a gap for an unknown value, and a mark for zero', () => {
 	const values = [1, 0, undefined, 1];
 	expect(drawn(<Curve of="load" values={values} rows={2} />, {graphs: 'blocks'})).toBe(lines('█  █', '█▁ █'));
 	expect(drawn(<Curve of="load" values={[0, 0, undefined, undefined, 1, 1]} rows={1} />)).toBe('⣀ ⣿');

@@ -3,11 +3,11 @@ import {expect, test} from 'vitest';
 import {Hint} from '../../../source/tui/widgets/hint.js';
 import {drawn, painted} from './_drawn.js';
 
-test('a hint is a key and its word', () => {
+test('Hint draws a key and its word', () => {
 	expect(drawn(<Hint name="Space" word="Tag" />)).toBe('Space Tag');
 });
 
-test('a hint colors the key only, and is faint as a whole when the key does nothing', () => {
+test('Hint colors only the key, and is faint as a whole if the key has no effect', () => {
 	expect(painted(<Hint name="r" word="Reserve" />, 'dark')).toBe(
 		painted(
 			<Text>

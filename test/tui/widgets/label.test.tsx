@@ -17,7 +17,7 @@ test.each([
 	['old', 'warning', {dimColor: true}],
 	['old', 'marked', {inverse: true}],
 ] satisfies ReadonlyArray<[Emphasis, Tone, TextProps]>)(
-	'with %s emphasis, %s text is drawn with %o',
+	'Label with %s emphasis draws %s text with %o',
 	(emphasis, tone, style) => {
 		const label = (
 			<EmphasisContext value={emphasis}>
@@ -28,11 +28,11 @@ test.each([
 	},
 );
 
-test('the mono theme has no colors', () => {
+test('Label has no colors in the mono theme', () => {
 	expect(painted(<Label tone="error">text</Label>, 'mono')).toBe(painted(<Text bold>text</Text>, 'dark'));
 });
 
-test('a label that is too long ends in an ellipsis, has one in its middle, or goes on below', () => {
+test('Label cuts a long text at its end or in its middle, or wraps it', () => {
 	const label = (wrap?: 'truncate-middle' | 'wrap') => (
 		<Box width={8}>
 			<Label wrap={wrap}>abcdef ghijkl</Label>
@@ -43,7 +43,7 @@ test('a label that is too long ends in an ellipsis, has one in its middle, or go
 	expect(drawn(label('wrap'))).toBe(lines('abcdef', 'ghijkl'));
 });
 
-test('a label inside another keeps its own tone and is cut with it', () => {
+test('Label inside another label keeps its own tone and is cut with it', () => {
 	const label = (
 		<Box width={6}>
 			<Label>

@@ -15,7 +15,7 @@ test.each([
 	[1, '━━━━━━━━━━'],
 	[-1, '──────────'],
 	[1.2, '━━━━━━━━━━'],
-])('a meter of %d is %s', (share, bar) => {
+])('Meter draws %d as %s', (share, bar) => {
 	expect(drawn(<Meter of="load" share={share} width={10} />)).toBe(bar);
 });
 
@@ -25,11 +25,11 @@ test.each([
 	[0.5, '[####....]'],
 	[0.99, '[#######.]'],
 	[1, '[########]'],
-])('an ASCII meter of %d is %s', (share, bar) => {
+])('Meter in ASCII mode draws %d as %s', (share, bar) => {
 	expect(drawn(<Meter of="memory" share={share} width={10} />, {isAscii: true})).toBe(bar);
 });
 
-test('a meter always has its width, and only a share of 1 fills it', () => {
+test('Meter always has its width, and only a share of 1 fills it', () => {
 	fc.assert(
 		fc.property(
 			fc.double({min: -1, max: 2, noNaN: true}),
@@ -51,7 +51,7 @@ test.each([
 	['load', 0.7, 'yellow'],
 	['load', 0.9, 'red'],
 	['memory', 0.9, 'blueBright'],
-] as const)('a meter of %s at %d is %s', (of, share, color) => {
+] as const)('Meter draws a %s of %d in %s', (of, share, color) => {
 	const bar = painted(<Meter of={of} share={share} width={10} />, 'dark');
 	const filled = '━'.repeat(share * 10);
 	const rest = '─'.repeat(10 - filled.length);

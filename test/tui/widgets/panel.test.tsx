@@ -8,7 +8,7 @@ import {drawn, lines, painted} from './_drawn.js';
 
 const title = <Label>2:Detail</Label>;
 
-test('a boxed panel has its title and its end text in the upper border', () => {
+test('Panel with the frame "boxed" has its title and its end text in the upper border', () => {
 	const panel = (
 		<Panel title={title} end="1-2 of 9" width={30} rows={2}>
 			<Label>one</Label>
@@ -25,13 +25,13 @@ test('a boxed panel has its title and its end text in the upper border', () => {
 	);
 });
 
-test('a panel without an end text has an unbroken border behind its title', () => {
+test('Panel without an end text has an unbroken border after its title', () => {
 	expect(drawn(<Panel title={title} width={20} rows={1} />)).toBe(
 		lines('╭─ 2:Detail ───────╮', '│                  │', '╰──────────────────╯'),
 	);
 });
 
-test('a ruled panel has one line with its title and no other border', () => {
+test('Panel with the frame "ruled" has one line with its title and no other border', () => {
 	const panel = (
 		<Panel title={title} end="1-2 of 9" width={30} rows={2}>
 			<Label>one</Label>
@@ -41,7 +41,7 @@ test('a ruled panel has one line with its title and no other border', () => {
 	expect(drawn(panel, {frame: 'ruled'})).toBe(lines('── 2:Detail ────── 1-2 of 9 ──', 'one', 'two'));
 });
 
-test('a plain panel is its title and its whole content', () => {
+test('Panel with the frame "plain" shows its title and its whole content', () => {
 	const panel = (
 		<Panel title={title} end="1-1 of 2" width={30} rows={1}>
 			<Label>one</Label>
@@ -54,7 +54,7 @@ test('a plain panel is its title and its whole content', () => {
 test.each([
 	['boxed', ['╭─ 2:Detail ───────╮', '│one               │', '│two               │', '╰──────────────────╯']],
 	['ruled', ['── 2:Detail ────────', 'one', 'two']],
-] as const)('a %s panel cuts off the lines at its end that it has no room for', (frame, expected) => {
+] as const)('Panel with the frame "%s" cuts off the last lines that do not fit', (frame, expected) => {
 	const panel = (
 		<Panel title={title} width={20} rows={2}>
 			<Label>one</Label>
@@ -66,13 +66,13 @@ test.each([
 	expect(drawn(panel, {frame})).toBe(lines(...expected));
 });
 
-test('a title that is too long ends in an ellipsis before the end text', () => {
+test('Panel cuts a title that is too long before the end text', () => {
 	const panel = <Panel title={<Label>2:Detail of a long name</Label>} end="1-2 of 9" width={30} rows={0} />;
 	expect(drawn(panel)).toBe(lines('╭─ 2:Detail of… ── 1-2 of 9 ─╮', '╰────────────────────────────╯'));
 	expect(drawn(panel, {frame: 'ruled'})).toBe('── 2:Detail of… ── 1-2 of 9 ──');
 });
 
-test('a line that is too long ends in an ellipsis inside the border', () => {
+test('Panel cuts a line that is too long inside the border', () => {
 	const panel = (
 		<Panel title={title} width={20} rows={1}>
 			<Label>{'x'.repeat(30)}</Label>
@@ -81,7 +81,7 @@ test('a line that is too long ends in an ellipsis inside the border', () => {
 	expect(drawn(panel)).toBe(lines('╭─ 2:Detail ───────╮', `│${'x'.repeat(17)}…│`, '╰──────────────────╯'));
 });
 
-test('each line of a boxed panel is as wide as the panel, whatever its title, end text and content', () => {
+test('Panel with the frame "boxed" is exactly as wide as requested, whatever its title, end text and content', () => {
 	const words = fc.string({unit: fc.constantFrom('a', 'b', '訓', '練', ' ', '…'), maxLength: 60});
 	fc.assert(
 		fc.property(
@@ -105,7 +105,7 @@ test('each line of a boxed panel is as wide as the panel, whatever its title, en
 	);
 });
 
-test('the border of the focused panel has the color of the focus', () => {
+test('Panel with the focus has a border in the color of the focus', () => {
 	const chalk = new Chalk({level: 1});
 	const bottom = (isFocused: boolean): string | undefined =>
 		painted(<Panel title={title} width={16} rows={0} isFocused={isFocused} />, 'dark')

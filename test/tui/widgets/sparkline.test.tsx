@@ -5,19 +5,19 @@ import {drawn, painted} from './_drawn.js';
 
 const values = [0, 0.01, 0.3, 0.5, undefined, 0.99, 1];
 
-test('a sparkline has one character for each value, and a blank for an unknown one', () => {
+test('Sparkline draws one character for each value, and a blank for an unknown value', () => {
 	expect(drawn(<Sparkline values={values} />)).toBe('▁▂▃▅ ██');
 });
 
-test('an ASCII sparkline uses ASCII characters only', () => {
+test('Sparkline in ASCII mode draws only ASCII characters', () => {
 	expect(drawn(<Sparkline values={values} />, {isAscii: true})).toBe('.__- ##');
 });
 
-test('a sparkline without values is empty', () => {
+test('Sparkline without values is empty', () => {
 	expect(drawn(<Sparkline values={[]} />)).toBe('');
 });
 
-test('each value of a sparkline has the color of its load', () => {
+test('Sparkline draws each value in the color of its load', () => {
 	expect(painted(<Sparkline values={[0.1, 0.2, 0.7, 1]} />, 'dark')).toBe(
 		painted(
 			<Text>

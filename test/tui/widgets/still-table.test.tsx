@@ -4,7 +4,7 @@ import {drawn, lines} from './_drawn.js';
 
 const columns: readonly StillColumn[] = [{title: 'USER'}, {title: 'GPU-HOURS', align: 'right'}];
 
-test('a still table aligns titles and values in its columns, and has no lines between rows', () => {
+test('StillTable aligns titles and values in its columns, and draws no lines between rows', () => {
 	const rows = [
 		{USER: 'alice', 'GPU-HOURS': '1.5'},
 		{USER: 'bob', 'GPU-HOURS': '10000.25'},
@@ -14,14 +14,14 @@ test('a still table aligns titles and values in its columns, and has no lines be
 	);
 });
 
-test('a still table leaves a cell blank whose row has no value for it', () => {
+test('StillTable leaves a cell blank if the row has no value for it', () => {
 	const rows = [{USER: 'alice'}, {USER: 'bob', 'GPU-HOURS': '2.0'}];
 	expect(drawn(<StillTable columns={columns} rows={rows as ReadonlyArray<Record<string, string>>} />)).toBe(
 		lines('  USER    GPU-HOURS', '  alice', '  bob           2.0'),
 	);
 });
 
-test('a still table aligns its columns behind wide characters', () => {
+test('StillTable aligns its columns after wide characters', () => {
 	const rows = [
 		{USER: 'alice', 'GPU-HOURS': '1.5'},
 		{USER: '訓練', 'GPU-HOURS': '100.0'},

@@ -7,32 +7,32 @@ import {drawn, painted} from './_drawn.js';
 
 const chalk = new Chalk({level: 1});
 
-test('the caret is a block behind the text, and marks the character it is on', () => {
+test('TextInput draws the caret as a block after the text, or inverts the character at the caret', () => {
 	expect(drawn(<TextInput field={fieldOf('abc')} width={12} />)).toBe('abc█');
 	expect(painted(<TextInput field={{...fieldOf('abc'), caret: 1}} width={12} />, 'dark')).toBe(
 		`a${chalk.inverse('b')}c`,
 	);
 });
 
-test('the caret is an underscore in ASCII', () => {
+test('TextInput in ASCII mode draws the caret as an underscore', () => {
 	expect(drawn(<TextInput field={fieldOf('abc')} width={12} />, {isAscii: true})).toBe('abc_');
 });
 
-test('an empty field shows the caret alone, even as a preset', () => {
+test('TextInput with an empty field shows only the caret, even for a suggested value', () => {
 	expect(drawn(<TextInput field={fieldOf('')} width={12} />)).toBe('█');
 	expect(drawn(<TextInput field={presetField('')} width={12} />)).toBe('█');
 });
 
-test('a preset is marked as a whole, since the first character typed replaces it', () => {
+test('TextInput marks a suggested value as a whole, because the first typed character replaces it', () => {
 	expect(painted(<TextInput field={presetField('2h')} width={12} />, 'dark')).toBe(chalk.inverse('2h'));
 });
 
-test('a field without the focus has no caret and no marks', () => {
+test('TextInput without the focus has no caret and no marks', () => {
 	expect(painted(<TextInput field={fieldOf('abc')} width={12} isFocused={false} />, 'dark')).toBe('abc');
 	expect(painted(<TextInput field={presetField('2h')} width={12} isFocused={false} />, 'dark')).toBe('2h');
 });
 
-test('a text that is too long shows the part around the caret', () => {
+test('TextInput shows the part of a long text around the caret', () => {
 	const shown = (caret: number): string =>
 		drawn(
 			<Box width={8}>
@@ -44,7 +44,7 @@ test('a text that is too long shows the part around the caret', () => {
 	expect(shown(0)).toBe('abcdefg…');
 });
 
-test('the caret of a field stays in view behind wide characters', () => {
+test('TextInput keeps the caret in view after wide characters', () => {
 	const value = '日本語'.repeat(5);
 	const shown = (caret: number): string => drawn(<TextInput field={{value, caret, isPreset: false}} width={12} />);
 	expect(shown(15)).toMatch(/語█ *$/v);

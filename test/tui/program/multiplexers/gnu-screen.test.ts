@@ -63,7 +63,7 @@ function colorsOf(top: Terminal, row: number): ReadonlySet<number> {
 }
 
 test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
-	'keys, a paste, colors and a resize in GNU screen as %s',
+	'top in GNU screen with TERM=%s handles keys, a paste, colors and a resize',
 	async (term) => {
 		const top = startInScreen(term);
 		await top.waitFor(/> 0 +Free/v);
@@ -103,7 +103,7 @@ test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
 	},
 );
 
-test('M enables the mouse in GNU screen and explains the delay of Escape, and top.mouse enables it at the start', async () => {
+test('M enables the mouse of top in GNU screen and explains the delay of Escape, and top.mouse enables it from the start', async () => {
 	const top = startInScreen('screen');
 	await top.waitFor(/> 0 +Free/v);
 	top.write('M');

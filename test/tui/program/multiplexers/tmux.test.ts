@@ -50,7 +50,7 @@ function startInTmux(term: string): Terminal {
 }
 
 test.each(['tmux-256color', 'screen', 'xterm-256color'])(
-	'clicks, the wheel, a paste and keys reach the monitor in tmux as %s',
+	'top in tmux with TERM=%s receives clicks, the wheel, a paste and keys',
 	async (term) => {
 		const top = startInTmux(term);
 		await top.waitFor(/> 0 +Free/v);
@@ -96,7 +96,7 @@ test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 	},
 );
 
-test.each(['linux', 'dumb', 'vt100'])('TERM=%s is drawn in plain characters', async (term) => {
+test.each(['linux', 'dumb', 'vt100'])('top with TERM=%s draws plain ASCII characters', async (term) => {
 	const top = startTop(box, {shell: `TERM=${term} exec "$@"`});
 	const screen = await top.waitFor(/> 0 +Free/v);
 	expect(screen.join('\n')).toMatch(/^[\n\u{20}-\u{7E}]*$/v);
