@@ -1,4 +1,3 @@
-/** Drained and unhealthy GPUs: a holder keeps them, nobody new gets them, and an entry that waits for one blocks nobody. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
