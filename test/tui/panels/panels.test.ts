@@ -198,7 +198,7 @@ test('every color of the light themes has a contrast of at least 4.5 on white', 
 	}
 });
 
-test('a load is drawn in one of three colors with 16 colors, in a gradient with more, and in none without', () => {
+test('a load has one of three colors with 16 colors, a color of a gradient with more colors, and no color without colors', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
