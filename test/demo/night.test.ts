@@ -1,4 +1,3 @@
-/** The simulated history that the demo shows in its charts. */
 import {expect, test} from 'vitest';
 import {decodeHour, hourOf, loadsIn, minuteOf} from '../../source/core/rules/pool/load-minutes.js';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';

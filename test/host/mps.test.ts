@@ -1,4 +1,3 @@
-/** Finds the MPS daemon of this account by its pid file. */
 import {spawn} from 'node:child_process';
 import {copyFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -18,7 +17,7 @@ test('findMpsDaemon finds a running MPS daemon of this account by its pipe direc
 	const pidFile = path.join(directory, 'nvidia-cuda-mps-control.pid');
 	expect(findMpsDaemon(environment, uid)).toEqual({directory, isRunning: false});
 	expect(findMpsDaemon({CUDA_MPS_PIPE_DIRECTORY: ''}, uid).directory).toBe('/tmp/nvidia-mps');
-	// Another program has the pid by now.
+	// Another program has reused the pid.
 	writeFileSync(pidFile, `${pid}\n`);
 	expect(findMpsDaemon(environment, uid).isRunning).toBe(false);
 	writeFileSync(pidFile, 'none');

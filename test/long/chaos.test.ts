@@ -96,7 +96,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 	const installed = installIn(box.home);
 	const untilMs = performance.now() + seconds * 1000;
 	const running = new Set<Started>();
-	/** The `run` processes among them, which restore what they have read after a data loss. */
+	/** The `run` processes, which restore what they have read after a data loss. */
 	const wrappers = new Set<Started>();
 	const unjudged = new WeakSet<Started>();
 	const holders = new Set<ReturnType<typeof spawn>>();

@@ -39,7 +39,7 @@ test.each(fencesHere)(
 			'env',
 			'-C',
 			root,
-			// /tmp is a different one inside.
+			// The isolated job has another /tmp.
 			'TMPDIR=/tmp',
 			'npx',
 			'vitest',

@@ -1,4 +1,3 @@
-/** The cost of ten monitors on one box, and what happens when the one that scans is killed. */
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';

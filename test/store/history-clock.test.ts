@@ -1,4 +1,3 @@
-/** The history while the clock is wrong for a while. */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {createMemoryStore} from '../../source/store/memory/index.js';

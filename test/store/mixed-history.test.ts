@@ -1,4 +1,3 @@
-/** The history of a box with every kind of lease is the same on every store. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, beforeAll, expect, test} from 'vitest';

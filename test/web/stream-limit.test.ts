@@ -1,4 +1,3 @@
-/** Event streams are shared fairly among callers. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {createServer, type ServerResponse} from 'node:http';

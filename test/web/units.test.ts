@@ -1,4 +1,3 @@
-/** Single parts of the server. */
 import {createServer, request, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {once} from 'node:events';

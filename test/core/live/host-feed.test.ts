@@ -1,4 +1,3 @@
-/** Tests that each host has one connection while somebody asks. */
 import {afterEach, expect, test} from 'vitest';
 import {createHostFeed, type HostFeed} from '../../../source/core/live/host-feed.js';
 import {CanhazgpuError} from '../../../source/errors.js';

@@ -1,4 +1,3 @@
-/** Tests the age and the updates of other hosts' answers. */
 import {afterEach, expect, test} from 'vitest';
 import {watchHosts, type HostWatch, type KnownHost} from '../../../source/core/live/host-watch.js';
 import {CanhazgpuError} from '../../../source/errors.js';

@@ -324,7 +324,7 @@ test('restoring a lost store does not put an ended lease in place of the lease b
 	);
 });
 
-test('the first reads after a crash restore everything that the most recent reader knew', async () => {
+test('the first reads after a crash of the store restore everything that the most recent reader had read', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			anySteps,

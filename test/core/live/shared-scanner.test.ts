@@ -1,4 +1,4 @@
-/** Many viewers and the one that scans for them, in real time with short intervals. */
+/** Viewers that share the scans of one viewer, in real time with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';

@@ -1,4 +1,3 @@
-/** Tests GPU-seconds by user against a naive sum over every second. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {LiveState} from '../../../source/core/live/live-view.js';

@@ -63,7 +63,7 @@ test('adopt reserves the GPUs that a process uses until the process ends', async
 	});
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
-	// A process that is hidden from this one cannot be judged, so its lease stays.
+	// The state of a hidden process is unknown, so its lease stays.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');

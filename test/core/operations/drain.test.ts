@@ -1,4 +1,3 @@
-/** Drained and unhealthy GPUs: a holder keeps them, nobody new gets them, and an entry that waits for one blocks nobody. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {adopt} from '../../../source/core/operations/adopt.js';
@@ -60,7 +59,7 @@ test('drain keeps the current lease of a GPU and prevents new grants, even by fo
 	]);
 });
 
-test('draining a GPU that a waiting request holds replaces it with another GPU', async () => {
+test('a waiting request replaces a held GPU that is drained with another GPU', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {

@@ -1,4 +1,3 @@
-/** Stored texts have a maximum length in every interface. */
 import {beforeEach, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain} from '../../../source/core/operations/pool/drain.js';

@@ -63,7 +63,7 @@ test('overuse of a share reminds the owner once, shows its duration and is recor
 	const words = 'ann uses 16G of GPU 0, more than the share of 8G asked for';
 	expect(await recorded()).toEqual([words]);
 
-	// Other accounts leave the reminder to the owner for a minute. Then those send it who can reach everybody.
+	// Other accounts leave the reminder to the owner for a minute. Then accounts that can notify others send the reminder.
 	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
 	expect(await claimReminders(world, webhook)).toMatchObject({reminders: [], nextSeconds: 60});
 	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));

@@ -148,7 +148,7 @@ describe('reserve', () => {
 			kind: 'refused',
 			available: 0,
 		});
-		// Two minutes after their last heartbeat they are watched for another one, and then they are removed.
+		// Entries without a heartbeat for two minutes are watched for another minute, and then removed.
 		world.pass(121);
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 		world.pass(40);

@@ -9,7 +9,7 @@ test('worldVia marks actions in the audit log, but not leases that expire by the
 	const request = {requester: person('alice'), count: 1, durationSeconds: 60};
 	await reserve(world, request);
 	world.pass(61);
-	// The first reservation has expired, so this also ends it.
+	// The first reservation has expired, so this call also ends that reservation.
 	await reserve(marked, request);
 	await release(marked, person('alice'), {by: 'label', label: 'alice'});
 	const recorded = (await world.store.audit()).map(({kind, via}) => [kind, via]);

@@ -1,4 +1,3 @@
-/** Parsing the output of Slurm's commands in several versions. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {shardCount, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';

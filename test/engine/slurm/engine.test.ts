@@ -270,7 +270,7 @@ echo "salloc: Granted job allocation 7" >&2
 
 test('acquire on Slurm submits a request again whose job id was reused, and neither shows nor ends the other job', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
-	// Like the real one: when it is ended, it tells the controller that the job with this id has ended, even if the id is another job's by now.
+	// Like the real salloc: when ended, the stub tells the controller that the job with this id has ended, even if another job has reused the id.
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh

@@ -1,4 +1,3 @@
-/** Translates requests for Slurm, and Slurm's errors for users. */
 import {Buffer} from 'node:buffer';
 import {execFileSync} from 'node:child_process';
 import fc from 'fast-check';

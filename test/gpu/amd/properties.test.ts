@@ -120,7 +120,7 @@ test('readGpus accepts any answer of amd-smi and invents no reading', async () =
 	);
 });
 
-test('readProcesses returns no processes only for the sentence that says so', () => {
+test('readProcesses returns an empty list only for the sentence "No running processes detected"', () => {
 	fc.assert(
 		fc.property(entry, (one) => {
 			const own = readProcesses(new Map([[0, one]])).get(0);

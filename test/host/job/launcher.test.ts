@@ -1,4 +1,3 @@
-/** The launcher of jobs passes on any bytes unchanged, and treats nothing in them as code. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';

@@ -22,7 +22,7 @@ test.each([
 	await stage.counted(name);
 	terminal.type(key);
 	await stage.counted(name, name);
-	// The wrapper passes on later signals later. If it had passed on the key, the counter would show it before this.
+	// Signals arrive in order, so a key that the wrapper had passed on would be counted before SIGUSR2.
 	process.kill(wrapper, 'SIGUSR2');
 	await stage.counted(name, name, 'USR2');
 	stage.stop(5);
@@ -130,7 +130,7 @@ test('bg continues a stopped job in the background', async () => {
 	terminal.type('bg\r');
 	await becomes('alive', {pid: wrapper}, job);
 	await stage.counted('CONT');
-	// Ctrl-C does not reach it now, but `kill` can, which sends SIGINT to the wrapper alone.
+	// Ctrl-C does not reach a background job, but `kill` sends SIGINT to the wrapper alone.
 	terminal.type(controlC);
 	process.kill(wrapper, 'SIGINT');
 	await stage.counted('CONT', 'INT');

@@ -144,7 +144,7 @@ test('each scan reads every visible process once, and hidden processes only now 
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('a command line that hangs when read delays a scan only briefly, and is not read again meanwhile', async () => {
+test('a command line that hangs when read delays a scan only briefly, and is not read again until the first read ends', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
 	// A pipe without a writer: opening it hangs.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});

@@ -1,4 +1,3 @@
-/** Child processes do not get the password of the store. */
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {withoutSecrets} from '../../../source/host/tool/secrets.js';
 import {runTool} from '../../../source/host/tool/spawn.js';

@@ -72,7 +72,7 @@ test('status on Slurm shows a running job with its GPUs, node, owner and note, a
 		note: 'for the paper',
 	});
 	job.kill('SIGTERM');
-	// Srun treats this as the end of everything, and gives the command no time.
+	// Srun ends the job at once, and gives the command no time to clean up.
 	expect((await job.ended).exitCode).toBe(137);
 	await eventually(() => jobsOfSlurm().length === 0, 20_000);
 });

@@ -1,4 +1,3 @@
-/** Fifty waiters on a Slurm that starts jobs strictly in queue order. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';

@@ -1,4 +1,3 @@
-/** The store without a Redis at its address. */
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';

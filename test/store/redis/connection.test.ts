@@ -1,4 +1,4 @@
-/** The store while its Redis comes and goes. */
+/** The Redis store during restarts, outages and overload of its server. */
 import process from 'node:process';
 import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';

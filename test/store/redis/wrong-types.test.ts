@@ -1,4 +1,3 @@
-/** Keys that hold another Redis type than expected. */
 import {describe, expect, test} from 'vitest';
 import {collect, entry, join, leaseWrite, plan, poolWrite, start, usage, write} from '../samples.js';
 import {emptyRedis} from './_empty-redis.js';

@@ -1,4 +1,4 @@
-/** When a process that waits for the database gives up: not while others make progress. */
+/** How long a process waits for a locked database: as long as other processes make progress. */
 import {expect, test} from 'vitest';
 import {createStandstill} from '../../../source/store/sqlite/lock-holder.js';
 

@@ -1,4 +1,3 @@
-/** Databases of earlier versions. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

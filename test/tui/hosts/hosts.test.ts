@@ -1,4 +1,3 @@
-/** The table of the GPUs of all hosts. */
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';

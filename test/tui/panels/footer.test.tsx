@@ -1,4 +1,3 @@
-/** The keys that the footer shows if there is no room for all. */
 import {expect, test} from 'vitest';
 import {Footer, footerHints} from '../../../source/tui/panels/footer.js';
 import {after, stateOf, textOf} from '../_harness.js';

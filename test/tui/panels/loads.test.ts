@@ -1,4 +1,3 @@
-/** Graphs of all GPUs on wide screens, next to the queue and the events. */
 import {expect, test} from 'vitest';
 import {layoutOf, shownRangeOf} from '../../../source/tui/layout.js';
 import type {Size, State} from '../../../source/tui/state/state.js';

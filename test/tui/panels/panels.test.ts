@@ -75,7 +75,7 @@ test('Tab moves the focus through the panels in a circle', async () => {
 	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
-	// A panel that is alone anyway is not zoomed invisibly, which would hide the others later.
+	// A panel that already fills the screen is not zoomed, because the zoom would hide the other panels later.
 	for (const key of ['zoom', 'unzoom'] as const) {
 		const reported = after(state, 'focus-report', key);
 		expect(reported.flash?.text).toBe('This panel always has the whole screen here: Esc goes back to the GPUs');
@@ -198,7 +198,7 @@ test('every color of the light themes has a contrast of at least 4.5 on white', 
 	}
 });
 
-test('a load is drawn in one of three colors with 16 colors, in a gradient with more, and in none without', () => {
+test('a load has one of three colors with 16 colors, a color of a gradient with more colors, and no color without colors', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);

@@ -1,4 +1,3 @@
-/** The report panel. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import type {UsageRecord} from '../../../source/core/model/types.js';

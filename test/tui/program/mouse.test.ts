@@ -1,4 +1,3 @@
-/** The mouse, in a real terminal. */
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';

@@ -67,7 +67,7 @@ test('top --readonly shows everything and changes nothing', async () => {
 	for (const key of ['r', 'R', 'x', 'e']) {
 		top.write(key);
 		await top.waitFor(' WARN This monitor is read-only: it was started with --readonly');
-		// Removes the message, because the next key causes the same one.
+		// Removes the message, because the next key causes the same message.
 		top.write('?');
 		await top.waitFor('[Keys] Words');
 		top.write('q');

@@ -1,4 +1,3 @@
-/** Keys that a user has configured. */
 import {readFileSync} from 'node:fs';
 import fc from 'fast-check';
 import {afterEach, expect, test} from 'vitest';

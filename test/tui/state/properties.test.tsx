@@ -1,4 +1,3 @@
-/** For any box and terminal, a frame is exactly as large as the terminal and contains no control characters. */
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';

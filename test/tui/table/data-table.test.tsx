@@ -92,7 +92,7 @@ test('DataTable draws a cell that repeats the cell above faint, except in the se
 	};
 	expect(last().endsWith(name.faint)).toBe(true);
 	expect(last({selected: 1}).endsWith(name.bold)).toBe(true);
-	// The first row in view has none above it.
+	// The first row in view has no cell above.
 	expect(last({firstRow: 1, height: 1}).endsWith(name.plain)).toBe(true);
 });
 

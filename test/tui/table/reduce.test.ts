@@ -1,4 +1,3 @@
-/** The reducer of all tables. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {

@@ -1,4 +1,3 @@
-/** `S` saves the view, and a monitor starts with the saved one. */
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {KeptView} from '../../../source/tui/ports.js';

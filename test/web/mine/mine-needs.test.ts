@@ -1,4 +1,3 @@
-/** Requests of the page for needs, shares and MIG instances. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';

@@ -1,4 +1,3 @@
-/** The cost of a page that is open all day. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';

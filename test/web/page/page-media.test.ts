@@ -1,4 +1,3 @@
-/** Printing and forced-colors mode. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';

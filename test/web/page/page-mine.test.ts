@@ -1,4 +1,4 @@
-/** The acting page in Chromium, and attempts by a page of another origin. */
+/** The page of `web --mine` in Chromium, and attacks by a page of another origin. */
 import {once} from 'node:events';
 import {writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';

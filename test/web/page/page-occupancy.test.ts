@@ -1,4 +1,3 @@
-/** The occupancy in the API and in the page. */
 import fc from 'fast-check';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong, slowTest} from '../../_helpers/slow.js';

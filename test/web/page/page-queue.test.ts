@@ -1,4 +1,3 @@
-/** A long queue and right-to-left notes in Chromium. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import {account} from '../../_helpers/program/cli.js';

@@ -1,4 +1,3 @@
-/** The report in the page: its period and host, its address, and outages. */
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';

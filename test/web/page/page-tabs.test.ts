@@ -1,4 +1,3 @@
-/** Many tabs of one browser, with their titles and icons. */
 import {hostname} from 'node:os';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';

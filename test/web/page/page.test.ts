@@ -8,7 +8,7 @@ import {accessProblems, browserForAll, cardOf, chromiumProgram, openPage, overfl
 
 const longWord = 'unbreakable-'.repeat(30);
 
-/** The hosts: one answers like the peer, one is unreachable, one never answers. */
+/** The hosts: one answers like the Go program, one is unreachable, one never answers. */
 const ssh = `#!/bin/sh
 for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
 echo "$host" >> "$HOME/asked"

@@ -1,4 +1,3 @@
-/** Tests that a command acts once and is recorded once, even if a message is lost. */
 import {expect, test} from 'vitest';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import type {World} from '../../../../source/core/model/ports.js';

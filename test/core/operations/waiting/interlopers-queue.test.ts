@@ -1,4 +1,4 @@
-/** Changes by others between the read of a waiter, or of one that leaves, and its commit. */
+/** Changes by other processes between the read and the commit of a waiting request. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
 import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';

@@ -48,7 +48,7 @@ const isAwakeIn =
 	({holder}: {readonly holder?: {readonly pid: number}}): boolean =>
 		processes.get(holder!.pid) !== 'stopped';
 
-/** Lets everybody who is awake take what they may, in any order, until nobody can take more. Returns the served entries. */
+/** Lets every entry with a running process take its GPUs, in any order, until no entry can take more. Returns the served entries. */
 async function settle(world: TestWorld): Promise<readonly string[]> {
 	const served: string[] = [];
 	for (;;) {

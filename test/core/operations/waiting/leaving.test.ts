@@ -1,4 +1,3 @@
-/** Removes entries from the queue by a prefix of their id. */
 import {expect, test} from 'vitest';
 import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';

@@ -1,4 +1,3 @@
-/** Tests the order of grants. */
 import {expect, test} from 'vitest';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';

@@ -1,4 +1,3 @@
-/** Tests that impossible requests for MIG instances fail at once with alternatives. */
 import {describe, expect, test} from 'vitest';
 import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
 import {eligibilityOf} from '../../../../source/core/rules/allocation/need.js';

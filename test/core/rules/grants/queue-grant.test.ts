@@ -1,4 +1,3 @@
-/** Tests what a waiting entry takes over and keeps. */
 import {describe, expect, test} from 'vitest';
 import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import {planEntryNote} from '../../../../source/core/rules/queue/queue.js';

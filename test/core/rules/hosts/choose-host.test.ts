@@ -1,4 +1,3 @@
-/** Which of several hosts serves a request first. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {chooseHost, hostToMoveTo, type HostAnswer} from '../../../../source/core/rules/hosts/choose-host.js';

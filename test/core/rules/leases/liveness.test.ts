@@ -94,7 +94,7 @@ test('processes left by the wrapper keep the lease, and its heartbeat decides if
 	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
 	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
 	expect(judgeLease({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({kind: 'watch'});
-	// A job that is named is judged by itself.
+	// A recorded job process decides alone.
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
@@ -132,7 +132,7 @@ describe('a lease with another boot of this machine-id', () => {
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
 			snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}], ...changes});
 		expect(cloneIn(withLease(before(99_950)), host())?.lastHeartbeat).toBe(99_950);
-		// Long silent, in the future, of an unknown boot, or of this boot.
+		// No clone: silent for long, a heartbeat in the future, an unknown boot, or this boot.
 		expect(cloneIn(withLease(before(99_000)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(100_100)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(99_950)), host({}, {bootId: undefined}))).toBeUndefined();

@@ -1,4 +1,3 @@
-/** Tests MIG profiles, instances and their processes. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuReading, GpuRecord, InstanceOfGpu, Lease} from '../../../../source/core/model/types.js';
@@ -180,7 +179,7 @@ test('a request for a MIG profile gets the smallest sufficient profile, on the G
 			const used = (gpu: number): number => box[gpu]!.filter(([, isHeld]) => isHeld).length;
 			for (const {instance} of offers) {
 				const [best, other] = [chosen!.instance, instance];
-				// No other sufficient one is smaller in every respect, and no equal one is on a fuller GPU.
+				// No other sufficient instance is smaller in every respect, and no equal instance is on a fuller GPU.
 				expect(
 					fitsProfile(best.profile!, other.profile!) && best.profile !== other.profile,
 					`${best.profile} instead of ${other.profile}`,

@@ -1,4 +1,3 @@
-/** Tests that alerts are recorded once, and that an unknown reading ends none. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';

@@ -1,4 +1,3 @@
-/** Tests that reserved time counts once, and that unrecorded time is neither used nor idle. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../../source/core/model/types.js';

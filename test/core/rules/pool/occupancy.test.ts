@@ -1,4 +1,3 @@
-/** Tests that the spans cover all holdings and stay few. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../../source/core/model/types.js';

@@ -1,4 +1,3 @@
-/** Tests that three consecutive scans decide an overuse, and that each decision is recorded once. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Overuse} from '../../../../source/core/model/alerts.js';

@@ -220,7 +220,7 @@ describe('the hours over time of a report', () => {
 		return {key: String(start), next: start + hour};
 	};
 
-	test('add up to the rows, however many users are grouped as others, and include every period', async () => {
+	test('add up to the rows, however many users are grouped as "others", and include every period', async () => {
 		const many = fc.tuple(anyRecord, fc.nat(30)).map(([one, number]) => ({...one, user: `${one.user}${number}`}));
 		await fc.assert(
 			fc.asyncProperty(fc.array(many, {maxLength: 60, size: 'max'}), anyWindow, async (records, window) => {

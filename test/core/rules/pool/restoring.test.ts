@@ -342,7 +342,7 @@ describe('several processes that restore a store', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('at the same time restore it once, and the others find it done', async () => {
+	test('that run at the same time restore the store only once', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));

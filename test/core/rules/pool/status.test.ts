@@ -43,7 +43,7 @@ test('the status of a lease shows owner, label, age and end, and never a negativ
 	});
 	// The peer may write an expiry on a job, which is not its end.
 	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
-	// A time limit is an end. Holdings of a waiter have none until it is served.
+	// A time limit is an end. Holdings of a waiting request have no end before the grant.
 	expect(rowOf(leased({type: 'run', endsBy: 10_060}))?.remainingSeconds).toBe(60);
 	expect(rowOf(leased({type: 'run', endsBy: 10_060, partialQueueId: 'q'}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({

@@ -1,4 +1,3 @@
-/** Secrets in command lines are masked, and similar-looking text is kept. */
 import {expect, test} from 'vitest';
 import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';

@@ -103,7 +103,7 @@ const entriesOf = ({queue}: Snapshot): ReadonlyArray<Extract<QueueRecord, {kind:
 const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 	outagesSeen(snapshot, await world.gpus.observe(), world.memoryThresholdMiB);
 
-/** Does what each waiter does when it looks, until none of them changes anything. */
+/** Lets every waiting request read and commit until no request changes anything. */
 async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;

@@ -52,7 +52,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 			{pid: 8, memoryUsedMiB: 6},
 		];
 		expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
-		// A sum without one of them would be wrong.
+		// A sum without the process of unknown size would be wrong.
 		expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
 		expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
 			kind: 'unknown',
