@@ -242,8 +242,8 @@ test('the error after a request without an answer says that the request may have
 });
 
 test.each([
-	['created', false],
-	['recreated', true],
+	['made', false],
+	['remade', true],
 ])(
 	'a pool is %s only once after a lost or late message, and not reported as an existing pool',
 	async (reason, force) => {
