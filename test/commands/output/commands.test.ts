@@ -117,7 +117,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('status --summary counts total, available and used GPUs', async () => {
+	slowTest('status --summary counts total, available and used GPUs', async () => {
 		await box.run('reserve -g 3');
 		const {stdout} = await box.run('status --summary');
 		expect(stdout).toMatch(/ HOST .*│ TOTAL │ GPU MODELS .*│ AVAILABLE │ IN USE\n/v);

@@ -8,6 +8,7 @@ import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {ensureShells} from '../../_helpers/packages/find-shells.js';
 import {openShell, type Shell} from '../../_helpers/machine/shell.js';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
+import {isLong} from '../../_helpers/slow.js';
 
 const shells = ensureShells();
 
@@ -156,7 +157,7 @@ test.skipIf(shells['bash-completion'] === undefined)('bash-completion completes 
 	await pressTabsBehindDashes(shell);
 });
 
-test.skipIf(shells.zsh === undefined)('Tab completes commands, flags and values in zsh', async () => {
+test.runIf(isLong && shells.zsh !== undefined)('Tab completes commands, flags and values in zsh', async () => {
 	const shell = await open(zsh, 'eval "$(canhazgpu completion zsh)"');
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
@@ -167,7 +168,7 @@ test.skipIf(shells.zsh === undefined)('Tab completes commands, flags and values 
 	await shell.waitFor(/^0 +-- [^\n]+ 1 +-- [^\n]+ 2 +-- /mv);
 });
 
-test.skipIf(shells.fish === undefined)('Tab completes commands, flags and values in fish', async () => {
+test.runIf(isLong && shells.fish !== undefined)('Tab completes commands, flags and values in fish', async () => {
 	const shell = await openShell(box, fish);
 	shell.write('canhazgpu completion fish | source; echo is (math 20 + 2)\n');
 	await shell.waitFor('is 22');

@@ -14,6 +14,7 @@ import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 let redis: RedisServer;
 let box: Box;
@@ -82,7 +83,7 @@ test('--complete offers values from the pool and the config with descriptions', 
 	]);
 });
 
-test("--complete offers MIG profiles and instances, and for release only the user's own instances", async () => {
+slowTest("--complete offers MIG profiles and instances, and for release only the user's own instances", async () => {
 	const split = createBox({CANHAZGPU_SIMULATED_SCENARIO: 'mig.yaml'});
 	onTestFinished(() => {
 		split.remove();
@@ -115,7 +116,7 @@ test("--complete offers MIG profiles and instances, and for release only the use
 	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
-test("--complete queue --leave offers the user's own queue entries", async () => {
+slowTest("--complete queue --leave offers the user's own queue entries", async () => {
 	const waiting = start(box, 'reserve --gpu-ids 1,2');
 	await waiting.says(/Waiting/v);
 	const {stdout} = await box.run('queue --json');

@@ -72,7 +72,7 @@ test('report prints a table, the JSON keys of the Go program, and CSV without fo
 	);
 });
 
-test('report --by gpu and report --user count current reservations', async () => {
+slowTest('report --by gpu and report --user count current reservations', async () => {
 	await box.run('reserve -G 3 --user team');
 	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {gpus: ReadonlyArray<{name: string}>};
 	expect(byGpu.gpus.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);

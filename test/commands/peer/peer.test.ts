@@ -187,7 +187,7 @@ describe('a queue shared with the Go program', () => {
 });
 
 describe('a reservation record that the Go program has rewritten', () => {
-	test('is recognized by run, which adds its lease id and pid again', async () => {
+	slowTest('is recognized by run, which adds its lease id and pid again', async () => {
 		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');
 		expect(leaseId).toEqual(expect.any(String));

@@ -66,10 +66,12 @@ describe.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
 )('on %s', (_, create) => {
-	test.each([
-		['a signal', bySignal],
-		['a debugger', byDebugger],
-	] as const)(
+	test.each(
+		firstCase([
+			['a signal', bySignal],
+			['a debugger', byDebugger],
+		]),
+	)(
 		'a waiting reserve that %s has stopped blocks no later request and continues at its queue position',
 		async (__, stop) => {
 			const box = await create();

@@ -3,13 +3,16 @@ import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {firstCase} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-test.each([
-	['redis', async () => freshRedisBox(redis.port, 2)],
-	['embedded', async () => freshEmbeddedBox(2)],
-])('seven of ten waiting runs for two GPUs on %s are served after the other three were killed', async (__, create) => {
+test.each(
+	firstCase([
+		['redis', async () => freshRedisBox(redis.port, 2)],
+		['embedded', async () => freshEmbeddedBox(2)],
+	]),
+)('seven of ten waiting runs for two GPUs on %s are served after the other three were killed', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

@@ -76,7 +76,7 @@ describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', (
 		expect(problems).toEqual([]);
 	});
 
-	test('copies commands and the link on a click, also without https', async () => {
+	slowTest('copies commands and the link on a click, also without https', async () => {
 		for (const isSecure of [true, false]) {
 			const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
