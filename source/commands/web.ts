@@ -60,7 +60,7 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					// An acting page may ask for a MIG instance, and only a longer scan lists them.
+					// The page of `web --mine` can request a MIG instance, and only a detailed scan lists the instances.
 					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
 					try {
 						const gpus = await world.watchGpus(watchedMs);

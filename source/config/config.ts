@@ -49,7 +49,7 @@ function show(value: unknown): string {
 
 const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** More levels than any setting has. There are far fewer settings. */
+/** Limits for config files. No valid file has as many levels or keys. */
 const deepest = 8;
 const mostKeys = 1000;
 

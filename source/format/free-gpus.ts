@@ -1,6 +1,6 @@
 import type {FreeGpus} from '../core/rules/pool/status.js';
 
-/** Counts free GPUs in JSON rows. A split GPU lists its instances, even if there are none. */
+/** Counts free GPUs in JSON rows. A GPU is split by MIG if its row has a list of instances, which may be empty. */
 export function freeAmong(available: ReadonlyArray<{readonly mig_instances?: unknown}>): FreeGpus {
 	const split = available.filter(({mig_instances: instances}) => Array.isArray(instances)).length;
 	return {whole: available.length - split, split};

@@ -1,5 +1,5 @@
 /**
-Functions that the monitor needs besides the core's world. The composition root provides them. If one is missing, the monitor says that the
+Functions that the monitor needs in addition to `World`, such as sending a signal to a process. The composition root provides them. If one is missing, the monitor says that the
 feature is unavailable.
 */
 import type {Holding} from '../core/rules/leases/holdings.js';

@@ -35,7 +35,7 @@ export type MineAddress = {
 	readonly requester: ActorOptions['requester'];
 	readonly served: ActorOptions['served'];
 	readonly opened: () => void;
-	/** Called once requests are answered, with the function that creates links. */
+	/** Called when the server can answer requests. `newLink` creates a sign-in link to the page. */
 	readonly ready: (newLink: () => string) => void;
 };
 

@@ -168,7 +168,7 @@ describe('status of a GPU with any processes', () => {
 		processes: fc.option(fc.array(anyProcess, {maxLength: 6}), {nil: undefined}),
 	});
 
-	test('names each user once, reports only other users than the holder, and never calls unknown use free', () => {
+	test('names each user once, reports only users other than the holder, and never describes a GPU with unknown use as free', () => {
 		fc.assert(
 			fc.property(anyReading, fc.boolean(), (reading, isHeld) => {
 				const {row} = rowOf(isHeld ? alices() : free, reading);

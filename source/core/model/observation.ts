@@ -144,6 +144,6 @@ export type Load = {readonly utilization?: number; readonly memory?: number};
 export type MinuteLoads = {
 	readonly minute: number;
 	readonly scans: number;
-	/** The cells, one for each GPU. See load-minutes.ts. */
+	/** The load of each GPU in this minute, encoded as in load-minutes.ts. */
 	readonly cells: string;
 };

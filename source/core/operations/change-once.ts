@@ -22,7 +22,7 @@ The patience for changes of leases. Every conflict means that another change suc
 through in time. A release that gives up would keep GPUs from others.
 */
 const leasePatienceMs = 60_000;
-/** Caps the pause after a lease conflict at 16 ms, so that releases go before waiting requests. */
+/** The pause after a lease conflict doubles for this many tries, up to 16 ms. Waiting requests pause longer, so releases go first. */
 const briefTries = 3;
 /** After this many conflicts the competitors are other releases, which an immediate retry would only slow down. */
 const hastyTries = 32;

@@ -86,7 +86,7 @@ const splitUnit = (value: unknown): readonly [number: number | undefined, unit: 
 	return [number === undefined ? undefined : Number(number), unit];
 };
 
-/** Rounds to whole MiB, like NVIDIA's tool, and everything else to hundredths. */
+/** Rounds memory to whole MiB, like NVIDIA's tool, and other quantities to hundredths. */
 const tidy = (amount: number, quantity: Quantity): number =>
 	quantity === 'memory' ? Math.round(amount) : Math.round(amount * 100) / 100;
 

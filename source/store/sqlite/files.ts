@@ -1,7 +1,7 @@
 /**
 The files of the embedded pool: who may replace them, how they are created, and where SQLite's locks do not work.
-SQLite opens files by name. So only the owner may write in a pool's directory, and all files for other accounts are created with it: accounts change
-the contents, and only the owner can replace a file with a link, a FIFO or another file.
+SQLite opens files by name. Therefore only the owner may write in a pool's directory, and every file that other accounts write to is created together
+with the pool. Other accounts can change the contents of these files, but only the owner can replace a file with a link, a FIFO or another file.
 */
 import {
 	accessSync,

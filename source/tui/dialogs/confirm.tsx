@@ -32,7 +32,7 @@ type Properties = {
 	readonly warning?: string;
 	readonly end?: string;
 	readonly isBusy: boolean;
-	/** Whether the dialog is as wide as a form, for lists. */
+	/** Whether the dialog is as wide as a form. Set for dialogs that contain a list. */
 	readonly isWide?: boolean;
 	readonly children?: ReactNode;
 };

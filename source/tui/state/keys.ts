@@ -16,7 +16,7 @@ export const modes = [
 	'choice',
 	'command',
 	'output',
-	/** An output with lines to open. */
+	/** The output of a `:` command whose lines can be opened, such as the list of hosts. */
 	'list',
 	'help',
 	'process',

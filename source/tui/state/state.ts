@@ -103,7 +103,7 @@ export const mostEvents = 300;
 type Events = {
 	/** Oldest first. */
 	readonly entries: readonly AuditEntry[];
-	/** Errors that were shown here. */
+	/** The newest errors that this monitor has shown. */
 	readonly errors: ReadonlyArray<{readonly time: number; readonly text: string}>;
 	/** Why the entries cannot be read. */
 	readonly problem?: string;

@@ -103,7 +103,7 @@ test('fromCommandRows drops the processes of a large answer and rejects a huge a
 	expect(fromCommandRows(endless, 0)).toBeUndefined();
 });
 
-test('fromCommandRow tells no processes from unknown processes, keeps MIG instances and masks secrets', () => {
+test('fromCommandRow distinguishes an empty process list from an unknown list, keeps MIG instances and masks secrets', () => {
 	const row = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'AVAILABLE', ...parts}, 0)!;
 	expect(row({}).processes).toBeUndefined();

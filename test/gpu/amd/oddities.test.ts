@@ -28,7 +28,7 @@ const partition = {
 	ecc: 'N/A',
 };
 
-test('the AMD provider reports a partition that reads only its memory as complete', async () => {
+test('the AMD provider reports a partition as complete even if only its memory can be read', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0), partition]), process: json([idle(0), idle(1)])});
 	expect(gpus[1]).toMatchObject({
 		failure: undefined,

@@ -154,7 +154,7 @@ describe('the record of a lease', () => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
-	test('without a readable boot id, as written by version 0.1.0, has an unknown boot', () => {
+	test('with an unreadable boot id, which version 0.1.0 could write, has an unknown boot', () => {
 		expect(read({machine: 'm', boot_id: 'no-boot-id-m'})).toMatchObject({kind: 'leased', lease: {bootId: undefined}});
 		expect(read({machine: 'm', boot_id: 'b'})).toMatchObject({kind: 'leased', lease: {bootId: 'b'}});
 	});
@@ -195,7 +195,7 @@ describe('the record of a lease', () => {
 });
 
 describe('the record of a queue entry', () => {
-	test('is read as the Go program writes it', () => {
+	test('is read in the format of the Go program', () => {
 		const raw =
 			'{"id":"q","user":"eve","actual_user":"eve","requested_count":2,"allocated_gpus":null,"reservation_type":"manual",' +
 			'"expiry_duration":28800000000000,"enqueue_time":"2025-06-30T16:34:38.5Z","last_heartbeat":"2025-06-30T16:34:38.5Z",' +
@@ -242,7 +242,7 @@ describe('the record of a queue entry', () => {
 });
 
 describe('a usage record', () => {
-	test('is read as the Go program writes it', () => {
+	test('is read in the format of the Go program', () => {
 		const raw =
 			'{"user":"eve","gpu_id":0,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z",' +
 			'"duration_seconds":60.5,"reservation_type":"run"}';

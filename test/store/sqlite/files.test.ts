@@ -260,7 +260,7 @@ describe('an open SQLite pool', () => {
 		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
 	});
 
-	test('that is replaced is used by every open store, and listeners read again', async () => {
+	test('that is replaced while stores have it open is used by all of them, and their listeners read again', async () => {
 		const {store, heard} = await listen();
 		renameSync(file, path.join(directory, 'away.db'));
 		const other = await openSqliteStore({path: file, create: true});

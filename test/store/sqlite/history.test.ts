@@ -103,7 +103,7 @@ test.each([
 	['a line break', `~\n${raw(4991)} and more`],
 	['a line break at its end', '~\n'],
 	['a long text', `~${'x'.repeat(60_000)}`],
-])('history continues after a page that ends with a foreign record with %s', async (_, foreign) => {
+])('reading the history continues after a page that ends with a record of another program with %s', async (_, foreign) => {
 	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
 	// The last record of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);

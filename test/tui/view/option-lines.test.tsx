@@ -210,7 +210,7 @@ test('S in the options dialog saves the options in the config file and keeps the
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('S writes a default value only if the setting is given, or if GNU screen has another default', async () => {
+test('S writes a default value only if the config file already has the setting, or if GNU screen has another default', async () => {
 	const file = temporaryFile('');
 	await saverFor(file, ['top.theme'])({theme: 'auto', graphs: 'braille', columns: undefined, preset: 'default'});
 	expect(readFileSync(file, 'utf8')).toBe('top:\n  theme: auto\n');

@@ -47,7 +47,7 @@ const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): Re
 	return makers[provider] === 'nvidia' && uuids.length === gpus.length ? uuids : gpus.map((_, position) => position);
 };
 
-/** Returns names for containers, whose runtime runs outside of any isolation and sees all GPUs. */
+/** Returns the variables that name the job's GPUs to a container runtime, which runs outside of any isolation and sees all GPUs. */
 const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Readonly<Record<string, string>> => {
 	// An instance without a known number is named by its UUID.
 	const names =

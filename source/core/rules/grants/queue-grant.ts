@@ -103,8 +103,8 @@ type Circumstances = {
 };
 
 /**
-Chooses GPUs that complete a group. An entry with a single group also takes any free GPU of that group. With several
-groups, partial holdings could be in the wrong group.
+Chooses GPUs for an entry that accepts one or more groups of GPUs. With one group, the entry also takes a free GPU that does not complete the
+group. With several groups it does not, because it could hold GPUs of the wrong group.
 */
 function chooseForGpus(
 	snapshot: Snapshot,

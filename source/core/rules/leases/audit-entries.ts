@@ -108,7 +108,7 @@ export function endingEntries(
 	});
 }
 
-/** Returns the records of extended leases: one for each lease and end. */
+/** Returns the audit records of extended leases: one for each lease and new expiry time. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),

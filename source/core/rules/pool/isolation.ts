@@ -32,7 +32,7 @@ type IsolationRules = {
 };
 
 /**
-Returns the stricter level of the user and the pool. Only a typed `off` overrides the config, or a pool's `prefer`.
+Returns the stricter of the user's level and the pool's level. Only `--isolate=off` overrides the config or a pool's `prefer`.
 @returns `contradiction` for a typed `off` if the pool requires isolation.
 */
 export function isolationLevelOf({

@@ -84,7 +84,7 @@ function counted(
 	};
 }
 
-/** Counts one scan. `rows`: from a successful scan and this snapshot. Returns undefined if nothing changed. */
+/** Updates the counts of overused shares after a scan. `rows` must come from a successful scan and this snapshot. Returns undefined if nothing changed. */
 export function overuseChanges(
 	{overuse}: Pick<Snapshot, 'overuse'>,
 	rows: readonly StatusRow[],

@@ -51,7 +51,7 @@ export const usageBlockOfInstance = (
 	clean: CleanRule | undefined,
 ): UsageBlock | undefined =>
 	blockOfReading(observation, instance.gpu, (reading) => ({
-		// For the GPU as a whole, only failures count.
+		// The reading of the whole GPU blocks an instance only if that reading failed.
 		use:
 			reading?.failure === undefined && reading !== undefined
 				? judgeInstance(reading, instance, {memoryThresholdMiB, isCleanWanted: clean !== undefined})

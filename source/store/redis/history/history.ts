@@ -42,7 +42,7 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 					.zcount(keys.history, '-inf', `(${from}`)
 					.exec();
 				const results = resultsOf(replies);
-				// A value that is not a number is not a count.
+				// Redis answers with an error text in place of a count if the key has another type.
 				if (results[0] === results[3] || typeof results[0] !== 'number') {
 					return results;
 				}
