@@ -70,12 +70,12 @@ export const foreignWorld = (
 		return {devices: [], holders: [], unreadable: {count: 0, users: []}};
 	},
 	async prepareIsolation() {
-		throw new CanhazgpuError('usage', 'Slurm isolates the jobs of its nodes itself', {
+		throw new CanhazgpuError('usage', 'Slurm itself isolates the jobs on its nodes', {
 			hint: 'Leave out --isolate. See ConstrainDevices in cgroup.conf.',
 		});
 	},
 	async prepareNumaBinding() {
-		throw new CanhazgpuError('usage', 'Slurm binds the jobs of its nodes itself', {
+		throw new CanhazgpuError('usage', 'Slurm itself binds the jobs on its nodes', {
 			hint: 'Leave out --numa. See TaskPlugin in slurm.conf.',
 		});
 	},

@@ -38,16 +38,16 @@ export const missingDashes = (command: string, words: readonly string[], positio
 
 export const runsNoCommand = (command: string): CanhazgpuError =>
 	new CanhazgpuError('usage', `${command} runs no command, so nothing may follow --`, {
-		hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
+		hint: 'Leave it out. To run a program on GPUs: canhazgpu run -- COMMAND',
 	});
 
 /** The error for a line without a command, unless it asks for the help or the version. */
 export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
 	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
-	return new CanhazgpuError('usage', `No command is given in: ${typed}`, {
+	return new CanhazgpuError('usage', `There is no canhazgpu command in: ${typed}`, {
 		hint:
 			rest === undefined || rest.length === 0
 				? 'For example: canhazgpu status. See all of them: canhazgpu --help'
-				: `To run a command: canhazgpu run ${typed}`,
+				: `To run a program on GPUs: canhazgpu run ${typed}`,
 	});
 }

@@ -74,8 +74,8 @@ export const extend: Command = {
 			}
 
 			if (notTimed.length > 0) {
-				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, which has no end to move`, {
-					hint: 'It is given back when its job ends.',
+				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, so there is no end time to extend`, {
+					hint: 'The GPU is released when the job ends.',
 				});
 			}
 

@@ -19,7 +19,7 @@ const shownOf = {
 
 export const web: Command = {
 	name: 'web',
-	summary: 'Serve a dashboard, an API and metrics: read-only, or private',
+	summary: 'Serve a dashboard, an API and metrics',
 	usage: '[--port N] [--host HOST | --mine] [--demo]',
 	examples: [
 		['canhazgpu web', 'prints the address to open'],

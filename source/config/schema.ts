@@ -88,7 +88,7 @@ const shareSize = size(parseShareMiB, '8G or 8GiB');
 
 /** GPU models, as a list or as text with commas. */
 const models = () => {
-	const what = 'models of GPUs, such as h100,a100';
+	const what = 'a list of GPU models such as h100,a100';
 	return v.pipe(
 		v.union([v.array(v.string(what), what), v.string(what)], what),
 		v.transform((typed) => (Array.isArray(typed) ? typed : typed.split(',')).map((model) => model.trim())),

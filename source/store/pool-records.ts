@@ -142,7 +142,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 
 	const result = v.safeParse(schema, parse(read.text));
 	if (!result.success) {
-		throw new CanhazgpuError('store-unreachable', `${file} should say where the GPU pool is, and makes no sense`, {
+		throw new CanhazgpuError('store-unreachable', `${file} should say where the GPU pool is, but its content is not valid`, {
 			hint: remedies[readers],
 		});
 	}

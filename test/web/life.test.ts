@@ -20,7 +20,7 @@ test('web on a port that is in use exits with an error and a hint', async () => 
 	expect(await box.run(`web --port ${web.port}`)).toEqual({
 		exitCode: 1,
 		stdout: '',
-		stderr: `Error: Port ${web.port} of 127.0.0.1 is in use by another program\nChoose another: canhazgpu web --port 8081, or any that is free: --port 0\n`,
+		stderr: `Error: Port ${web.port} of 127.0.0.1 is in use by another program\nChoose another with --port 8081, or let the system pick a free port with --port 0\n`,
 	});
 });
 

@@ -79,7 +79,7 @@ export function laterOf(input: Input): Later {
 		if (input.has('detach') && input.has(flag)) {
 			throw new CanhazgpuError(
 				'usage',
-				`--detach waits in the queue of Slurm for as long as it takes, and --${flag} does not`,
+				`--detach waits in Slurm's queue for as long as it takes, so it cannot be combined with --${flag}`,
 				{
 					hint: 'Leave out one of them.',
 				},

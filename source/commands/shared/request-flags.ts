@@ -47,7 +47,7 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 		setting: `${command}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
-	'same-model': {summary: 'only GPUs of the same model (default for several)', setting: `${command}.same-model`},
+	'same-model': {summary: 'only GPUs of the same model (default for more than one GPU)', setting: `${command}.same-model`},
 	mixed: {summary: 'allow GPUs of different models'},
 	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${command}.nvlink`},
 	strategy: {
@@ -57,7 +57,7 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 	},
 	workload: {
 		value: 'KIND',
-		summary: 'train (--strategy cool) or serve (--strategy pack)',
+		summary: 'kind of work: train (like --strategy cool) or serve (like --strategy pack)',
 		completes: ['train', 'serve'],
 	},
 });
@@ -287,7 +287,7 @@ export async function requireModelNames(app: App, input: Input): Promise<void> {
 
 	const isElsewhere = input.has('on') || (await app.foreignEngine()) !== undefined;
 	const models = isElsewhere ? '' : await modelsOfPool(app);
-	throw new CanhazgpuError('usage', '--model must be models of GPUs, not ""', {
+	throw new CanhazgpuError('usage', '--model needs at least one GPU model, not ""', {
 		hint: models === '' ? 'Write --model NAMES, such as h100,a100' : `The pool has ${sanitize(models)}.`,
 	});
 }

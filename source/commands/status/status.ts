@@ -64,7 +64,7 @@ export const status: Command = {
 		const form = formOf(input);
 		const remote = input.text('remote');
 		if (remote !== undefined && input.has('all')) {
-			throw new CanhazgpuError('usage', '--remote is one host and --all is every host', {
+			throw new CanhazgpuError('usage', '--remote (one host) and --all (every host) cannot be combined', {
 				hint: 'Leave out one of them.',
 			});
 		}

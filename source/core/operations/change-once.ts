@@ -59,7 +59,7 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 				'busy',
 				'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
 				{
-					hint: `Nothing was changed. The Go program holds it while it grants GPUs. If none is running: ${lockedIn} del canhazgpu:allocation_lock`,
+					hint: `Nothing was changed. The Go program of the same name holds this lock while it grants GPUs. If no Go program is running, delete the lock: ${lockedIn} del canhazgpu:allocation_lock`,
 				},
 			);
 

@@ -57,13 +57,13 @@ export const readAccounting = (text: string): readonly EndedJob[] =>
 
 /** The file of ended jobs (jobcomp/filetxt) is useless, because Slurm does not count GPUs there. */
 const noDatabase = (): CanhazgpuError =>
-	new CanhazgpuError('failed', 'This Slurm keeps no accounts: it does not know who used how many GPUs', {
-		hint: 'Its administrator sets up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc, where there is one, names jobs without their GPUs.',
+	new CanhazgpuError('failed', 'Slurm accounting is off on this cluster, so there is no record of who used how many GPUs', {
+		hint: 'Ask the Slurm administrator to set up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc is not enough: it records jobs without their GPUs.',
 	});
 
 const notCounted = (): CanhazgpuError =>
-	new CanhazgpuError('failed', 'The accounts of this Slurm do not count GPUs', {
-		hint: 'Its administrator adds to slurm.conf: AccountingStorageTRES=gres/gpu. It counts from then on.',
+	new CanhazgpuError('failed', 'Slurm accounting on this cluster does not record GPUs', {
+		hint: 'Ask the Slurm administrator to add AccountingStorageTRES=gres/gpu to slurm.conf. GPUs are recorded only from then on.',
 	});
 
 const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>

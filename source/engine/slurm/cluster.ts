@@ -85,7 +85,7 @@ export async function runSlurm(
 	if (outcome.failure !== undefined) {
 		throw outcome.failure === 'timed-out'
 			? new CanhazgpuError('store-unreachable', "Munge or Slurm's controller does not answer", {
-					hint: `${command} did not end within ${patienceMs / 1000} seconds. See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).`,
+					hint: `${command} did not finish within ${patienceMs / 1000} seconds. Check whether munged is running here (munge -n | unmunge), and the controller (scontrol ping).`,
 				})
 			: new CanhazgpuError('store-unreachable', `${command} could not be run: ${outcome.detail ?? outcome.failure}`, {
 					hint: 'See whether it runs by itself: scontrol ping',

@@ -33,7 +33,7 @@ export function typeFor(model: string, types: readonly string[]): string {
 	}
 
 	if (fitting.length > 1) {
-		throw new CanhazgpuError('usage', `--model ${quoted(model)} means several types of GPUs`, {
+		throw new CanhazgpuError('usage', `--model ${quoted(model)} matches several GPU types of Slurm`, {
 			hint: `Name one of them: ${fitting.join(', ')}`,
 		});
 	}
@@ -64,8 +64,8 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 	}
 
 	if (fitting.length > 1) {
-		throw new CanhazgpuError('usage', `--mig ${quoted(profile)} means several types of GPUs`, {
-			hint: `Ask Slurm itself for one of them: ${fitting.map((each) => `--gres=gpu:${each}:1`).join(', ')}`,
+		throw new CanhazgpuError('usage', `--mig ${quoted(profile)} matches several GPU types of Slurm`, {
+			hint: `Submit with srun and one of these types: ${fitting.map((each) => `--gres=gpu:${each}:1`).join(', ')}`,
 		});
 	}
 

@@ -30,7 +30,7 @@ type WebServer = {
 const listenFailures: Readonly<Record<string, (host: string, port: number) => CanhazgpuError>> = {
 	EADDRINUSE: (host, port) =>
 		new CanhazgpuError('failed', `Port ${port} of ${host} is in use by another program`, {
-			hint: 'Choose another: canhazgpu web --port 8081, or any that is free: --port 0',
+			hint: 'Choose another with --port 8081, or let the system pick a free port with --port 0',
 		}),
 	EACCES: (_, port) =>
 		new CanhazgpuError('failed', `This account may not use port ${port}`, {

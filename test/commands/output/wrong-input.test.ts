@@ -90,11 +90,11 @@ describe('wrong input on the command line', () => {
 		['version', 2, 'Unknown command "version"\nDid you mean: canhazgpu --version'],
 		['-V', 2, 'canhazgpu has no flag -V\nSee its flags: canhazgpu --help'],
 		['--josn', 2, 'canhazgpu has no flag --josn\n'],
-		['--redis-port status', 2, 'No command is given in: --redis-port status\nFor example: canhazgpu status.'],
+		['--redis-port status', 2, 'There is no canhazgpu command in: --redis-port status\nFor example: canhazgpu status.'],
 		[
 			'-- python train.py',
 			2,
-			'No command is given in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
+			'There is no canhazgpu command in: -- python train.py\nTo run a program on GPUs: canhazgpu run -- python train.py',
 		],
 		['status --json=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
 		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
@@ -228,7 +228,7 @@ describe('wrong input on the command line', () => {
 		['run -g2 python -n 4', 2, 'run needs -- before the command "python"\nWrite: canhazgpu run -g2 -- python -n 4'],
 		['status --remote=-oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status --remote=$(id)', 2, '"$(id)" is not a host name'],
-		['status --remote a --all', 2, '--remote is one host and --all is every host'],
+		['status --remote a --all', 2, '--remote (one host) and --all (every host) cannot be combined'],
 		['status --redis-port 0', 2, '--redis-port must be a whole number from 1 to 65535, not "0"'],
 		['status --redis-host -oProxyCommand=x', 2, '--redis-host'],
 		['status --memory-threshold lots', 2, '--memory-threshold must be a whole number from 0 to 10000000, not "lots"'],
@@ -370,7 +370,7 @@ describe('without a pool', () => {
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toBe(
-			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
+			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
 		);
 		// The hint also works if there is a reservation.
 		rmSync(file);

@@ -63,9 +63,9 @@ test("the report sums Slurm's records by user, and shows the GPU as unknown", as
 });
 
 test.each<[Partial<ClusterConfig>, RegExp]>([
-	[{accountingType: 'accounting_storage/none'}, /keeps no accounts/v],
-	[{accountingType: ''}, /keeps no accounts/v],
-	[{accountingTres: 'cpu,mem,node'}, /do not count GPUs/v],
+	[{accountingType: 'accounting_storage/none'}, /accounting is off/v],
+	[{accountingType: ''}, /accounting is off/v],
+	[{accountingTres: 'cpu,mem,node'}, /does not record GPUs/v],
 ])('accountedUsage with %j fails with a hint and sends no query', async (config, words) => {
 	const asked: string[][] = [];
 	await expect(Array.fromAsync(accountedUsage(cluster(config, asked), 0, now))).rejects.toMatchObject({

@@ -251,7 +251,7 @@ test('queue on Slurm exits with 4 if squeue hangs', async () => {
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(path.join(directory, 'squeue'), '#!/bin/sh\nexec sleep 600\n', {mode: 0o755});
 	const {exitCode, stderr} = await box().run('queue', {PATH: `${directory}:${box().environment['PATH']!}`});
-	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not end within 15 seconds')]);
+	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not finish within 15 seconds')]);
 }, 60_000);
 
 test('a Slurm job whose slurmd and munged are killed keeps its exit code, and top shows what is unknown', async () => {

@@ -129,7 +129,7 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 	}
 
 	if ((await app.foreignEngine()) !== undefined) {
-		throw new CanhazgpuError('usage', `${command.name} is about the whole cluster, and --on names one host`, {
+		throw new CanhazgpuError('usage', `${command.name} covers the whole cluster, but --on names one host`, {
 			hint: 'Leave out --on.',
 		});
 	}

@@ -62,7 +62,7 @@ function sortWords(text: string): Words {
 	if (profile !== undefined && ofWhole !== undefined) {
 		throw new CanhazgpuError(
 			'usage',
-			`Needs: ${profile} is an instance of MIG, and ${quoted(ofWhole)} is about whole GPUs`,
+			`Needs: ${profile} asks for a MIG instance, but ${quoted(ofWhole)} applies only to whole GPUs`,
 			{hint: 'Leave out one of them.'},
 		);
 	}

@@ -29,7 +29,7 @@ test('parseNeed reads requirements as words, and needFlagsFor returns the equiva
 test('parseNeed reads a MIG profile as a request for an instance on any model', () => {
 	expect(parseNeed('1g.10GB a100')).toEqual({mig: {profile: '1g.10gb'}, models: ['a100']});
 	expect(needFlagsFor('1g.10GB a100')).toEqual(['--model', 'a100', '--mig', '1g.10gb']);
-	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb is an instance of MIG, and "40G" is about whole GPUs');
+	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb asks for a MIG instance, but "40G" applies only to whole GPUs');
 });
 
 test.each([
