@@ -105,7 +105,7 @@ export async function extendJobs(
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
-		// Without this check, Slurm would only say "Access/permission denied".
+		// Slurm itself would only say "Access/permission denied".
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
 			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});

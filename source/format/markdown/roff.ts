@@ -79,7 +79,7 @@ function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 type ManPage = {
 	readonly name: string;
 	readonly section: 1 | 7;
-	/** One line that `apropos` shows and searches. */
+	/** The line that `apropos` shows and searches. */
 	readonly summary: string;
 	readonly version: string;
 	/** The first heading is skipped, because the page has a name. */

@@ -120,7 +120,7 @@ export function estimateText({isPossible, isUnknown, outages, estimateSeconds, b
 		return 'unknown: no GPU is known to qualify';
 	}
 
-	// Without such a job, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.
+	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
 		outOfServiceText(outages) ?? (estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)

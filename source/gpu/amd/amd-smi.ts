@@ -45,7 +45,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// Without a choice of values, for ROCm 5.7, which names memory differently, and for virtual machines, which have fewer sensors.
+		// Asks for all values, for ROCm 5.7, which names memory differently, and for virtual machines, which have fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);

@@ -31,7 +31,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 		['-a', '--showmeminfo', 'vram', 'gtt', '--json'],
 	);
 	const askPids = question(['--showpids', '--json']);
-	// Without --json, because this query then prints nothing.
+	// This query prints nothing with --json.
 	const askGpusOfPids = question(['--showpidgpus']);
 
 	return async (timeoutMs: number): Promise<AmdScan> => {

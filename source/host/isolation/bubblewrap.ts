@@ -121,7 +121,7 @@ const makeNamespaces = async (
 	} catch (error) {
 		return {kind: 'refused', program: 'bwrap', words: messageOf(error)};
 	} finally {
-		// The open descriptors keep the namespaces alive, so the witness may end now. The job does not wait for that.
+		// The open descriptors keep the namespaces alive, so the witness may end now. The job does not wait for its end.
 		void witness.end();
 	}
 };

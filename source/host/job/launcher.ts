@@ -42,7 +42,7 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// env would take a command with `=` in its name for an entry of the environment, so nice(1) executes it.
+	// Executes a command with `=` in its name by nice(1), because env would take the name for an entry of the environment.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];

@@ -103,7 +103,7 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 const answerMs = 30_000;
 /** Limit for the output, more than any change of a reservation prints. */
 const mostBytes = 1_000_000;
-/** ssh's own exit code for connection failures. A command can have the same code. */
+/** Exit code of ssh itself for connection failures. The remote command can have the same exit code. */
 export const connectionFailure = 255;
 
 export type RemoteCall = {
