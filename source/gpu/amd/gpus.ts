@@ -8,7 +8,7 @@ import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueA
 /** Answers of `amd-smi metric`, `static` and `list`, by GPU. */
 type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/** Names and limits. Empty for GPUs whose facts could not be read. */
+	/** Names and limits. A GPU whose facts could not be read has no entry. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
 	/** GPUs that could not be queried, with the tool's words. */

@@ -15,7 +15,7 @@ const maxBytes = 8 * 1024 * 1024;
 
 /**
 Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. This is slow on large
-machines, so no scan waits for the result. Undefined if the tool does not answer.
+machines, so continuous scans do not wait for it. Undefined if the tool does not answer.
 */
 export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
 	const options = {timeoutMs, maxBytes, signal};
