@@ -17,21 +17,21 @@ const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
 const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
-/** Returns `alice (team)`. An event caused by somebody else shows no label of the account. */
+/** Returns the account with its label, `alice (team)`. Without the label if somebody other than the owner of the GPUs caused the event. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
-/** The account that held the GPUs, which may differ from the account that ended the lease. */
+/** Returns the account that held the GPUs, which may differ from the account that ended the lease. */
 const holderText = ({owner, ...record}: AuditRecord): string =>
 	whoText(owner === undefined ? record : {...record, account: owner});
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
-/** Returns the GPUs, or their number. Slurm forgets the GPUs of a job that has ended. */
+/** Returns the GPUs, or only their number, because Slurm forgets which GPUs a job had when the job has ended. */
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
 	gpus.length > 0 ? gpuList(gpus) : counted(count, 'GPU');
 
-/** Returns `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more` or `1 MIG instance of 1g.10gb or larger`. */
+/** Returns what was requested: `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more` or `1 MIG instance of 1g.10gb or larger`. */
 function wantedText(record: AuditRecord): string {
 	const {memoryMiB, need, count = record.gpus.length} = record;
 	if (need?.mig !== undefined) {
@@ -45,7 +45,7 @@ function wantedText(record: AuditRecord): string {
 const memoryText = (amountMiB: number | undefined): string =>
 	amountMiB === undefined ? 'unknown memory' : sizeText(amountMiB);
 
-/** Returns `GPU 2`, `a share of 8G of GPU 2` or `MIG instances 2:0, 2:1`. */
+/** Returns what is held: `GPU 2`, `a share of 8G of GPU 2` or `MIG instances 2:0, 2:1`. */
 const heldText = (record: AuditRecord): string =>
 	record.instances === undefined
 		? wantedText(record)
@@ -177,7 +177,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 
-/** Returns `alice released GPU 2, in the browser`, with the note. Sanitized. */
+/** Returns a sanitized sentence, `alice released GPU 2, in the browser`, with the note. */
 export const eventText = (record: AuditRecord): string =>
 	[
 		facts[record.kind](record),

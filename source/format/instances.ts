@@ -9,7 +9,7 @@ import {sanitize} from './text/text.js';
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
 	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
-/** Returns `2 GPU(s): [0 1]`, the wording of the Go program, or `2 MIG instance(s): [0:1 1:0]`. */
+/** Returns `2 GPU(s): [0 1]`, as the Go program writes it, or `2 MIG instance(s): [0:1 1:0]`. */
 export const partsText = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
 	instances === undefined
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
@@ -65,7 +65,7 @@ export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 export const partName = ({index, lease: {mig} = {}}: HeldPart): string =>
 	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceText({gpu: index, number: mig.number})}`;
 
-/** Returns `GPU(s): [1 3]`, the wording of the Go program, or `MIG instance(s): [0:1]`. */
+/** Returns `GPU(s): [1 3]`, as the Go program writes it, or `MIG instance(s): [0:1]`. */
 export const namedText = (ids: readonly number[], instances: readonly InstanceName[]): string =>
 	instances.length > 0 && ids.length === 0
 		? `MIG instance(s): [${instances.map((name) => instanceText(name)).join(' ')}]`

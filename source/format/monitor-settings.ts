@@ -1,4 +1,4 @@
-/** Columns of the table of GPUs. `model` appears if models differ, and those after `process` only if chosen. */
+/** Columns of the table of GPUs. `model` appears if the models differ, and the columns after `process` only if the user chose them. */
 export const gpuColumnNames = [
 	'gpu',
 	'model',
@@ -47,7 +47,7 @@ export const colorSchemes = ['high-contrast', 'color-blind', 'terminal'] as cons
 
 export type ColorScheme = (typeof colorSchemes)[number] | 'usual';
 
-/** `auto` and themes without a background follow the terminal, and otherwise suit a dark one. */
+/** Themes. `auto` and those without a background of their own adapt to that of the terminal. If it is unknown, they assume a dark one. */
 export const themeNames = [
 	'auto',
 	'dark',

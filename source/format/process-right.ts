@@ -1,9 +1,9 @@
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {
-	/** For a table column. */
+	/** The word for a table column. */
 	readonly short: string;
-	/** The rest of a sentence about the process. */
+	/** The words that complete a sentence about the process. */
 	readonly meaning: string;
 };
 

@@ -7,7 +7,7 @@ export function gibibytes(mebibytes: number): string {
 	return amount >= 9.95 || amount < 0.05 ? `${Math.round(amount)}G` : `${amount.toFixed(1)}G`;
 }
 
-/** Returns the common value of all GPUs with a known value, because a broken GPU reports nothing. */
+/** Returns the value that all GPUs have in common. Ignores unknown values, because a broken GPU reports nothing. */
 function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefined {
 	const known = new Set(values.filter((value) => value !== undefined));
 	return known.size === 1 ? [...known][0] : undefined;
@@ -28,7 +28,7 @@ export function shortModel(name: string): string {
 	return short === '' ? sanitize(name) : short;
 }
 
-/** Returns `8xH100`, and `80G` of memory separately. Undefined if unknown. */
+/** Returns the number and model of the GPUs, `8xH100`, and separately the memory of each, `80G`. Undefined if unknown. */
 export function inventory(
 	gpuCount: number,
 	readings: readonly GpuReading[],

@@ -11,14 +11,14 @@ export type ReserveField = {
 	readonly hint: string;
 	readonly most?: number;
 	readonly preset?: string;
-	/** Updates the hint and the bound while the user fills in the form. */
+	/** Returns the hint and the upper bound of the field for the values that the user has typed so far. */
 	readonly follow?: (values: ReserveValues) => Pick<ReserveField, 'hint' | 'most'>;
 };
 
 export type ReserveOffer = {
 	/** The number of whole GPUs. Undefined if the user has already chosen GPUs. */
 	readonly gpuCount: number | undefined;
-	/** The number of GPUs with the needed properties, if it differs. */
+	/** Returns the number of GPUs with the needed properties, if it can differ from `gpuCount`. */
 	readonly gpuCountFor?: (needs: string) => number;
 	readonly instanceCount?: number;
 	readonly hasShares?: boolean;
@@ -65,7 +65,7 @@ const countHint = (gpuCount: number, instanceCount: number): string =>
 export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 	const {gpuCount, gpuCountFor, instanceCount = 0, hasShares = false, lacks} = offer;
 	const boundOf = (most: number) => ({hint: countHint(most, instanceCount), most: Math.max(most, instanceCount)});
-	// Chosen GPUs need no requirements.
+	// A request for GPUs that the user has already chosen has no further requirements.
 	const examples = gpuCount === undefined ? [] : needExamples(offer);
 	return [
 		...(gpuCount === undefined

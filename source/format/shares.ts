@@ -35,7 +35,7 @@ export function sharePart(share: ShareRow, index: number): string {
 export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 
-/** Returns how much is shared out: `24/86G`, `24G` of an unknown total, or `2 shares` of unknown sizes. */
+/** Returns how much of a GPU is reserved as shares: `24/86G`, `24G` of an unknown total, or `2 shares` of unknown sizes. */
 export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): string {
 	if (shares.some(({lease: {mig}}) => mig !== undefined)) {
 		const there = shares.filter(({isGone}) => isGone !== true).length;
@@ -56,7 +56,7 @@ const shareText = (share: ShareRow, index: number): string =>
 		.filter((part) => part !== '')
 		.join(' ');
 
-/** Returns `24/86G alice 8G, bob 16/8G! for 12m`. `isOverFirst` puts shares that use too much first. */
+/** Returns the reserved part and each share: `24/86G alice 8G, bob 16/8G! for 12m`. `isOverFirst` puts shares that use too much first. */
 export function sharesText(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
 	const shares =
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;

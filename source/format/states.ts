@@ -4,9 +4,9 @@ import type {ShownState} from '../core/rules/pool/status.js';
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
 
 type StateText = {
-	/** For pages and legends. */
+	/** The word for pages and legends. */
 	readonly label: string;
-	/** For a column of 10 characters. */
+	/** The word for a column of 10 characters. */
 	readonly short: string;
 	/** A sentence without its period, for legends. */
 	readonly meaning: string;
@@ -28,7 +28,7 @@ export const states: Readonly<Record<MonitorState, StateText>> = {
 	unknown: {label: 'Unknown', short: 'Unknown', meaning: 'The GPUs were not scanned yet'},
 };
 
-/** The state in `status` and its JSON, which scripts search for. */
+/** The words for the states in `status` and its JSON, which scripts search for. */
 export const stateText: Readonly<Record<MonitorState, string>> = {
 	available: 'AVAILABLE',
 	'in-use': 'IN_USE',

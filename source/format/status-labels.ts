@@ -7,7 +7,7 @@ import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** The number of processes to name. The rest is counted. */
+/** How many processes a text names. Any others are only counted. */
 const namedProcesses = 2;
 
 const processText = ({pid, name}: GpuProcess): string =>
@@ -129,14 +129,14 @@ function stateDetails(row: StatusRow): string {
 	}
 }
 
-/** Returns the end of the lease. A job may end before its time limit. */
+/** Returns when the lease ends, as far as known. A job may end before its time limit. */
 function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeatAhead}: StatusRow): string {
 	if (lease?.type === 'manual' && remainingSeconds !== undefined) {
 		return `expires in ${longDuration(remainingSeconds)}`;
 	}
 
 	const limit = remainingSeconds === undefined ? [] : [`ends within ${longDuration(remainingSeconds)}`];
-	// The wording of the Go program.
+	// These are the words of the Go program.
 	const unknown = lease?.type === 'manual' ? 'manual reservation' : 'active';
 	const alive = lease?.isSuspended === true ? 'suspended' : unknown;
 	const life = lease?.job === undefined ? alive : `until PID ${lease.job.pid} ends`;
@@ -158,7 +158,7 @@ function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	return words.filter((word) => word !== undefined).join(', ');
 }
 
-/** The text of this program and of the Go program for a GPU that is in use without visible usage. */
+/** The text for a reserved GPU on which no use is visible. The Go program has the same text. */
 export const noUsage = 'no usage detected';
 
 /** Returns the column VALIDATION: what the GPU itself reports. */
@@ -191,7 +191,7 @@ export function validationText(row: StatusRow): string {
 
 		case 'used': {
 			const {memoryUsedMiB} = row.use;
-			// The wording of the Go program for memory without a process.
+			// The Go program has the same text for memory without a process.
 			return row.processes.length === 0 && memoryUsedMiB !== undefined
 				? `${mebibytes(memoryUsedMiB)} used`
 				: useText(row, memoryUsedMiB);

@@ -71,7 +71,7 @@ const missesNvidia = async ({
 	const command = 'nvidia-smi';
 	const outcome = await run(command, ['--query-gpu=index', '--format=csv,nounits'], {timeoutMs});
 	const gpus = outcome.failure === undefined ? parseGpuTable(outcome.stdout, outcome.stderr)?.gpus : undefined;
-	// An unreachable GPU counts.
+	// A GPU that the tool cannot reach exists, too.
 	const isThere = (gpus !== undefined && gpus.length > 0) || outcome.stdout.toLowerCase().includes(opening);
 	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };

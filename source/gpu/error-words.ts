@@ -30,25 +30,25 @@ const vitalReadings: ReadonlySet<Reading | undefined> = new Set<Reading>([
 	'memoryClockMHz',
 ]);
 
-/** The GPU is gone or waits for a reset, in any field. */
+/** Matches words that mean, in any field, that the GPU is gone or waits for a reset. */
 const lostForm = /^\[.*(?:is lost|requires reset|reset required).*\]$|^gpu (?:is lost|requires reset)$/iv;
 
 /**
-The GPU has no such reading, this account may not see it, or the driver dropped it. NVIDIA's driver answers `[Requested functionality has been
-deprecated]` for a dropped field, also on healthy GPUs. AMD's tools print names of status codes.
+Matches words for a reading that the GPU does not have, that this account may not see, or that the driver dropped. NVIDIA's driver answers `[Requested
+functionality has been deprecated]` for a dropped field, also on healthy GPUs. AMD's tools print names of status codes.
 */
 const absentForm =
 	/^\[?(?:n\/a|not supported|insufficient permissions|not found|requested functionality has been deprecated)?\]?$|_status_(?:not_supported|not_yet_implemented|no_perm|not_found|no_data)\b/iv;
 
-/** Any other word in brackets, and the words of tools without brackets for a failed reading. */
+/** Matches any other word in brackets, and the words without brackets that tools print for a failed reading. */
 const errorForm = /^\[.*\]$|^err!$|\berror\b|_status_/iv;
 
 export const isLostWord = (word: string): boolean => lostForm.test(word);
 
-/** Whether the reading failed. Corrupted text, such as a number with a comma, says nothing. */
+/** Whether the word means that the reading failed. Corrupted text, such as a number with a comma, is no error word. */
 const isErrorWord = (word: string): boolean => errorForm.test(word) && !absentForm.test(word);
 
-/** Returns the failure of a GPU, with the field and the word. Undefined if the words only leave readings unknown. */
+/** Returns why a GPU does not work: the field and its word. Undefined if the words only leave readings unknown. */
 export const failureOfWords = (words: readonly ReadingWord[]): string | undefined => {
 	const worst =
 		words.find(({word}) => isLostWord(word)) ??
@@ -56,5 +56,5 @@ export const failureOfWords = (words: readonly ReadingWord[]): string | undefine
 	return worst && `${cap(withoutBrackets(worst.word), 150)} (${worst.field})`;
 };
 
-/** `[Unknown Error]` becomes `Unknown Error`. */
+/** Removes brackets: `[Unknown Error]` becomes `Unknown Error`. */
 export const withoutBrackets = (word: string): string => word.replace(/^\[(?<words>.*)\]$/v, '$<words>');

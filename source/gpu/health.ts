@@ -1,7 +1,7 @@
 import type {GpuReading, HealthProblem} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 
-/** Signs that a GPU is unfit for work. Unknown values mean nothing. */
+/** Signs that a GPU is unfit for work. An unknown value is no sign. */
 export type Symptoms = {
 	/** The tool's words, if the GPU could not be queried. */
 	readonly failure?: string;
@@ -9,11 +9,11 @@ export type Symptoms = {
 	readonly recoveryAction?: string;
 	readonly eccUncorrectedErrors?: number;
 	/**
-	A faulty memory row has no spare left, so the GPU must be replaced. Rows that only wait for replacement do not affect new work (NVIDIA GPU
-	Memory Error Management, "Error Recovery and Response Flags").
+	Whether a faulty memory row has no spare left, so that the GPU must be replaced. Rows that only wait for replacement do not affect new work (NVIDIA
+	GPU Memory Error Management, "Error Recovery and Response Flags").
 	*/
 	readonly hasFailedRemapping?: boolean;
-	/** Faulty memory pages are used until a reset retires them. Only GPUs before Ampere. */
+	/** Whether faulty memory pages stay in use until a reset retires them. Only on GPUs before Ampere. */
 	readonly hasPendingPages?: boolean;
 	readonly temperatureCelsius?: number;
 	readonly temperatureLimitCelsius?: number;
@@ -50,7 +50,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
-/** Returns the recovery action from the two values that drivers before 565 report instead. */
+/** Returns the recovery action. Drivers before 565 do not report the action, but these two values. */
 export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
 	if (isResetRequired === true) {
 		return 'Reset';
@@ -93,7 +93,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/** Adds each kind of problem once. The GPU's current state precedes the kernel log's history. */
+/** Adds problems from the kernel's log after those that the GPU reports now. Lists each kind of problem once. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

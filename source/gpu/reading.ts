@@ -1,12 +1,12 @@
 import type {GpuReading, Observation} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 
-/** A GPU as its own table describes it. Another table has the processes. */
+/** A GPU as described by the table of GPUs. The processes are in another table. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
 /**
-Some drivers report 0 of 0 MiB in use for a GPU that shares the machine's memory. This is removed, because only its processes show whether such a
-GPU is in use.
+Removes a reading of 0 of 0 MiB, which some drivers report for a GPU that shares the machine's memory. Only its processes show whether such a GPU is
+in use.
 */
 export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 	gpu.memoryTotalMiB === 0

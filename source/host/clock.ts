@@ -2,7 +2,7 @@ import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Clock} from '../core/model/ports.js';
 
-/** The longest delay of a timer. A longer delay would overflow to none. */
+/** The longest delay of a timer. Node fires a timer with a longer delay at once. */
 const longestSleepMs = 2 ** 31 - 1;
 
 /** The clock and the random numbers of this process. `sleep` rejects with an `AbortError` if aborted, and ends after 24.8 days at the latest. */

@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Callers that get no answer in this time ask again later. */
+/** How long to wait for an answer. Without one, callers ask again later. */
 const patienceMs = 1000;
 
 const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';

@@ -24,7 +24,7 @@ export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvid
 const versionFiles = ['version.json', 'version.txt'];
 const longestVersionFileBytes = 64 * 1024;
 
-/** The most directories to read. A parent can be a file system with thousands of entries. */
+/** Limit for the directories to read, because a parent can be a file system with thousands of entries. */
 const mostRoots = 200;
 
 const namesIn = (directory: string): readonly string[] => {
@@ -50,7 +50,7 @@ const mostModules = 50;
 const assignment =
 	/^\s*(?:set\s+(?<tcl>\w+)\s+"?(?<tclValue>[^\s"]+)"?|local\s+(?<lua>\w+)\s*=\s*["'](?<luaValue>[^"']*)["'])\s*(?:;\s*)?$/v;
 
-/** Returns every path in a modulefile, and its parent directory: `/opt/x/bin` is in `/opt/x`. */
+/** Returns every path in a modulefile, and the parent of each path: a file may name only `/opt/x/bin` of the installation `/opt/x`. */
 export function pathsInModule(text: string): readonly string[] {
 	const values = new Map<string, string>();
 	const expand = (value: string): string =>
@@ -95,7 +95,7 @@ const rootsInModules = (modulePath: string): readonly string[] =>
 			return read.kind === 'read' ? pathsInModule(read.text) : [];
 		});
 
-/** Returns directories that may be an installation. If two have the same version, the first counts. */
+/** Returns directories that may be an installation. Of two installations with the same version, the first is used. */
 function candidateRoots({parents, environment}: CudaLocations): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
 	const all = [
@@ -115,11 +115,11 @@ function realPath(file: string): string | undefined {
 	}
 }
 
-/** Returns how another account can change the file. Undefined if only root and this account can. */
+/** Returns a text that says how another account can change the file. Undefined if only root and this account can. */
 const strangerProblem = (status: Stats, writableText: string): string | undefined =>
 	isOurs(status) ? (isWritableByOthers(status) ? writableText : undefined) : ownerText(status);
 
-/** Returns how another account can change this directory's files, or undefined. */
+/** Returns a text that says how another account can change this directory's files, or undefined. */
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
@@ -167,7 +167,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 	return undefined;
 }
 
-/** Directories of libraries, in NVIDIA's installations and in those of distributions. */
+/** Subdirectories with libraries: `lib64` in NVIDIA's installations, `lib` in those of distributions. */
 const libraryDirectories = ['lib64', 'lib'];
 
 function judge(root: string): CudaInstallation | RefusedCuda | undefined {

@@ -29,7 +29,7 @@ function readDirectory(): EnvironmentFacts['directory'] {
 	return isAccessible('.', readable | searchable) ? 'usable' : 'unreadable';
 }
 
-/** Whether processes of other accounts show their command. Process 1 belongs to root, or in a container to this account. */
+/** Whether /proc shows processes of other accounts. Tests process 1, which belongs to root, or in a container to this account. */
 function showsOthers(): boolean {
 	try {
 		readFileSync('/proc/1/stat');
@@ -84,7 +84,7 @@ function canWrite(directory: string): boolean {
 	return existsSync(directory) || parent === directory ? isAccessible(directory, writable) : canWrite(parent);
 }
 
-/** Reads which facts about its environment this process lacks, for `doctor`. `stateDirectory` is where this account keeps its state. */
+/** Collects facts about this process's environment for `doctor`. `stateDirectory` is where this account keeps its state. */
 export function readEnvironment(stateDirectory: string | undefined, accountName: string): EnvironmentFacts {
 	const uid = process.getuid?.();
 	return {

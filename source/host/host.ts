@@ -8,7 +8,7 @@ import {createUsers, ownUid, type Users} from './accounts/users.js';
 
 type Options = {
 	readonly users?: Users;
-	/** The outer name of this account in a user namespace, once proven. Only an open pool can prove the name. */
+	/** The name of this account outside of its user namespace. Undefined until an open pool has proved the name. */
 	readonly outsideName?: () => string | undefined;
 };
 
@@ -19,7 +19,7 @@ const readAccount = (users: Users): Account => {
 		: {name: users.nameOfSync(uid), uid, userNamespace: readUserNamespace()};
 };
 
-/** Reads on the first call, and caches the result. */
+/** Returns a function that calls `read` the first time, and then returns the cached result. */
 const once = <Value>(read: () => Value): (() => Value) => {
 	let answer: {readonly value: Value} | undefined;
 	return () => {
@@ -28,7 +28,7 @@ const once = <Value>(read: () => Value): (() => Value) => {
 	};
 };
 
-/** Describes this machine. Each fact is read once on demand. Facts take a few file reads, and a `getent` for an account outside of /etc/passwd. */
+/** Describes this machine. Each fact is read on first use, because some take several file reads, or a run of `getent`. */
 export const createHost = ({users = createUsers(), outsideName = () => undefined}: Options = {}): Host => {
 	const machineId = once(readMachineId);
 	const bootId = once(readBootId);

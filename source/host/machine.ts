@@ -24,8 +24,8 @@ export const readMachineId = (files: readonly string[] = idFiles, hostname = os.
 };
 
 /**
-Returns an id of this boot. Undefined if no source provides one, as in a service with `ProcSubset=pid`. A constant
-instead would differ from other processes' id, and so declare every running job dead.
+Returns an id of this boot. Undefined if no source provides one, as in a service with `ProcSubset=pid`. Never a constant, because other processes
+would read another id and take every running job for dead.
 */
 export const readBootId = (file = '/proc/sys/kernel/random/boot_id'): string | undefined =>
 	readLine(file) ?? readBootSession();

@@ -8,8 +8,8 @@ type Origin = {
 };
 
 /**
-Returns an id of the clock, which restarts with each boot, and which a time namespace can shift. Without a known boot,
-the machine's id is used. A lease that was silent before a reboot then counts as ended.
+Returns an id of the clock, which restarts with each boot, and which a time namespace can shift. If the boot is unknown, the machine's id is used. A
+lease that had sent no heartbeat for a while before a reboot then counts as ended.
 */
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>
 	[bootId ?? `unknown-boot-of-${machineId}`, ...(timeNamespace === undefined ? [] : [timeNamespace])].join('/');
@@ -26,7 +26,7 @@ const clockMonotonic = 1;
 
 type ReadClock = () => number | undefined;
 
-/** Opens the clock by the kernel, because Bun counts `process.hrtime` from the start of the process. */
+/** Returns a function that reads the kernel's clock, because in Bun, `process.hrtime` counts from the start of the process. */
 const openClockInBun = (): ReadClock => {
 	try {
 		const {dlopen} = (process.getBuiltinModule as (id: string) => unknown)('bun:ffi') as Ffi;
@@ -39,7 +39,7 @@ const openClockInBun = (): ReadClock => {
 	}
 };
 
-/** Opened on first use, which is rare: when a lease is silent. */
+/** The kernel's clock in Bun. Opened on first use, which is rare: when a lease has sent no heartbeat for a while. */
 let clockInBun: ReadClock | undefined;
 
 const monotonicSecondsInBun: ReadClock = () => {

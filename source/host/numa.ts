@@ -21,7 +21,7 @@ function processorsOf(root: string, node: number): string | undefined {
 	}
 }
 
-/** Tests the words on a program that does nothing. A container can forbid binding, or have only some of the CPUs. */
+/** Tests the words that bind a job, with a program that does nothing. A container can forbid binding, or have only some of the CPUs. */
 async function problemWith(entrance: readonly string[]): Promise<NumaProblem | undefined> {
 	const [program, ...words] = entrance;
 	const {failure, exitCode, detail, stderr} = await runTool(program!, [...words, '/bin/sh', '-c', ':'], {

@@ -14,7 +14,7 @@ export type PatientOutput = {
 
 const retryMs = 20;
 
-/** Opens the terminal or pipe of a descriptor again. The non-blocking flag belongs to the open file, which the shell and other programs share. */
+/** Opens the terminal or pipe of a descriptor again, because other programs share the open file and would notice its non-blocking flag. */
 function openAgain(fd: 1 | 2): number | undefined {
 	try {
 		const status = fstatSync(fd);
@@ -28,7 +28,7 @@ function openAgain(fd: 1 | 2): number | undefined {
 	}
 }
 
-/** Creates an output for stdout (1) or stderr (2), or undefined for a file, socket or foreign terminal. `failed` gets the error of a gone reader. */
+/** Creates an output for stdout (1) or stderr (2). Undefined for a file, socket or foreign terminal. `failed` is called if the reader has gone. */
 export function createPatientOutput(fd: 1 | 2, failed: (error: unknown) => void): PatientOutput | undefined {
 	const opened = openAgain(fd);
 	if (opened === undefined) {

@@ -19,7 +19,7 @@ export type EndedJob = Pick<
 const secondsIn = (text: string): number | undefined =>
 	/^\d{1,12}$/v.test(text) && text !== '0' ? Number(text) : undefined;
 
-/** `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1` has 2. The count without a type is the total. */
+/** Returns the number of GPUs: 2 in `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1`, where the count without a type is the total. */
 export function gpusIn(tres: string): number {
 	const counts = tres.split(',').flatMap((part) => {
 		const [name = '', count] = part.split('=', 2);
@@ -55,7 +55,7 @@ function jobOf(line: string): EndedJob | undefined {
 export const readAccounting = (text: string): readonly EndedJob[] =>
 	text.split('\n').flatMap((line) => jobOf(line) ?? []);
 
-/** The file of ended jobs (jobcomp/filetxt) is useless, because Slurm does not count GPUs there. */
+/** Returns the error of a cluster without a database. The file of ended jobs (jobcomp/filetxt) cannot replace it, because it has no GPU counts. */
 const noDatabase = (): CanhazgpuError =>
 	new CanhazgpuError('failed', 'Slurm accounting is off on this cluster, so there is no record of who used how many GPUs', {
 		hint: 'Ask the Slurm administrator to set up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc is not enough: it records jobs without their GPUs.',
@@ -73,7 +73,7 @@ const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
 export const countsGpus = (config: ClusterConfig): boolean =>
 	keepsAccounts(config) && /(?:^|,)gres\/gpu(?:[,:]|$)/v.test(config.accountingTres);
 
-/** Returns jobs with GPUs that ended since then, as far as Slurm shows them to this account. `fromTime` is in seconds since the epoch. */
+/** Returns jobs with GPUs that ended since `fromTime`, in seconds since the epoch, as far as Slurm shows them to this account. */
 export async function endedJobs(cluster: Cluster, fromTime: number): Promise<readonly EndedJob[]> {
 	const agoSeconds = Math.max(1, Math.ceil(Date.now() / 1000 - fromTime));
 	const text = await cluster.run(

@@ -5,7 +5,7 @@ import process from 'node:process';
 import {clusterEnvironment} from './cluster.js';
 import {errorOf, missingCommand} from './refusals.js';
 
-/** setpriv makes salloc die with this process. Otherwise the request of a killed process would keep waiting and get GPUs. */
+/** The tool that makes salloc die with this process. Otherwise the request of a killed process would keep waiting and get GPUs. */
 const deathTool = '/usr/bin/setpriv';
 
 /** Matches salloc's messages with the job id, during the wait and after the grant. */
@@ -44,7 +44,7 @@ export function allocate(words: readonly string[]): Allocation {
 		const salloc = start(['--no-shell', ...words], isTied);
 		child = salloc;
 		salloc.stderr?.setEncoding('utf8').on('data', (text: string) => {
-			// Messages during the wait are short.
+			// The last characters are enough, because messages during the wait are short.
 			said = (said + text).slice(-10_000);
 		});
 		const exitCode = await new Promise<number | undefined>((resolve, reject) => {
@@ -65,7 +65,7 @@ export function allocate(words: readonly string[]): Allocation {
 		}
 
 		if (isTied && id === undefined && /^(?:setpriv|Try 'setpriv|\S*setpriv):? /mv.test(said)) {
-			// A setpriv from before 2018 lacks the option, or salloc is missing.
+			// Tries without setpriv: it may be from before 2018 and lack the option, or salloc may be missing.
 			return ask(false);
 		}
 

@@ -11,8 +11,8 @@ import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
 /**
-Returns the name of a whole job for Slurm's commands. The id of an array, shared with its last task, would mean all tasks. A part of a heterogeneous
-job ends with the other parts.
+Returns the name by which Slurm's commands know a whole job. An array has the id of its last task, so that id would mean all tasks, and a task needs
+another name. A part of a heterogeneous job has the name of the first part, because all parts end together.
 */
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
@@ -43,7 +43,7 @@ function checkWhole(
 	}
 }
 
-/** A grant at the moment of cancellation may be gone already. */
+/** Whether a job is already gone. This can happen if the job got its GPUs at the moment of its cancellation. */
 const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
 async function cancel(cluster: Cluster, words: readonly string[]): Promise<void> {
@@ -100,12 +100,12 @@ export async function extendJobs(
 	checkWhole(state, snapshot, records, ['extends', 'extended']);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
 	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
-	// Time in suspension does not count, so the start is shifted.
+	// Time in suspension is not part of the time limit, so the start is computed from the end.
 	const beginOf = ({lease}: Holding): number => latestEndOf(lease)! - limitOf.get(lease.leaseId!)!;
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
-		// Slurm would only say "Access/permission denied".
+		// Slurm itself would only say "Access/permission denied".
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
 			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});

@@ -8,22 +8,22 @@ import {readJobs} from './answers/jobs.js';
 import {hasHiddenJobs, type ClusterState} from './snapshot.js';
 import {errorOf, missingCommand, oldVersionError} from './refusals.js';
 
-/** Slurm's commands give up an unreachable controller after about this time. */
+/** Slurm's commands give up on an unreachable controller after about this time. */
 const patienceMs = 15_000;
 
-/** Enough for the JSON of a queue with many thousand jobs. */
+/** Limit for the output of a command, enough for the JSON of a queue with many thousand jobs. */
 const mostBytes = 256 * 1024 * 1024;
 
 export type ClusterConfig = {
 	readonly name: string | undefined;
-	/** Such as `accounting_storage/none`. */
+	/** The value of AccountingStorageType, such as `accounting_storage/none`. */
 	readonly accountingType: string;
 	/** Resources that the database counts, such as `cpu,gres/gpu`. */
 	readonly accountingTres: string;
 };
 
 export type Cluster = {
-	/** Returns the same cluster until the signal is aborted, which ends its commands and rejects their callers. */
+	/** Returns the same cluster for use until the signal is aborted, which ends its commands and rejects their callers. */
 	readonly until: (signal: AbortSignal) => Cluster;
 	/**
 	Runs a Slurm command and returns its stdout.
@@ -32,9 +32,9 @@ export type Cluster = {
 	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
 	/** Reads nodes and jobs. Overlapping calls share one read. */
 	readonly read: () => Promise<ClusterState>;
-	/** Returns the last read if it is not older than this, or reads. */
+	/** Returns the result of the last read if it is not older than `ageMs`, or else of a new read. */
 	readonly readSince: (ageMs: number) => Promise<ClusterState>;
-	/** Cached, except for failures. */
+	/** Reads the configuration. The result is cached, unless the read failed. */
 	readonly config: () => Promise<ClusterConfig>;
 	readonly knownConfig: () => ClusterConfig | undefined;
 };
@@ -78,7 +78,7 @@ export async function runSlurm(
 	}
 
 	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
-		// The tool retries and reports each failure if munge is not running.
+		// If munge is not running, the tool retries until the time limit, and reports each failure on stderr.
 		throw errorOf(command, outcome.stderr);
 	}
 
@@ -106,12 +106,12 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 			environment: {
 				...clusterEnvironment(process.env),
 				LC_ALL: 'C',
-				// Times without a time zone.
+				// Makes sacct print times in seconds. Its other formats have no time zone.
 				...(command === 'sacct' && {SLURM_TIME_FORMAT: '%s'}),
 			},
 		});
 
-	/** Reads nodes first, so that a job that starts in between is known, and its resources do not count as hidden. */
+	/** Reads nodes before jobs, so that a job that starts in between is known, and its resources are not taken for those of a hidden job. */
 	const readOnce = async (): Promise<ClusterState> => {
 		const [nodesText, partitionsText] = await Promise.all([
 			run('scontrol', '--all', 'show', 'node', '--details', '--oneliner'),
@@ -130,7 +130,7 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 
 	const readAgreeing = async (): Promise<ClusterState> => {
 		const state = await readOnce();
-		// A job that ended between the two answers looks hidden. A hidden job still does the second time.
+		// A job that ended between the two answers looks hidden, but only in this read. A hidden job looks hidden in the next read, too.
 		return hasHiddenJobs(state) ? readOnce() : state;
 	};
 

@@ -18,7 +18,7 @@ const progressMs = 2000;
 /** How long to ask an unreachable controller to cancel a job. */
 const longestCancelMs = 30_000;
 
-/** How long a granted job may take to show its GPUs. */
+/** How long to wait until the controller shows the GPUs of a granted job. */
 const shownMs = 10_000;
 
 /** Returns the job's progress in the queue, or undefined if it is no longer there. */
@@ -42,7 +42,7 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 			};
 }
 
-/** @returns `other` if a controller that lost the job has given its number to another one. */
+/** @returns `other` if the controller has lost the job and given its number to another one. */
 type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
 
 /** Finds the job of one request by its number and its time of submission, which distinguishes later jobs with the same number. */
@@ -88,7 +88,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		return gresOf(request);
 	};
 
-	/** Returns undefined while the controller is away. The request continues. */
+	/** Reads the state. Returns undefined while the controller does not answer, so that the request continues. */
 	const readState = async (lost: (reason: string) => void = () => undefined): Promise<ClusterState | undefined> => {
 		try {
 			return await cluster.read();
@@ -102,7 +102,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** Cancels a job that nobody waits for any more, or it would get GPUs some day. */
+	/** Cancels a job that nobody waits for any more. Otherwise it would get GPUs some day. */
 	const takeOut = async (jobId: number, findOwn: FindOwn): Promise<void> => {
 		const untilMs = clock.monotonicMs() + longestCancelMs;
 		for (;;) {
@@ -182,7 +182,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** @returns `lost` if the controller forgot the job, because it was killed before it had stored the job. */
+	/** @returns `lost` if the controller forgot the job, because the controller was killed before it had stored the job. */
 	const attempt = async (
 		request: AcquireRequest,
 		gres: Gres,
@@ -225,7 +225,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 					say({kind: 'store-lost', reason});
 				});
 				const own = state && findOwn(state, jobId);
-				// The first read may have begun before the job existed.
+				// The first read may have begun before the job existed, so only a second read without the job matters.
 				missing = state !== undefined && own === undefined ? missing + 1 : 0;
 				if ((own === 'other' || missing > 1) && !over.signal.aborted) {
 					// On SIGTERM, salloc cancels the job with that number, which is another job by now.
@@ -240,7 +240,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			}
 		};
 
-		// The wait continues without progress reports.
+		// If this fails, the wait continues without progress reports.
 		const following = follow().catch(() => undefined);
 		try {
 			const jobId = await allocation.ended;

@@ -42,17 +42,17 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 		...(hasEnded && hasBegun
 			? [event('ended', endTime, {count, until: endTime, reason: endText[stateWord] ?? stateWord.toLowerCase()})]
 			: []),
-		// A job that never began had no GPUs to lose.
+		// A job that ended without having begun had no GPUs. It left the queue or was refused.
 		...(hasEnded && !hasBegun ? [event(isRefused ? 'refused' : 'left', endTime, {count})] : []),
 	];
 }
 
-/** The most ids to remember. More jobs are never known at once. */
+/** Limit for the ids to remember, more than the number of jobs that are known at once. */
 const mostRemembered = 20_000;
 
 type EventOrder = {
 	/**
-	Returns the events after one of them, in the order of their discovery.
+	Returns the events that were discovered after the event `afterId`, in the order of their discovery.
 	@param events - All known events, by id.
 	@param afterId - Undefined for all events.
 	*/

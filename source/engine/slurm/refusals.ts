@@ -4,7 +4,7 @@ import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {LocalCommand, Wish} from '../../core/operations/engine.js';
 
 type Meaning = {
-	/** Absent for any command. */
+	/** The command that prints the message. Absent if any command can. */
 	readonly command?: string;
 	readonly pattern: RegExp;
 	readonly code: ErrorCode;
@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** All GPUs of a request are on one node, and free ones may be reserved for earlier jobs. Slurm only says that it grants none now. */
+/** Explains that Slurm grants no GPUs now, without more details: all must be on one node, and free ones may be reserved for earlier jobs. */
 const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
 const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';
@@ -20,7 +20,7 @@ const waitHint = `To wait for them, leave out --nonblock, or give --wait more ti
 
 export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
 
-/** `isLater`: the request has a start time, for which the job may have waited. */
+/** Returns the error for GPUs that were not free in time. `isLater`: the request has a start time, for which the job may have waited. */
 export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 	isLater
 		? new CanhazgpuError(
@@ -43,7 +43,7 @@ const away = 'See whether the controller runs: scontrol ping';
 const partitionHint =
 	'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.';
 
-/** The first match counts. The messages are from src/common/slurm_errno.c. */
+/** Slurm's messages, from src/common/slurm_errno.c, and their meanings. The first match is used. */
 const meanings: readonly Meaning[] = [
 	{
 		pattern: /munge|authentication credential|protocol authentication/iv,
@@ -205,7 +205,7 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 	},
 };
 
-/** Explains why Slurm cannot do this, and the alternatives. */
+/** Returns an error that explains why Slurm does not support the command, with alternatives. */
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 
@@ -219,7 +219,7 @@ type Inexpressible = {
 	readonly hint: string;
 };
 
-/** Ordered, because only the first one is reported. */
+/** The unsupported parts of requests, in order of importance, because only the first one is reported. */
 const inexpressible: readonly Inexpressible[] = [
 	{
 		wish: 'ids',

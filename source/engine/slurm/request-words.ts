@@ -11,7 +11,7 @@ export const reservationName = 'reserve';
 
 const secondsPerMinute = 60;
 
-/** Slurm's time limits are whole minutes, rounded up. */
+/** Converts seconds to a time limit for Slurm, in whole minutes, rounded up. */
 export const limitMinutes = (seconds: number): number => Math.max(1, Math.ceil(seconds / secondsPerMinute));
 
 export const typesOf = (nodes: readonly SlurmNode[]): readonly string[] => [
@@ -121,7 +121,7 @@ export function requestWords(
 const localTime = (seconds: number): string =>
 	new Date(Math.ceil(seconds) * 1000).toLocaleString('sv-SE').replace(' ', 'T');
 
-/** Returns the arguments common to srun and sbatch for a later start. Jobs given only by number may end in any way. */
+/** Returns the arguments common to srun and sbatch for a later start. A job in `after` that is only a number may end in any way. */
 export const laterWords = ({after, begin, array}: Later): readonly string[] => [
 	...(after === undefined
 		? []

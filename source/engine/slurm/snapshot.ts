@@ -23,11 +23,11 @@ export type ClusterState = {
 	readonly jobs: readonly SlurmJob[];
 	/** Seconds since the epoch, on the clock of this machine. */
 	readonly now: number;
-	/** On the monotonic clock of this process. */
+	/** When the state was read, on the monotonic clock of this process. */
 	readonly readAtMs: number;
 };
 
-/** Slurm reports no vendor. This name stands for all. */
+/** The name of the GPUs' vendor. Slurm reports none, so this name stands for all. */
 export const providerName = 'nvidia';
 
 /** A GPU of the cluster. GPUs are numbered consecutively, node by node. */
@@ -51,7 +51,7 @@ type Hidden = {
 	readonly ids: ReadonlySet<number>;
 	/** The number of GPUs without a known number. */
 	readonly unplaced: number;
-	/** How many of these may belong to jobs that Slurm shows without GPU numbers. */
+	/** How many of the GPUs in `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;
 };
 
@@ -64,7 +64,7 @@ function hiddenOn({name, usedGpus, usedIds = []}: SlurmNode, {jobs}: NodesAndJob
 	return {ids, unplaced: Math.max(0, Math.max(usedGpus, named + shown) - named - ids.size), shown};
 }
 
-/** Whether jobs use GPUs that Slurm hides from this account, by PrivateData. */
+/** Whether GPUs are in use by jobs that Slurm hides from this account (PrivateData). */
 export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
 	state.nodes.some((node) => {
 		const {ids, unplaced, shown} = hiddenOn(node, state);
@@ -77,11 +77,11 @@ const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap'])
 /** Whether a job's name marks an allocation in which a user works. */
 export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
 
-/** The comment says what a job is for. Otherwise, the name does. */
+/** Returns what a job is for: its comment, or else its name. */
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Slurm keeps pending tasks of an array as one job, each of which needs the requested resources. It does not report the size of a shard. */
+/** Returns the note of a waiting job, an array's pending tasks, which Slurm lists as one job, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [
@@ -92,7 +92,7 @@ function waitingNoteOf(job: SlurmJob): string | undefined {
 	return parts.length === 0 ? note : `${note ?? (array === undefined ? 'share' : 'array')} (${parts.join(', ')})`;
 }
 
-/** An allocation without a command, in which a user works. */
+/** Whether the job is an allocation without a command, in which a user works. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
 function leaseOf(job: SlurmJob): Lease {
@@ -130,7 +130,7 @@ function entryOf(job: SlurmJob, now: number): QueueEntry {
 	};
 }
 
-/** Slurm's order: by priority, then first come, first served. */
+/** Compares jobs in Slurm's order: by priority, then first come, first served. */
 function byRank(a: SlurmJob, b: SlurmJob): number {
 	return (
 		[b.priority - a.priority, a.submitTime - b.submitTime, a.id - b.id].find((difference) => difference !== 0) ?? 0
@@ -142,7 +142,7 @@ export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJ
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** A job has a share of a GPU if it does not have all of it. */
+/** A job on a GPU. `isShare`: the job does not have the whole GPU. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
 /** Returns the jobs on each GPU, by `node:gpu`. */
@@ -220,10 +220,10 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	};
 }
 
-/** A node is usually cleared in a moment. After this time, the cleanup may take long. */
+/** Seconds until the cleanup of a node counts as slow. Usually it takes a moment. */
 const clearingSeconds = 5;
 
-/** Returns the ended jobs whose nodes are still being cleaned up, by node. */
+/** Returns the ended jobs whose nodes are still being cleaned up after that time, by node. */
 const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 	new Map(
 		jobs.flatMap(({id, clearing = [], endTime = now}) =>

@@ -1,13 +1,13 @@
 /**
-Detects which job an srun got, even if its command ends at once, and delays the command until the grant is reported. Srun runs a prolog here, which
-reports the job and can wait.
+Detects which job an srun got, even if its command ends at once, and delays the command until the grant is reported. For this, srun runs a prolog
+script on this machine, which writes down the job's id and can wait.
 */
 import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** Replaces srun's own prolog, and runs it. Waits for at most 10 seconds, in case that the program that opens the gate has ended. */
+/** Returns a script in place of the user's prolog, which it also runs. It waits for at most 10 seconds, in case that nobody opens the gate. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
@@ -25,9 +25,9 @@ const longestPauseMs = 250;
 
 type StartGate = {
 	readonly program: string;
-	/** Resolves with the job once it has its GPUs. Undefined if it had none when the signal was aborted. */
+	/** Resolves with the job's id once the job has its GPUs. Undefined if it had none when the signal was aborted. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
-	/** Starts the command. */
+	/** Lets the command start. */
 	readonly open: () => void;
 };
 
@@ -49,7 +49,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/** `isHeld`: the command waits until the gate is opened. Returns undefined if no gate is possible. The command then starts at once. */
+/** Creates a gate. `isHeld`: the command waits until the gate is opened. Undefined if no gate is possible. The command then starts at once. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {

@@ -10,7 +10,7 @@ import {observationOf, providerName, snapshotOf} from './snapshot.js';
 /** Slurm reports no changes, so it is polled at this interval while an interface follows them. */
 const pollMs = 1000;
 
-/** Reads within this time count as simultaneous, because an interface that shows GPUs has just read the jobs. */
+/** A read of the jobs within this time is used again, because an interface that shows GPUs has just read the jobs. */
 const sameMomentMs = 500;
 
 const readOnly = (): CanhazgpuError =>
@@ -22,8 +22,8 @@ const readOnly = (): CanhazgpuError =>
 const usualPastSeconds = 86_400;
 
 /**
-Returns ended jobs that the controller has forgotten. Empty without a database, and for followers, who only need new events. If the database is
-away, only the controller's jobs are shown.
+Returns ended jobs that the controller has forgotten. Empty without a database, and for followers of events, which only need new ones. If the database
+does not answer, only the controller's jobs are shown.
 */
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
 	if (afterId !== undefined || !countsGpus(await cluster.config())) {
@@ -86,7 +86,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 			const known = new Set(jobs.map(({id}) => id));
 			return recentEvents([...jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query, order);
 		},
-		// No load is read or stored.
+		// The load of GPUs is neither read nor stored.
 		loads: {append: async () => undefined, read: async () => new Map()},
 		scans: {
 			claim: async () => false,

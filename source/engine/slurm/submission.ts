@@ -10,12 +10,12 @@ import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
-/** Exit code of srun if Slurm failed and not the command. Few commands use it. */
+/** Exit code of srun if Slurm failed and not the command. Few commands use this code. */
 const slurmFailed = 243;
-/** ... and if nothing was free in time. */
+/** Exit code of srun if nothing was free in time. */
 const nothingFree = 244;
 
-/** Exit code of srun without a configuration. Many commands use it, too. */
+/** Exit code of srun without a configuration. Many commands use this code, too. */
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;
@@ -25,19 +25,19 @@ const killedExitCode = 137;
 /** Srun exits with 0 if a node fails while the command runs. */
 const nodeFailures = new Set(['NODE_FAIL', 'BOOT_FAIL']);
 
-/** Slurm cannot detect a failed node faster, so shorter commands need no query. */
+/** The shortest time in which Slurm can detect a failed node. After a shorter command, there is no need to ask Slurm. */
 const soonestFailureMs = 1000;
 
 /** How long the controller may take to report how a job ended. */
 const longestStateMs = 10_000;
 
-/** Interval between queries for the job of an srun. */
+/** Interval between queries for the job of an srun, at first and at most. */
 const firstQuestionMs = 250;
 const longestQuestionMs = 2000;
-/** ... if the grant is not reported. */
+/** The longest interval if the grant is not reported to the user. */
 const longestQuietQuestionMs = 10_000;
 
-/** Returns the job of an srun by srun's pid, which `scontrol show step` contains for each step. */
+/** Returns the job of an srun. `scontrol show step` contains srun's pid for each step. */
 function jobOfStep(steps: string, pid: number): number | undefined {
 	for (const line of steps.split('\n')) {
 		const {job} =
@@ -50,12 +50,12 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** Returns the controller's jobs. Empty if it does not answer. */
+/** Returns the controller's jobs. Empty if the controller does not answer in time. */
 async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
-	// For a job in cleanup, scontrol reports nothing else.
+	// Reads all jobs, because for a job in cleanup, scontrol alone does not report how it ended.
 	const read = cluster.until(enough.signal).read();
-	// A controller that is away has not reported this job, and nobody waits for it after the command.
+	// Stops waiting after a while: a controller that does not answer has not reported this job, and the command has already ended.
 	void (async () => {
 		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
 		enough.abort();
@@ -90,7 +90,7 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	}
 }
 
-/** Jobs start and end by the controller's clock, in whole seconds. */
+/** Tolerance for the start and end of jobs, which are in whole seconds of the controller's clock. */
 const clockToleranceSeconds = 1;
 
 export function submission(
@@ -105,13 +105,13 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// Only with this option does srun report a shortage. Otherwise a command can exit with that code itself.
+	// Only with --immediate does srun report a shortage by its exit code. Otherwise the code is that of a command.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
-	// A gate delays srun by some milliseconds.
+	// Creates a gate only if needed, because it delays srun by some milliseconds.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Checks without a gate whether the account's latest job of this command exited with that code, which srun also uses. */
+	/** Checks without a gate whether the exit code is the command's and not srun's: whether the account's latest job of this command had this code. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -124,10 +124,10 @@ export function submission(
 		return last?.startTime !== undefined && last.exitCode === code;
 	};
 
-	/** Throws if srun itself exited with that code, without a known job. */
+	/** Throws if the exit code is srun's own, and no job is known. */
 	const throwFailure = async (exitCode: number): Promise<void> => {
 		if (exitCode === noConfiguration) {
-			// Requires only the configuration, and fails if srun had none.
+			// This command needs only the configuration, and fails if srun had none.
 			await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
 			return;
 		}
@@ -157,7 +157,7 @@ export function submission(
 		// Once the command has ended, no answer is awaited.
 		const asked = cluster.until(signal);
 		for (;;) {
-			// A command that ends at once needs no report and does not wait for it.
+			// Waits first, because a command that ends at once needs no report.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
 			pauseMs = Math.min(isQuiet ? longestQuietQuestionMs : longestQuestionMs, Math.max(firstQuestionMs, pauseMs * 2));
 			if (signal.aborted) {

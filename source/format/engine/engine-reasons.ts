@@ -36,7 +36,7 @@ const spaced = (code: string): string =>
 		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
 		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
 
-/** Codes of reasons that pass when other jobs end. */
+/** Codes of reasons that no longer hold when other jobs have ended. */
 const passing: ReadonlySet<string> = new Set([
 	'',
 	'None',

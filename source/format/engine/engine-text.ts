@@ -1,14 +1,14 @@
 import type {Grant} from '../../core/rules/request/request.js';
 import {sanitize} from '../text/text.js';
 
-/** Returns the host of a grant before its GPUs: `GPU 0,1 of box2, `. Empty on this machine. */
+/** Returns the place of a grant on another host, to put before other facts about the grant: `GPU 0,1 of box2, `. Empty on this machine. */
 export const placeText = (place: Grant['place']): string =>
 	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
 
 /** Returns shell lines that use the granted GPUs. `hostname` is this machine's. */
 export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
 	if (place === undefined) {
-		// An instance is found only by its UUID.
+		// CUDA finds a MIG instance only by its UUID.
 		const names = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 		return ['To use them here:', `export CUDA_VISIBLE_DEVICES=${names.join(',')}`];
 	}

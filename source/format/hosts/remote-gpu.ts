@@ -16,14 +16,14 @@ const optional = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(
 
 const plain = v.pipe(
 	v.string(),
-	// Cuts first, so that long text costs no time.
+	// Cuts first, so that sanitizing a long text costs no time.
 	v.transform((words) => sanitize(words.slice(0, longestText))),
 );
 const text = () => optional(plain);
 const number = () => optional(v.pipe(v.number(), v.finite()));
 const flag = () => optional(v.boolean());
 
-/** The Go program writes year 1 for an unset time. A year with more digits comes from a wrong clock. */
+/** A time with a year of four digits. The Go program writes year 1 for an unset time. A longer year comes from a wrong clock. */
 const time = () =>
 	optional(
 		v.pipe(
@@ -56,7 +56,7 @@ const processSchema = v.object({
 	pid: v.pipe(v.number(), v.safeInteger()),
 	user: text(),
 	name: text(),
-	// Older versions do not mask secrets. Half a secret has no recognizable shape, so masking comes before cutting.
+	// Masks secrets, because older versions do not. The text is cut only afterwards, because half a secret cannot be recognized.
 	command: optional(
 		v.pipe(
 			v.string(),
@@ -209,10 +209,10 @@ export function fromCommandRow(row: Row, now: number) {
 
 export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 
-/** More than a box of 64 GPUs sends, and still little with many hosts on one stream. */
+/** Limit for the JSON of a host. A box of 64 GPUs sends less, and many hosts on one stream still do not need much. */
 const mostCharacters = 100_000;
 
-/** Converts all rows of a host, each GPU once. Without processes, or undefined, if there is too much. */
+/** Converts all rows of a host, each GPU once. Leaves out the processes if there is too much. Undefined if there still is too much. */
 export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
 	const gpus = new Map(
 		rows.flatMap((row) => {

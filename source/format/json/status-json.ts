@@ -43,7 +43,7 @@ const partJson = (part: MigInstance) => ({
 	memory_total_mb: part.memoryTotalMiB,
 });
 
-/** Empty for a GPU in MIG mode without instances. Absent for a whole GPU, and if unknown. */
+/** Returns the MIG instances. Empty for a GPU in MIG mode without instances. Absent for a whole GPU, and if unknown. */
 export const partsJson = ({isMigEnabled, migInstances}: Partial<GpuReading> = {}) =>
 	isMigEnabled === true ? migInstances?.map((part) => partJson(part)) : undefined;
 
@@ -53,7 +53,7 @@ const drainJson = ({drain}: StatusRow) =>
 /** Returns the name without the vendor, as the Go program prints it: `H100 80GB HBM3`. */
 export const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
 
-/** Returns the wording of the Go program. The usage itself is in `process_info`. */
+/** Returns the Go program's text for use without a reservation. How the GPU is used is in `process_info`. */
 const withoutReservation = (row: StatusRow): string =>
 	['WITHOUT RESERVATION', cautionOf(row)].filter((words) => words !== undefined).join(', ');
 

@@ -17,7 +17,7 @@ export type Block =
 	| {readonly kind: 'code'; readonly lines: readonly string[]}
 	| {readonly kind: 'table'; readonly header: readonly Inline[]; readonly rows: ReadonlyArray<readonly Inline[]>};
 
-/** The types of `marked` without those that extensions of its grammar could add. */
+/** Narrows tokens to the types of `marked` itself. Extensions of its grammar could add others. */
 const known = (tokens: readonly Token[]): readonly MarkedToken[] => tokens as readonly MarkedToken[];
 
 function inlineOf(tokens: readonly Token[] = [], style: 'plain' | 'bold' = 'plain'): Inline {
@@ -89,7 +89,7 @@ function blocksOf(token: MarkedToken): readonly Block[] {
 	}
 }
 
-/** Quotes, nested lists and HTML blocks are left out: no help topic has any. */
+/** Parses Markdown, except for quotes, nested lists and HTML blocks, which no help topic has. */
 export const parseMarkdown = (markdown: string): readonly Block[] =>
 	known(lexer(markdown)).flatMap((token) => blocksOf(token));
 

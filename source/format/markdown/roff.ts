@@ -27,7 +27,7 @@ function inlineRoff(inline: Inline): string {
 	return textLine(parts.join('').trim());
 }
 
-/** Returns a row as its first cell, followed by the others with the titles of their columns. */
+/** Returns a row of a table as its first cell, followed by the other cells with the titles of their columns. */
 function rowRoff(row: readonly Inline[], header: readonly Inline[]): readonly string[] {
 	const [first = [], ...others] = row;
 	const texts = others.flatMap((cell, index) => {
@@ -79,7 +79,7 @@ function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 type ManPage = {
 	readonly name: string;
 	readonly section: 1 | 7;
-	/** For `apropos`. */
+	/** The line that `apropos` shows and searches. */
 	readonly summary: string;
 	readonly version: string;
 	/** The first heading is skipped, because the page has a name. */
@@ -91,7 +91,7 @@ export function manPage({name, section, summary, version, markdown}: ManPage): s
 	const startsWithText = blocks[0]?.kind !== 'heading';
 	return [
 		`.TH ${roffEscape(name.toUpperCase())} ${section} "" "canhazgpu ${version}" "canhazgpu"`,
-		// Names must not be hyphenated. The macros of groff reset this at each heading, from HY.
+		// Names must not be hyphenated. At each heading, groff's macros set hyphenation to the value of HY.
 		'.nh',
 		'.nr HY 0',
 		'.SH NAME',

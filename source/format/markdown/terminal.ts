@@ -5,7 +5,7 @@ import {parseMarkdown, targetText, type Block, type Inline, type Span} from './p
 type MarkdownOptions = {
 	readonly columns: number;
 	readonly paint: Paint;
-	/** False to keep the backticks of code. */
+	/** Whether code is shown in color. If not, it keeps its backticks. */
 	readonly hasColor: boolean;
 };
 
@@ -16,7 +16,7 @@ const indent = 2;
 
 const gap = 2;
 
-/** A table with narrower columns is written row by row. */
+/** A table with a column narrower than this is written row by row. */
 const leastColumn = 12;
 
 function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string {
@@ -147,7 +147,7 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 	if (isTooNarrow) {
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
-			// The titles distinguish the default from the choices. The last cell needs none.
+			// Each cell follows the title of its column, which tells the default from the choices. The last cell has no title.
 			const stacked = others.flatMap((cell, index): readonly Inline[] => {
 				const title = index < others.length - 1 ? (header[index + 1] ?? []) : [];
 				return cell.length === 0

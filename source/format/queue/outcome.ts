@@ -17,7 +17,7 @@ export const grantedText = (
 ): string =>
 	`reserved ${instances === undefined ? `${shareOfText(need)}${gpuList(gpus)}` : partsText([], instances)} for ${longDuration(durationSeconds)}`;
 
-/** Groups GPUs with the same reason: `GPU 0,1 is held by bob`. */
+/** Returns why GPUs were refused, with one text for all GPUs with the same reason: `GPU 0,1 is held by bob`. */
 function blockedWords(refused: readonly Refusal[]): readonly string[] {
 	const blocked = refused.flatMap(({blocked: gpus, now}) =>
 		gpus.map(({index, block}) => ({index, words: blockText(block, now)})),

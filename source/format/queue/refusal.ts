@@ -16,7 +16,7 @@ type RefusalMessage = {readonly message: string; readonly hint?: string};
 const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
 	blocked.filter(({block}) => kinds.includes(block.kind)).length;
 
-/** The number of GPUs to name. The rest is counted. */
+/** How many GPUs a message names. Any others are only counted. */
 const namedGpus = 4;
 
 /** Returns why a GPU without a holder cannot be granted, to follow its number: `cannot be judged: ...`. */
@@ -198,7 +198,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
 	const isNamed = wanted.ids !== undefined && wanted.ids.length > 0;
 	const reasons = [
-		// For a request without GPU ids, it is obvious that others are held.
+		// Counts reserved GPUs only for a request with GPU ids. Otherwise it is obvious that GPUs are missing because others hold them.
 		[isNamed ? countOf(refusal, 'leased') : 0, 'already reserved'],
 		[countOf(refusal, 'unreserved'), inUse],
 		[countOf(refusal, 'queued'), 'kept for the queue'],

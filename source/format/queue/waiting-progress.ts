@@ -35,20 +35,20 @@ export function partsOutText(
 	].join(' and ');
 }
 
-/** Returns what must happen first, if a wanted GPU is out of service. */
+/** If a wanted GPU is out of service, returns what must happen before the request can be served. */
 export const outOfServiceText = (outages: OutOfService): string | undefined =>
 	outages.length === 0
 		? undefined
 		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
-/** Returns one line. `hasEstimate` is false for lines that stay visible for long. */
+/** Returns the progress in one line. `hasEstimate` is false for lines that stay visible for long, because an estimate would become wrong. */
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
 			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
-			// A GPU without a holder that is not granted needs an explanation.
+			// Explains why a GPU without a holder is not granted.
 			const reasons = [
 				...(unknown.length === 0 ? [] : [unknownText(unknown)]),
 				...(unusable.length === 0 ? [] : [unusableText(unusable)]),

@@ -14,7 +14,7 @@ import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
-/** The number of blockers to name. The rest is counted. */
+/** How many blockers a line names. Any others are only counted. */
 const namedBlockers = 2;
 
 type FormatTime = (seconds: number) => string;
@@ -83,7 +83,7 @@ export function outageText({kind, detail}: Outage): string {
 	}
 }
 
-/** Returns why other entries go first. Undefined for an entry that is not stuck. */
+/** Returns why an entry is stuck, so that other entries go first. Undefined for an entry that is not stuck. */
 export function stuckText({
 	outages,
 	keepsHoldings,
@@ -107,7 +107,7 @@ export function stuckText({
 	return `waits for ${partsOutText(outages)}, which ${outages.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
 }
 
-/** Whether the wait ends with a job: the blocker's, or one of another engine. */
+/** Whether the wait ends when a job ends: the job of a blocker, or a job of the external engine. */
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
@@ -120,7 +120,7 @@ export function estimateText({isPossible, isUnknown, outages, estimateSeconds, b
 		return 'unknown: no GPU is known to qualify';
 	}
 
-	// A free GPU is passed over while it is in use without a reservation, or until another entry takes it.
+	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
 		outOfServiceText(outages) ?? (estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)

@@ -6,7 +6,7 @@ import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 import {csvField, toTenThousandths} from './report.js';
 
-/** Only the longest gaps are listed. */
+/** Limit for the list of gaps. Only the longest ones are listed. */
 const mostGaps = 100;
 
 /** Returns `report --used --json`, which is also `GET /api/held-use`. */

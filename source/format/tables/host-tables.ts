@@ -15,9 +15,9 @@ export type HostAnswer =
 	| {
 			readonly host: string;
 			readonly rows: readonly JsonRow[];
-			/** The source of the rows if it is not a host: a cluster. */
+			/** The name of the cluster, if the rows are those of a cluster and not of a host. */
 			readonly source?: string | undefined;
-			/** Set if only this account sees the pool. */
+			/** A label to show if only this account sees the pool. */
 			readonly privateLabel?: string | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
@@ -41,7 +41,7 @@ export const holderOf = ({user, actual_user: account = user}: JsonRow): unknown 
 		? ownerText(account, user === account ? undefined : user)
 		: account;
 
-/** Returns the holder, or the users without a reservation. The Go program does not send the latter as `user`. */
+/** Returns the holder, or the users without a reservation, which the Go program does not send as `user`. */
 function userOf(row: JsonRow): string {
 	const {unreserved_users: users} = row;
 	return isUnreserved(row) && Array.isArray(users) && users.length > 0
@@ -161,7 +161,7 @@ const numbers = (value: unknown): readonly number[] =>
 
 const durationOf = (seconds: number | undefined): string => (seconds === undefined ? '-' : longDuration(seconds));
 
-/** The Go program sends only the start of the wait. */
+/** Returns how long an entry has waited. The Go program sends only the start of the wait. */
 const waitedSeconds = (entry: JsonRow, now: number): number | undefined => {
 	const since = Date.parse(String(entry['enqueue_time'])) / 1000;
 	return number(entry['wait_seconds']) ?? (Number.isFinite(since) ? Math.max(0, now - since) : undefined);

@@ -73,7 +73,7 @@ function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): st
 	return `Unset ${name}${was}${fallback === undefined ? '' : `: the default, ${fallback}, holds again`}`;
 }
 
-/** Returns a line for each key that was asked for, or with `--unset all` for each that was set. */
+/** Returns a line for each key that the user named. With `--unset all`, returns a line for each key that had a value. */
 export function policyChangesText(asked: readonly PolicyChange[], changed: readonly PolicyChanged[]): string {
 	const same = asked
 		.filter(({key}) => key !== 'all' && changed.every((each) => each.key !== key))

@@ -13,7 +13,7 @@ const bar = (percentage: number, largest: number): string =>
 
 type ReportTableOptions = {
 	readonly by: string;
-	/** Such as `in the last 30 days`. */
+	/** The period in words, such as `in the last 30 days`. */
 	readonly period: string;
 	readonly user?: string;
 	readonly hasBars: boolean;
@@ -106,7 +106,7 @@ const isListed = (by: string): by is keyof typeof listNames => Object.hasOwn(lis
 
 const secondsPerDay = 86_400;
 
-/** Returns totals and the period: in whole days, as in the Go program, and with exact times. */
+/** Returns totals, and the period both in whole days, as in the Go program, and with exact times. */
 const sumsJson = ({totalGpuHours, totalInstanceHours, totalReservations, uniqueUsers, window}: Report) => ({
 	total_gpu_hours: totalGpuHours,
 	total_mig_instance_hours: totalInstanceHours,
@@ -134,7 +134,7 @@ const seriesJson = ({bins, rows, otherGpuHours}: ReportSeries) => ({
 	other_gpu_hours: otherGpuHours?.map((hours) => toTenThousandths(hours)),
 });
 
-/** Returns `GET /api/report`, in which clients of the Go program find the rows under one key. */
+/** Returns the answer of `GET /api/report`, in which clients of the Go program find the rows under one key. */
 export const webReportJson = (made: Report, by: string) => ({
 	by,
 	users: reportRowsJson(made),
@@ -152,7 +152,7 @@ export function csvField(text: string): string {
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** Unknown values become empty fields. */
+/** A row to export. Unknown values become empty fields. */
 type CsvRow = Pick<ReportRow, 'key'> & Partial<ReportRow>;
 
 export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string): string {
@@ -175,7 +175,7 @@ export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string
 
 type OwnWebReportRow = ReturnType<typeof reportRowsJson>[number];
 
-/** Another host may leave out any number. */
+/** A row of another host, which may leave out any number. */
 type WebReportRow = Pick<OwnWebReportRow, 'name'> & Partial<OwnWebReportRow>;
 
 export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]}, by: string): string =>

@@ -102,7 +102,7 @@ export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: nu
 			index: String(row.index),
 			node: row.reading?.place && `${sanitize(row.reading.place.node)}:${row.reading.place.gpu}`,
 			status: stateText[row.state],
-			// Two users are joined as in the Go program. It only counts a third one, whom we name.
+			// Joins two users as in the Go program. If there are more, the Go program only counts the others, and this table names them.
 			user: userText(row, ' and '),
 			duration: row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			type: row.lease?.type.toUpperCase() ?? '-',

@@ -1,7 +1,7 @@
 /** Lays out columns of text: which shrink, which disappear and which grow. */
 import {fit} from './width.js';
 
-/** Widths are in terminal columns. */
+/** A column of a table or line. Widths are in terminal columns. */
 export type Column<Name extends string = string> = {
 	readonly name: Name;
 	readonly width: number;
@@ -10,7 +10,7 @@ export type Column<Name extends string = string> = {
 
 export type TableRoom = {readonly width: number; readonly gap: number};
 
-/** A column that can shrink to `least`, or disappear at 0. `at once`: widths between are useless. */
+/** A column that can shrink to the width `least`, or is removed if that is 0. `at once`: it shrinks to `least` without intermediate widths. */
 export type Sacrifice<Name extends string = string> = readonly [name: Name, least: number, how?: 'at once'];
 
 export const totalWidth = (columns: readonly Column[], gap: number): number =>
@@ -33,7 +33,7 @@ export function columnNameAt<Name extends string>(
 	return undefined;
 }
 
-/** Returns the columns after as many sacrifices as necessary, in order. */
+/** Shrinks or removes columns, in the order of `sacrifices`, until the rest fits. Returns the remaining columns. */
 export function shrunk<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	{width: room, gap}: TableRoom,

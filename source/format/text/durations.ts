@@ -6,7 +6,7 @@ export function longDuration(seconds: number): string {
 	return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m ${whole % 60}s`;
 }
 
-/** Returns `0h 0m 0.3s`, for a configured duration. */
+/** Returns a configured duration with fractions of a second: `0h 0m 0.3s`. */
 export const setDuration = (seconds: number): string =>
 	[...longDuration(seconds).split(' ').slice(0, -1), `${Number((seconds % 60).toPrecision(6))}s`].join(' ');
 

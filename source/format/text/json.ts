@@ -17,6 +17,6 @@ export const harmlessJson = (value: unknown): string => harmless(JSON.stringify(
 export const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length > 0 ? list : undefined;
 
-/** Returns the same on one line. `change` is the replacer of `JSON.stringify`. */
+/** Returns the same as {@link harmlessJson}, but on one line. `change` is the replacer of `JSON.stringify`. */
 export const harmlessJsonLine = (value: unknown, change?: (key: string, inner: unknown) => unknown): string =>
 	harmless(JSON.stringify(value, change));

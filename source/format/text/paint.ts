@@ -11,7 +11,7 @@ export type Paint = {
 	readonly bold: (text: string) => string;
 };
 
-/** @param hasColor - False for `--no-color`. NO_COLOR, FORCE_COLOR and a redirected stdout also count. */
+/** @param hasColor - False for `--no-color`. Otherwise, NO_COLOR, FORCE_COLOR and whether stdout is a terminal decide. */
 export function createPaint(hasColor: boolean, environment: Readonly<Record<string, string | undefined>>): Paint {
 	const isRefused = !hasColor || (environment['NO_COLOR'] ?? '') !== '';
 	const chalk = new Chalk({level: isRefused || supportsColor === false ? 0 : supportsColor.level});

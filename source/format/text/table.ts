@@ -3,7 +3,7 @@ import {shrunk, type Column} from './columns.js';
 import type {Paint} from './paint.js';
 import {truncate, widthOf} from './width.js';
 
-/** A sanitized line. Paint is applied after the text has been cut. */
+/** The sanitized text of a cell. `paint` colors the text after it has been cut. */
 export type Cell = string | {readonly text: string; readonly paint: (text: string) => string};
 
 /** Columns to shrink, in this order, if the table is too wide: each to `least` terminal columns, or to nothing at 0. */
@@ -13,7 +13,7 @@ export type Room = {readonly width: number | undefined; readonly sacrifices: Sac
 
 const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
 
-/** A space on either side of a cell, and a line. */
+/** The width between two columns: a space on either side, and a line. */
 const gap = 3;
 
 /** Returns the remaining columns, named by position, with their widths. */
@@ -29,14 +29,14 @@ function columnsIn(
 	const {width = Infinity, sacrifices = []} = room ?? {};
 	const kept = shrunk(
 		columns.filter((column) => column.width > 0),
-		// The outer spaces.
+		// Leaves room for the spaces at both ends of a line.
 		{width: width - 2, gap},
 		sacrifices.map(([title, least]) => [
 			String(header.indexOf(title)),
 			least === 0 ? 0 : Math.max(least, widthOf(title)),
 		]),
 	);
-	// Text that is cut at a space is shorter than its column.
+	// Text that is cut at a space can be narrower than its column.
 	const cutWidth = (row: readonly Cell[], column: Column): number =>
 		widthOf(truncate(textOf(row[Number(column.name)]!), column.width));
 	return kept.map((column) => ({

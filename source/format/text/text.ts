@@ -1,4 +1,4 @@
-/** Sanitizes untrusted text: notes, labels, process names, host names, messages of tools. All such text must pass here before it is printed. */
+/** Sanitizes untrusted text: notes, labels, names of processes and hosts, messages of tools. No such text may be printed without these functions. */
 import {stripVTControlCharacters} from 'node:util';
 import {longestNote} from '../../core/rules/request/request.js';
 
@@ -21,7 +21,7 @@ const actingTyped = /[[\p{Control}\p{Format}\p{Surrogate}\u{2028}\u{2029}]--\u{2
 export const sanitizeTyped = (text: string): string =>
 	stripVTControlCharacters(text.slice(0, longest)).replaceAll(actingTyped, ' ');
 
-/** More lines than a stack of Node has. A message with more lines must not fill the terminal. */
+/** Limit for the lines of a stack, more than Node writes. A message with more lines must not fill the terminal. */
 const longestStack = 50;
 
 /** Returns the stack of an error, sanitized by line, because the message may quote other people. */

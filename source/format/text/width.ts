@@ -14,7 +14,7 @@ const segmenter = (): Intl.Segmenter => {
 	return made;
 };
 
-/** Returns the longest beginning that fits, without splitting a wide character. */
+/** Returns the longest beginning of a text that fits, without splitting a wide character. */
 function beginning(text: string, columns: number): string {
 	let taken = '';
 	let width = 0;

@@ -23,7 +23,7 @@ export type AmdScan =
 
 export type ScanOptions = {
 	readonly command: string;
-	/** Creates a query with alternative wordings. */
+	/** Creates a query from alternative arguments of the tool, tried in this order. */
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
 	readonly monotonicMs: () => number;
 };
@@ -40,12 +40,12 @@ type Fixed = {
 
 const missingGroups = /missing the following required groups/iv;
 
-/** Creates the scan by amd-smi. Each scan reads measurements and processes, and names and limits only now and then, all in parallel. */
+/** Creates a function that scans with amd-smi. Each scan reads measurements and processes, but names and limits only sometimes, all in parallel. */
 export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// ROCm 5.7 has another name for memory, and a virtual machine has fewer sensors.
+		// Asks for all values, for ROCm 5.7, which names memory differently, and for virtual machines, which have fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);
@@ -56,7 +56,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const askList = question(['list', '--json']);
 	let known: Fixed | undefined;
 
-	/** If one broken GPU spoils the whole answer, each GPU is queried alone. */
+	/** Queries each GPU alone. Needed if one broken GPU spoils the answer for all. */
 	const askEach = async (
 		indices: Iterable<number>,
 		{deadlineMs, timeoutMs}: {readonly deadlineMs: number; readonly timeoutMs: number},
@@ -115,7 +115,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 
 		const gpus = readGpus({metric, fixed, list, failures});
 		if (known !== undefined && metric.keys().some((index) => !list.has(index))) {
-			// A GPU came back, so its name must be read soon.
+			// A GPU that was missing is back, so its name must be read soon.
 			known = {...known, staleAtMs: Math.min(known.staleAtMs, startedAtMs + retryAfterMs)};
 		}
 
@@ -133,7 +133,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 				list,
 			),
 			warnings: [
-				// The GPU that spoiled the answer reports that.
+				// A spoiled answer is already reported as the failure of the broken GPU.
 				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
 				...warnings,
 			],

@@ -8,14 +8,14 @@ import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueA
 /** Answers of `amd-smi metric`, `static` and `list`, by GPU. */
 type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/** Empty for unreadable GPUs. */
+	/** Names and limits. A GPU whose facts could not be read has no entry. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
 	/** GPUs that could not be queried, with the tool's words. */
 	readonly failures?: ReadonlyMap<number, string>;
 };
 
-/** A reading, and its locations in the versions of the tool: ROCm 6 and 7 first. */
+/** A reading, and the paths at which versions of the tool report it, those of ROCm 6 and 7 first. */
 type ValuePath = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
 
 const metricPaths = {
@@ -41,7 +41,7 @@ const metricPaths = {
 	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
 } as const satisfies Partial<Record<keyof GpuReading, ValuePath>>;
 
-/** The largest memory, in MiB, of a GPU of unknown kind that shares the machine's memory. The firmware reserves 512 MiB or a few GiB for it. */
+/** A GPU of unknown kind with at most this many MiB counts as sharing the machine's memory. The firmware reserves 512 MiB or a few GiB for it. */
 const largestCarveOutMiB = 4096;
 
 /** Whether the GPU is part of a processor. Most of its used memory is then the machine's memory, which AMD calls GTT. */
@@ -75,7 +75,7 @@ const together = (own: Taken, shared: Taken): Taken => {
 		: parts.find((part) => part === undefined || 'word' in part);
 };
 
-/** Sensors with their own limits. The first that answers counts. */
+/** Temperature sensors, each with its own limit. The first one with a reading is used. */
 const sensors = ['edge', 'hotspot', 'mem'] as const;
 
 /** A GPU that reports neither one of these nor a temperature does not answer at all. */
@@ -100,7 +100,7 @@ export const readDriverVersion = (fixed: AmdAnswers['fixed']): string | undefine
 
 type Taken = {readonly value: number} | {readonly word: string} | undefined;
 
-/** Returns the first reading at the paths, or else the first word. */
+/** Returns the first reading at the paths. If there is none, returns the first word that the tool prints instead of a reading. */
 const take = (entry: JsonObject, {quantity, paths, plainUnit}: ValuePath): Taken => {
 	const readings = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
 	return readings.find((one) => one.kind === 'number') ?? readings[0];
@@ -185,7 +185,7 @@ const namedWords = (unknown: Readonly<Partial<Record<Reading, string>>>): readon
 		word,
 	}));
 
-/** A limit of 0 means none. */
+/** Returns a limit. A limit of 0 means that there is none. */
 const positive = (taken: Taken): number | undefined =>
 	taken !== undefined && 'value' in taken && taken.value > 0 ? taken.value : undefined;
 

@@ -121,8 +121,8 @@ export const readIndex = (raw: unknown): number | undefined => {
 };
 
 /**
-Returns the entries of amd-smi's answer, by GPU: a plain list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, an object for a single GPU. The
-first entry of a GPU counts, because some versions print the answer twice, or one for processors before the one for GPUs. Undefined for other
+Returns the entries of amd-smi's answer, by GPU: a plain list in ROCm 5 and 6, `{"gpu_data": [...]}` in ROCm 7, an object for a single GPU. If a GPU
+has several entries, the first is used: some versions print the answer twice, or one for processors before the one for GPUs. Undefined for other
 answers.
 */
 export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<number, JsonObject> | undefined => {

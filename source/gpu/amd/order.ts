@@ -2,8 +2,8 @@ import {type JsonObject, readIndex} from './json.js';
 
 /**
 Returns the numbers by which programs know the GPUs. AMD's tools count GPUs as they find them, and HIP counts the nodes of the kernel's topology
-(`hip_id` of `amd-smi list -e` is based on the node, too). On some machines, these differ. Jobs need HIP's numbers, so they are the GPU ids here.
-GPUs without a node come last, because HIP does not count them. The tool's numbers are used if it does not report all nodes.
+(`hip_id` of `amd-smi list -e` is based on the node, too). On some machines, the two numbers of a GPU differ. Jobs need HIP's numbers, so those are
+the GPU ids. GPUs without a node come last, because HIP does not count them. The tool's numbers are used if it does not report all nodes.
 @param listed - The tool's facts about each GPU.
 */
 export const numbersForPrograms = (
@@ -15,7 +15,7 @@ export const numbersForPrograms = (
 	const nodesOfAll = numbers.flatMap((index) => nodes.get(index) ?? []);
 	const isWhole = numbers.every((index) => listed.has(index)) && new Set(nodesOfAll).size === nodesOfAll.length;
 	const rankOf = (index: number): number => nodes.get(index) ?? Number.MAX_SAFE_INTEGER;
-	// Equal GPUs keep their order.
+	// GPUs of the same rank keep their order.
 	const counted = isWhole ? numbers.toSorted((a, b) => rankOf(a) - rankOf(b)) : numbers;
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };

@@ -1,4 +1,4 @@
-/** Scans with rocm-smi, for ROCm before amd-smi. Its JSON has an object per card, with sentences as keys and texts as values. */
+/** Scans with rocm-smi, for versions of ROCm without amd-smi. Its JSON has an object per card, with sentences as keys and texts as values. */
 import type {ProcessRow} from '../tool/process-rows.js';
 import type {ToolJson} from '../tool/json.js';
 import {isComplete} from '../tool/tool.js';
@@ -31,7 +31,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 		['-a', '--showmeminfo', 'vram', 'gtt', '--json'],
 	);
 	const askPids = question(['--showpids', '--json']);
-	// With --json, the tool prints nothing.
+	// This query prints nothing with --json.
 	const askGpusOfPids = question(['--showpidgpus']);
 
 	return async (timeoutMs: number): Promise<AmdScan> => {
@@ -76,7 +76,7 @@ const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<numb
 
 const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
 
-/** Converts each card to amd-smi's format, so that only one place reads values. */
+/** Converts each card to amd-smi's format, so that the same code reads the values of both tools. */
 export const readCards = (
 	value: unknown,
 ): {readonly metric: ReadonlyMap<number, JsonObject>; readonly driverVersion?: string} => {
@@ -132,8 +132,8 @@ const rewrite = (card: JsonObject): JsonObject => {
 };
 
 /**
-Parses `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: name, number of GPUs, VRAM in bytes on all of them, and more. The other answer has the
-GPUs. A process with unknown GPUs may be on any.
+Parses `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: name, number of GPUs, VRAM in bytes on all of them, and more. Which GPUs a process uses
+is in another answer, of `--showpidgpus`. A process that is missing there may be on any GPU.
 */
 export const readPids = (
 	value: unknown,
@@ -168,7 +168,7 @@ export const readPids = (
 
 const readPid = (pid: number, raw: string): ProcessRow => {
 	const cells = raw.split(',').map((cell) => cell.trim());
-	// The name comes first and can contain commas.
+	// The name is the first cell and can contain commas, so cells are counted from the end.
 	const memory = readQuantity(cells.at(-3), 'memory', 'B');
 	return {
 		pid,

@@ -17,7 +17,7 @@ function linkOf({type, hops}: Pair): GpuLink | undefined {
 	return word === 'PCIE' && count !== undefined ? (count <= hopsAtOneProcessor ? 'PHB' : 'SYS') : undefined;
 }
 
-/** `numbers` maps the tool's numbers to those that programs use. */
+/** Returns the links. `numbers` maps the tool's numbers to those that programs use. */
 function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const links: Array<Array<GpuLink | undefined>> = [];
 	for (const pair of reported) {
@@ -42,7 +42,7 @@ function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, numbe
 		: Array.from(links, (row) => Array.from({length: links.length}, (_, other) => row?.[other]));
 }
 
-/** Before ROCm 6.3, `{"link_type": {"gpu_1": "XGMI"}, "hops": {"gpu_1": 1}}`. */
+/** Parses a GPU's links from before ROCm 6.3: `{"link_type": {"gpu_1": "XGMI"}, "hops": {"gpu_1": 1}}`. */
 const oldPairs = (one: number, entry: JsonObject): readonly Pair[] => {
 	const {link_type: types, hops = entry['num_hops']} = entry;
 	return Object.entries(isObject(types) ? types : {}).flatMap(([name, type]) => {
@@ -51,7 +51,7 @@ const oldPairs = (one: number, entry: JsonObject): readonly Pair[] => {
 	});
 };
 
-/** Since ROCm 6.3: `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
+/** Parses a GPU's links since ROCm 6.3: `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
 const newPairs = (one: number, {links}: JsonObject): readonly Pair[] =>
 	(Array.isArray(links) ? links : []).flatMap((link: unknown) => {
 		const other = isObject(link) ? readIndex(link['gpu']) : undefined;

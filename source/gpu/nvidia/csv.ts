@@ -19,12 +19,12 @@ type Options = {
 };
 
 /**
-Returns the separator: a comma with a space, which is missing after an empty last cell. So `1,5`, as printed in other languages, stays one cell and
-is no number. A header without spaces means that they were removed.
+Returns the separator of cells: a comma and a space, or only a comma before an empty last cell. A number with a decimal comma, such as `1,5`, then
+stays one cell, which is no number. If the header has no spaces, they were removed everywhere, so a comma separates cells.
 */
 const separatorOf = (header: string): RegExp => (header.includes(', ') ? /,(?:\s+|$)/v : /,/v);
 
-/** Splits the text into rows by the header's columns, in any order. Other lines become `other`. Undefined without a header, so without a table. */
+/** Splits the text into rows by the header's columns, in any order. Other lines become `other`. Undefined if there is no header. */
 export const parseCsv = (text: string, {required, freeText}: Options): readonly CsvLine[] | undefined => {
 	let columns: readonly string[] | undefined;
 	let separator = /,/v;
@@ -51,7 +51,7 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/** Alternative column names (`nvidia-smi --help-query-gpu`). The tool writes the first, and others write the requested name. */
+/** First names of columns with several names (`nvidia-smi --help-query-gpu`). The tool prints the first, but other programs the requested one. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],
@@ -65,7 +65,7 @@ const columnName = (cell: string): string => {
 	return firstNames.get(plain) ?? plain;
 };
 
-/** Undefined for too few cells, or for too many without a column for the surplus. */
+/** Returns the cells by column. Undefined if there are too few cells, or too many and no column that can contain commas. */
 const splitRow = (
 	pieces: readonly string[],
 	columns: readonly string[],

@@ -14,8 +14,8 @@ type Options = {
 const maxBytes = 8 * 1024 * 1024;
 
 /**
-Reads what the tables lack: MIG instances, recovery actions, slowdown limits, processes that only draw. Slow on large machines, so no scan waits for
-it. Undefined if the tool does not answer.
+Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. This is slow on large
+machines, so continuous scans do not wait for it. Undefined if the tool does not answer.
 */
 export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
 	const options = {timeoutMs, maxBytes, signal};
@@ -28,7 +28,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
 };
 
-/** Joins the answer with the sizes of the instances and the one with their profiles and UUIDs. */
+/** Adds profiles and UUIDs to the MIG instances. `details` has only their sizes, and `listed` has their profiles and UUIDs. */
 const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {
@@ -44,7 +44,7 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/** Adds the instances to each reading, and to each process its instance. */
+/** Adds the MIG instances to each reading, and to each process the instance that it uses. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus
@@ -59,7 +59,7 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 					: gpu;
 			});
 
-/** Adds recommended actions, failed repairs and temperatures, which old versions of the table lack. */
+/** Adds recommended actions, failed memory repairs and temperature limits, which the table of old versions lacks. */
 export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
 	gpus.map((gpu) => {
 		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =
@@ -74,7 +74,7 @@ const isSame = (details: GpuDetails, gpu: GpuReading): boolean =>
 		? details.pciBusId !== undefined && details.pciBusId === gpu.pciBusId
 		: details.uuid === gpu.uuid;
 
-/** A process on several instances belongs to none for sure. */
+/** Adds the instance of a process, unless the process uses several. */
 const withPart = (process: GpuProcess, detailed: readonly DetailedProcess[]): GpuProcess => {
 	const [first, ...others] = detailed.filter(({pid}) => pid === process.pid);
 	const {gpuInstanceId, computeInstanceId} = first ?? {};

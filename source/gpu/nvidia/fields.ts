@@ -81,8 +81,8 @@ export const readingNamed = (field: string): Reading | undefined =>
 /**
 Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. If the driver's version is unknown, a rejected field means that
 the driver is older, so all fields of the same or later versions are omitted, too. Otherwise an old tool would run once per field. If the version is
-known, only the field is gone.
-@param driverMajor - 550 for 550.54.14. Undefined: everything is tried.
+known, only the rejected field is omitted.
+@param driverMajor - 550 for 550.54.14. Undefined: all fields are tried.
 */
 export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
 	const isAgeKnown = driverMajor !== Infinity;
@@ -92,7 +92,7 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	const reasons = later.includes('clocks_event_reasons.active') ? [] : [olderReasons];
 	const isBetween = known.some(({since}) => since >= resetStatus.since) && !later.includes(resetStatus.until);
 	const status = isBetween ? resetStatus.fields : [];
-	// Only if certainly supported, or most tools would have to run once more.
+	// The new name is used only if it is certainly known. Otherwise most tools would reject it and have to run again.
 	const hasNewVersion = isAgeKnown && driverMajor >= newerVersion.since;
 	const basic = basicFields.map((field) => (field === 'driver_version' && hasNewVersion ? newerVersion.field : field));
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
@@ -111,7 +111,7 @@ export const queryArguments = (query: Query, fields: readonly string[]): readonl
 	'--format=csv,nounits',
 ];
 
-/** The first two queries of a scan. */
+/** Returns the first two queries of a scan. */
 export const firstQueries = (command: string): readonly ToolCall[] => [
 	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
 	{command, args: queryArguments('--query-compute-apps', processFields)},

@@ -75,7 +75,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
-/** Whether a surplus comma was outside the name, so that the name contains a reading and all later cells are shifted. */
+/** Whether the surplus comma of a row was not in the name. The text taken for the name then contains a reading, and all later cells are shifted. */
 const isShifted = (cells: Cells): boolean => {
 	const pieces = (cells.get('name') ?? '').split(',').slice(1);
 	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);
@@ -159,7 +159,7 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	});
 };
 
-/** Returns the degrees until the GPU slows down. Negative if it has. */
+/** Returns the degrees until the GPU slows down. Negative if it has slowed down. */
 const readMargin = (text: string): number | undefined => (/^-?\d{1,3}$/v.test(text) ? Number(text) : undefined);
 
 /** Whether an administrator switched MIG, which takes effect after a reset. */
@@ -174,6 +174,6 @@ const readSwitch = (text: string): boolean | undefined => ({enabled: true, disab
 
 const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v.test(text) ? text : undefined);
 
-/** Returns the cells that are words and not numbers. */
+/** Returns the cells with their fields and readings, to be searched for error words. */
 const wordsOf = (cells: Cells): readonly ReadingWord[] =>
 	[...cells].map(([field, word]) => ({field, word, reading: readingNamed(field)}));

@@ -8,7 +8,10 @@ export type ListedGpu = {
 	readonly parts: ReadonlyMap<number, {readonly profile: string; readonly uuid: string}>;
 };
 
-/* GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...) MIG 3g.40gb     Device  0: (UUID: MIG-...) */
+/*
+    GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)
+      MIG 3g.40gb     Device  0: (UUID: MIG-...)
+*/
 const gpuLine = /^GPU (?<index>\d{1,4}): (?<name>.{1,200}) \(UUID: (?<uuid>[\w\-]{1,100})\)$/v;
 const partLine = /^\s+MIG (?<profile>\S{1,100})\s+Device\s+(?<device>\d{1,4}): \(UUID: (?<uuid>[\w\-\/]{1,150})\)$/v;
 

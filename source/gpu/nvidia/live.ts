@@ -10,12 +10,12 @@ import {askDetails, attachParts} from './details.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 import {readScans, type WholeScan} from './nvml/lines.js';
 
-/** Faster sources, the best first. If they fail, the tool is run. */
+/** Sources that are faster than a run of the tool, the best first. If all fail, the tool is run. */
 type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
 	/** Table of GPUs, without processes. */
 	readonly table?: ToolStream<GpuTable>;
-	/** Adds facts that are rarely read. Waits for nothing. */
+	/** Adds facts that are rarely read, in the background. Never waits. */
 	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
 	readonly close: () => Promise<void>;
 };
@@ -29,13 +29,13 @@ export type CreateSources = (provider: {
 	readonly gpuCount: () => number | undefined;
 }) => Sources;
 
-/** Far longer than the largest machine's line. */
+/** Limit for a line, far longer than that of the largest machine. */
 const longestLine = 1024 * 1024;
 
 /**
 Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables,
-so the number of rows must be known. A table of another size or with a broken GPU is garbage: on some machines the loop fails while single runs
-work, so these decide.
+so the number of rows must be known. A table of another size or with a broken GPU is rejected, and a single run of the tool decides, because on some
+machines the loop fails while single runs work.
 @param gpuCount - Reported by the last single run. Undefined if unknown.
 */
 export const tableReader =
@@ -80,7 +80,7 @@ type CacheOptions<Value> = {
 	/** Never rejects. Undefined if nothing was found. */
 	readonly ask: () => Promise<Value | undefined>;
 	readonly everyMs: number;
-	/** Interval after nothing was found. */
+	/** Interval after a query that found nothing. */
 	readonly retryMs: number;
 	readonly monotonicMs: () => number;
 };
@@ -112,15 +112,15 @@ type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
 	readonly timeLimitMs: () => number;
-	/** Between two scans. */
+	/** Milliseconds between two scans. */
 	readonly intervalMs: number;
 	/** Seconds since boot, as used in the kernel's log. */
 	readonly uptimeSeconds: () => number;
-	/** Command that prints a scan per line by the driver's library. The interval in milliseconds is appended. */
+	/** Command that prints one line for each scan by the driver's library. The interval in milliseconds is appended. */
 	readonly library?: ToolCall;
 };
 
-/** A requested scan waits for the next reading, so it must come soon. */
+/** Limit for the interval of readings, because a requested scan waits for the next reading. */
 const longestPeriodMs = 2000;
 
 const minuteMs = 60_000;

@@ -30,9 +30,9 @@ type Options = {
 	readonly devicesDirectory?: string;
 	/** Adds the GPUs' places in the machine. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
-	/** For continuous scans. */
+	/** Creates the sources of continuous scans. */
 	readonly createSources?: CreateSources;
-	/** For a single scan. */
+	/** Slow queries of a single scan. */
 	readonly slowReadings?: SlowReadings;
 };
 
@@ -199,7 +199,7 @@ export const createNvidiaProvider = ({
 			return count > 0 ? count : countSeen(await observe());
 		},
 		async readLinks() {
-			// If GPUs are hidden, the tool numbers the others differently.
+			// If GPUs are hidden from this process, the tool numbers the others differently.
 			if (hangs.sinceMs() !== undefined || isPartial) {
 				return undefined;
 			}

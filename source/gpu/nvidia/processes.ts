@@ -8,7 +8,7 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/** The processes by UUID of the whole GPU, also for MIG. */
+	/** The processes by the UUID of their GPU. With MIG, this is the UUID of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
 	/** GPUs whose processes are hidden, with the tool's word for it. */
 	readonly hidden: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ const noGpu = '';
 
 const longestProgram = 4096;
 
-/** A corrupted row still proves that there is a process. */
+/** Matches a corrupted row, which still proves that the GPU has a process. */
 const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
 
 /** Parses `--query-compute-apps`. Undefined without a table, because processes are then unknown. A table without rows means no processes. */
@@ -79,8 +79,8 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 };
 
 /**
-Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. Also counts processes on GPUs that
-are not in `gpus`.
+Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. `strays` is the number of GPUs with
+processes that are not in `gpus`.
 */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],
@@ -123,7 +123,7 @@ export const attachProcesses = async (
 	};
 };
 
-/** The tool's table contains only compute processes. */
+/** Adds the machine's facts to a row. The tool's table contains only compute processes. */
 const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
 	...joinDetails(row, details),
 	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
@@ -134,7 +134,7 @@ const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess
 	kind: row.kind ?? 'compute',
 });
 
-/** With MIG, a process has a row for each instance. Its memory is their sum, or unknown if one is unknown. */
+/** Merges the rows of a process, which has one for each MIG instance. Its memory is their sum, or unknown if that of one row is unknown. */
 const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {

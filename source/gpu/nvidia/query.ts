@@ -5,7 +5,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly option: Query;
-	/** Returns the fields to query, in order, without refused ones. */
+	/** Returns the fields to query, in order, without those that the tool refused. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
 	/** Fields that the answer must have. */
 	readonly essential: readonly string[];

@@ -10,7 +10,7 @@ export type WantedDetails = 'none' | 'parts' | 'all';
 export type SlowReadings = {
 	/**
 	Starts to read. Returns a function that adds available results to the readings.
-	@param isHanging - Whether a run of the tool cannot be ended. Then no other is started.
+	@param isHanging - Whether a run of the tool cannot be ended. No other run is then started.
 	*/
 	readonly begin: (scan: {
 		readonly command: string;
@@ -31,7 +31,7 @@ type Options = {
 /** Reading the log usually takes milliseconds, but up to a second on a busy machine. A lower limit would hide broken GPUs. */
 const logTimeoutMs = 2000;
 
-/** Minimum interval between reads of the log, because waiting requests scan often. Far longer without permission. */
+/** Minimum interval between reads of the log, because waiting requests scan often. It is far longer without permission to read the log. */
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 

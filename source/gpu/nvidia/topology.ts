@@ -12,11 +12,15 @@ const gpuIndex = (cell: string): number | undefined => {
 
 const isLink = (cell: string | undefined): cell is GpuLink => cell !== undefined && linkPattern.test(cell);
 
-/* GPU0	GPU1	NIC0	CPU Affinity	NUMA Affinity	GPU NUMA ID GPU0	 X 	NV18	PIX	0-55	0		N/A GPU1	NV18	 X 	SYS	0-55	0		N/A */
+/*
+    	GPU0	GPU1	NIC0	CPU Affinity	NUMA Affinity	GPU NUMA ID
+    GPU0	 X 	NV18	PIX	0-55	0		N/A
+    GPU1	NV18	 X 	SYS	0-55	0		N/A
+*/
 
 /**
-Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. Other words than
-links are unknown links.
+Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. A word that names no
+known link is an unknown link.
 @returns Undefined without a table.
 */
 export function parseTopology(text: string): GpuLinks | undefined {

@@ -21,7 +21,7 @@ export type GpuDetails = {
 	readonly temperatureLimitCelsius?: number;
 	readonly hasFailedRemapping?: boolean;
 	readonly hasPendingPages?: boolean;
-	/** Includes processes that only draw. Undefined if unreadable. */
+	/** Includes processes that only draw graphics. Undefined if unreadable. */
 	readonly processes?: readonly DetailedProcess[];
 };
 
@@ -29,7 +29,7 @@ export type Details = {readonly driverVersion?: string; readonly gpus: readonly 
 
 const longestText = 8 * 1024 * 1024;
 
-/** Resolves no entities and guesses no numbers, because another account may have written the text. */
+/** A parser that resolves no entities and guesses no numbers, because another account may have written the text. */
 const parser = new XMLParser({
 	processEntities: false,
 	parseTagValue: false,
@@ -51,7 +51,7 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
-		// Cut off, or no XML.
+		// The document was cut off, or is no XML.
 		return undefined;
 	}
 
@@ -125,7 +125,7 @@ const readProcess = (process: unknown): readonly DetailedProcess[] => {
 		: [];
 };
 
-/** `<processes>N/A</processes>`: empty means none, a word means unknown. */
+/** Whether the processes are unknown, as in `<processes>N/A</processes>`. An empty element means that there are none. */
 const isUnknown = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 
 const child = (value: unknown, name: string): unknown =>
@@ -133,7 +133,7 @@ const child = (value: unknown, name: string): unknown =>
 		? (value as Readonly<Record<string, unknown>>)[name]
 		: undefined;
 
-/** The parser returns one element as itself and several as a list. */
+/** Returns the elements of this name as a list. The parser returns a single element as itself. */
 const list = (value: unknown, name: string): readonly unknown[] => {
 	const found = child(value, name);
 	return found === undefined ? [] : Array.isArray(found) ? found : [found];

@@ -18,7 +18,7 @@ export type SimulatedProcesses = {
 
 const keyOf = ({pid, startTicks}: Identity): string => `${pid}:${startTicks}`;
 
-/** Processes of `account` belong to the user. */
+/** Creates the simulated processes. Those of `account` belong to the user. */
 export function createSimulatedProcesses(account: string): SimulatedProcesses {
 	const byGpu = new Map<number, readonly GpuProcess[]>();
 	const ended = new Set<string>();
@@ -29,7 +29,7 @@ export function createSimulatedProcesses(account: string): SimulatedProcesses {
 			.flat()
 			.filter((process) => !ended.has(keyOf(process)));
 
-	/** Returns the process itself, never another one with its pid. */
+	/** Returns the process with this pid and start, never another one with the same pid. */
 	const find = ({pid, startTicks}: Identity): GpuProcess | undefined =>
 		running().find((process) => process.pid === pid && (startTicks ?? process.startTicks) === process.startTicks);
 

@@ -31,7 +31,7 @@ type SceneProcess = {
 type Hardware = {
 	readonly gpus: readonly number[];
 	readonly model?: string;
-	/** MiB of each. */
+	/** MiB of memory of each GPU. */
 	readonly memory?: number;
 	readonly compute?: string;
 	readonly numa?: number;
@@ -68,7 +68,7 @@ export type Scenario = {
 	readonly seed?: number;
 	readonly model?: string;
 	readonly memory?: number;
-	/** Hardware in a box of different GPUs. The last one that names a GPU counts. */
+	/** Hardware in a box of different GPUs. If several entries name a GPU, the last one is used. */
 	readonly hardware?: readonly Hardware[];
 	/** Links within each of these sets. Other links depend on the common NUMA node and PCI root. */
 	readonly links?: ReadonlyArray<{readonly gpus: readonly number[]; readonly link: GpuLink}>;
@@ -81,8 +81,8 @@ export type Scenario = {
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
-	GPUs split by MIG, with each instance's profile. The last one for a GPU counts, and its instances replace earlier ones. `mode`: the mode is
-	unknown, or waits for a reset.
+	GPUs split by MIG, with the profile of each instance. Of several entries for a GPU, the last one applies, and its instances replace earlier ones.
+	`mode`: whether MIG is on is unknown, or a change of it waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	/** Times at which no GPU answers. */
@@ -97,7 +97,7 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 	return seconds >= from && seconds < until;
 };
 
-/** Returns the age. Work that exists from the start began earlier. */
+/** Returns for how many seconds something has existed. Work that exists from the start of the box began earlier. */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 
@@ -196,7 +196,7 @@ const splitReading = (
 				unknown: {...reading.unknown, utilizationPercent: '[N/A]', memoryUtilizationPercent: '[N/A]'},
 			};
 
-/** Returns the instances. The profile contains the memory: `3g.40gb`. `generation` counts changes of the GPU's instances. */
+/** Returns the MIG instances. A profile contains the memory: `3g.40gb`. `generation` counts changes of the GPU's instances. */
 const partsOf = (
 	{index, memoryTotalMiB, processes = []}: GpuReading,
 	profiles: readonly string[],

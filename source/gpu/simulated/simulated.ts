@@ -15,7 +15,7 @@ import {
 } from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
-/** Lower pids belong to the scenario. */
+/** The number of the first process of a share, for its pid. Lower numbers belong to the scenario's processes. */
 const firstSharePid = 500;
 
 type Options = {
@@ -101,7 +101,7 @@ export const createSimulatedProvider = ({
 			const found = current.find(
 				(one) => one.index === index && one.shareMiB === undefined && one.instance === undefined,
 			);
-			// An adopted process of the scenario has its own load.
+			// A lease that adopted a process of the scenario adds no load, because the process has its own.
 			const lease = living.some(({pid}) => pid === found?.pid) ? undefined : found;
 			const simulate = (shown: SimulatedLease | undefined): GpuReading =>
 				withStartTicks(
@@ -144,7 +144,7 @@ export const createSimulatedProvider = ({
 	};
 };
 
-/** MiB. A job's use of an instance, less than the smallest instance. */
+/** MiB that a job uses on an instance, less than the smallest instance. */
 const instanceLoadMiB = 4000;
 
 /** Each share runs its own job, which uses a little less than requested. */

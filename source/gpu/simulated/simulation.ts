@@ -177,7 +177,7 @@ export type SimulatedLease = {
 	readonly instance?: {readonly gpuInstanceId?: number};
 	/** The job's pid. Default: generated. */
 	readonly pid?: number;
-	/** Unix seconds. If known, the load grows from here on, and a manual lease becomes idle after a while. */
+	/** Unix seconds. If known, the load grows from this time on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;
 	/** Default: generated. */
 	readonly command?: string;

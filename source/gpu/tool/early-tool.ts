@@ -3,7 +3,7 @@ import type {RunTool, ToolOutcome} from './tool.js';
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
-	/** Runs a tool, or takes over the early run of the same call, once. */
+	/** Runs a tool. If the same call was started early, takes over that run, which is possible once. */
 	readonly run: RunTool;
 	/** Ends the runs that were not taken over. */
 	readonly stop: () => void;

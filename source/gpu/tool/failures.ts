@@ -75,7 +75,7 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 	return {message: `${command} ${end}.`, hint: said};
 };
 
-/** While a run of the tool cannot be killed, no other is started. */
+/** Explains that no other run of the tool is started while one run cannot be killed. */
 export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverText): Failure => ({
 	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
 	hint: hangHint,
@@ -94,7 +94,7 @@ const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
 
 const mostWarnings = 20;
 
-/** Removes duplicate and excessive warnings. The interfaces add the word "warning". */
+/** Removes duplicate and excessive warnings, and the word "warning" at the beginning, which the interfaces add themselves. */
 export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
 	[...new Set(warnings.map((warning) => cap(plain(warning).replace(/^warning:\s*/iv, ''), 300)))].slice(
 		0,

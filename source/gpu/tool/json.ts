@@ -4,12 +4,12 @@ export type ToolJson = {
 	readonly remarks: readonly string[];
 };
 
-/** The most places at which JSON may seem to begin. */
+/** Limit for the places at which JSON may seem to begin. */
 const mostAttempts = 20;
 
 /** Finds the JSON in a tool's output. Undefined without JSON, and for a document that was cut off. */
 export const parseToolJson = (text: string): ToolJson | undefined => {
-	// A document begins a line, followed by a text, a bracket or a line break, unlike a warning such as `[drm] ...`.
+	// A document begins with a bracket at the start of a line. Next is a text, a bracket or a line end, unlike in a warning such as `[drm] ...`.
 	const beginning = /^[\t ]*[\[\{][\t\r ]*(?=["\[\]\{\}]|$)/gmv;
 	const documents: unknown[] = [];
 	const remarks: string[] = [];
@@ -54,7 +54,7 @@ const endOf = (text: string, start: number): number | undefined => {
 	return undefined;
 };
 
-/** Python's spelling of non-finite numbers, which JSON does not allow. */
+/** Matches Python's spelling of non-finite numbers, which JSON does not allow. */
 const noNumber = /-?\b(?:NaN|Infinity)\b/gv;
 
 const parseOrUndefined = (text: string): unknown => {
@@ -62,7 +62,7 @@ const parseOrUndefined = (text: string): unknown => {
 		try {
 			return JSON.parse(wording) as unknown;
 		} catch {
-			// Then the text is no JSON in either spelling.
+			// The text is no JSON in Python's spelling either.
 		}
 	}
 

@@ -30,7 +30,7 @@ function readPlacement(directory: string, name: string): Placement {
 	}
 }
 
-/** Returns the kernel's names. Empty in some containers and under WSL. */
+/** Returns the PCI addresses in the kernel's list. Empty in some containers and under WSL. */
 function listedIn(directory: string): ReadonlySet<string> {
 	try {
 		return new Set(readdirSync(directory));

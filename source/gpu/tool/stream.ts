@@ -32,7 +32,7 @@ type Options<Block> = {
 	/** Called at each start. */
 	readonly args: () => readonly string[];
 	readonly createReader: StreamReader<Block>;
-	/** Between two readings. */
+	/** Milliseconds between two readings. */
 	readonly periodMs: number;
 	readonly monotonicMs: () => number;
 	readonly hangs: HangWatch;
@@ -64,7 +64,7 @@ type Session<Block> = {
 	latest?: {readonly block: Block; readonly takenAtMs: number};
 };
 
-/** Keeps one run of a tool that prints readings periodically, instead of a run for each. */
+/** Keeps one run of a tool that prints readings periodically, instead of running the tool for each reading. */
 export const createToolStream = <Block>({
 	run,
 	command,

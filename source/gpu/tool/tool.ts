@@ -21,7 +21,7 @@ export type RunTool = (
 	command: string,
 	args: readonly string[],
 	options: {
-		/** Infinite for a tool that runs until the signal. */
+		/** Infinite for a tool that runs until `signal` is aborted. */
 		readonly timeoutMs: number;
 		readonly maxBytes?: number;
 		readonly signal?: AbortSignal;

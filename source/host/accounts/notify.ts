@@ -1,4 +1,4 @@
-/** Notifies an account on its terminals, if they accept messages, and as configured. Nothing here waits for long, and errors affect nobody. */
+/** Notifies an account on its terminals that accept messages, and by a command or webhook. Every attempt has a time limit. Never fails. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
@@ -14,7 +14,7 @@ const patienceMs = 5000;
 type Message = {
 	readonly account: string;
 	readonly text: string;
-	/** JSON for programs, on one line. All texts of others are escaped. */
+	/** The same message as one line of JSON, for programs. Texts from other users are escaped. */
 	readonly json: string;
 };
 
@@ -37,7 +37,7 @@ export function linesOf(account: string, who: string): readonly string[] {
 		.map(([, line]) => line!);
 }
 
-/** Whether the terminal belongs to this process. A message would spoil the monitor or a job's output. */
+/** Whether this process itself uses the terminal, where a message would spoil the monitor or a job's output. */
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
@@ -55,7 +55,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 
 	try {
 		const status = fstatSync(terminal);
-		// `mesg` sets the group's write permission.
+		// `mesg y` accepts messages by setting the group's write permission.
 		// eslint-disable-next-line no-bitwise
 		const isOpen = status.isCharacterDevice() && (status.mode & constants.S_IWGRP) !== 0;
 		if (isOpen && !isOurs(status.rdev) && (await users.nameOf(status.uid)) === account) {
@@ -84,7 +84,7 @@ function endGroup(pid: number): void {
 	}
 }
 
-/** Returns an error message, or undefined on success. */
+/** Runs the configured command with the message as its input. Returns an error message, or undefined on success. */
 async function runCommand(
 	[command, ...args]: readonly string[],
 	{account, text, json}: Message,
@@ -125,12 +125,12 @@ async function runCommand(
 		return await promise;
 	} finally {
 		signal.removeEventListener('abort', stop);
-		// A leftover child may hold the pipe open without reading it.
+		// A child that the command left behind may hold the pipe open without reading it.
 		child.stdin.destroy();
 	}
 }
 
-/** Removes name and password from the address. fetch accepts them only in a header, and would print them in its error message. */
+/** Moves the name and password of the address to a header. fetch rejects an address with a password, and prints it in its error message. */
 function addressOf(webhook: string): {readonly url: string; readonly headers: Readonly<Record<string, string>>} {
 	const url = new URL(webhook);
 	const {username, password} = url;
@@ -161,7 +161,7 @@ async function callWebhook(webhook: string, {json}: Message, signal: AbortSignal
 	}
 }
 
-/** Returns an error message for any error, or undefined on success. */
+/** Returns the error message of a notification that failed, or an empty list on success. */
 async function problemOf(name: string, work: Promise<string | undefined> | undefined): Promise<readonly string[]> {
 	try {
 		const problem = await work;
@@ -171,7 +171,7 @@ async function problemOf(name: string, work: Promise<string | undefined> | undef
 	}
 }
 
-/** Returns a function that notifies an account within seconds, or until `signal` is aborted. Never rejects. Resolves with error messages. */
+/** Returns a function that notifies an account within seconds, or until `signal` is aborted. It never rejects, and resolves with error messages. */
 export const createNotifier =
 	(options: NotifyOptions): ((message: Message, signal?: AbortSignal) => Promise<readonly string[]>) =>
 	async (message, signal) => {

@@ -7,15 +7,15 @@ import process from 'node:process';
 const architectures: ReadonlySet<string> = new Set(['x64', 'arm64', 'arm', 'riscv64']);
 const socketLevel = 1;
 const peerCredentials = 17;
-/** Three numbers of 32 bits: pid, uid, gid. */
+/** Size of the kernel's answer: pid, uid and gid of the peer, with 32 bits each. */
 const credentialBytes = 12;
 
 type SocketQuestion = [file: number, level: number, option: number, value: Uint8Array, length: Uint8Array];
 
-/** The signature for koffi. Negative results are errors. */
+/** The C function getsockopt(2), as loaded by koffi. A negative result is an error. */
 type GetSocketOption = (...question: SocketQuestion) => number;
 
-/** Loads a function that asks the kernel for a peer's uid. Undefined without koffi, in a binary, and on other systems. Node has no API for it. */
+/** Loads a function that asks the kernel for a peer's uid. Node has none. Undefined without koffi, in a binary, and on systems other than Linux. */
 export async function loadPeerUid(): Promise<((socket: Socket) => number | undefined) | undefined> {
 	if (process.platform !== 'linux' || process.versions['bun'] !== undefined || !architectures.has(process.arch)) {
 		return undefined;
@@ -24,7 +24,7 @@ export async function loadPeerUid(): Promise<((socket: Socket) => number | undef
 	let getSocketOption: GetSocketOption;
 	try {
 		const {default: koffi} = await import('koffi');
-		// The process has loaded the C library already.
+		// `null` means this program, which has loaded the C library already.
 		getSocketOption = koffi
 			.load(null)
 			.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']) as GetSocketOption;

@@ -8,9 +8,9 @@ import {runSystemTool, systemEnvironment, systemTool} from '../tool/system-tool.
 export type Users = {
 	/** Returns the account of a uid. Can ask the network's user database, which takes up to 2 s, once per uid. */
 	readonly nameOf: (uid: number) => Promise<string>;
-	/** Like `nameOf`, but blocking, for the account of this process, which is needed first. */
+	/** Like `nameOf`, but blocking. Only for the account of this process, which is needed before all others. */
 	readonly nameOfSync: (uid: number) => string;
-	/** Whether an account of this name exists, as far as known within 2 s. A uid counts, because accounts without a name are called by uid. */
+	/** Whether an account of this name exists, as far as known within 2 s. A uid is accepted, too, because it is the name of an account without one. */
 	readonly knows: (name: string) => Promise<boolean>;
 };
 
@@ -102,7 +102,7 @@ export const createUsers = ({
 	return {
 		knows: async (name) =>
 			/^\d{1,10}$/v.test(name) ||
-			// A leading hyphen would be an option. The user database has none of the other names.
+			// A name with a leading hyphen would be read as an option. The other names rejected here cannot be in the user database.
 			(/^[^+\-]/v.test(name) &&
 				!/[\p{Control}\/:]/v.test(name) &&
 				(isInPasswd(readPasswd(passwdFile), name) || (await findByName(name)))),
@@ -157,7 +157,7 @@ export const findInPasswd = (text: string, uid: number): string | undefined => {
 const isInPasswd = (text: string, name: string): boolean =>
 	text.split('\n').some((line) => line.startsWith(`${name}:`));
 
-/** Returns an empty text if the file cannot be read. */
+/** Returns the file's text, or an empty text if the file cannot be read. */
 const readPasswd = (file: string): string => {
 	try {
 		return readFileSync(file, 'utf8');
@@ -168,7 +168,7 @@ const readPasswd = (file: string): string => {
 
 const nameInFile = (file: string, uid: number): string | undefined => findInPasswd(readPasswd(file), uid);
 
-/** Ignores the number that some systems print for a uid without a name, and names that passwd(5) cannot contain. */
+/** Returns the name that `id` printed. Ignores names that passwd(5) cannot contain, and the uid itself, which some systems print. */
 const parseId = (stdout: string, uid: number): string | undefined => {
 	const name = stdout.trim();
 	return /^[^\s:]+$/v.test(name) && name !== String(uid) ? name : undefined;

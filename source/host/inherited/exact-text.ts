@@ -10,7 +10,7 @@ const firstByte = 0xdc_00;
 /** Whether the text contains bytes that are not UTF-8. */
 export const isBytes = (text: string): boolean => !text.isWellFormed() && /[\u{DC80}-\u{DCFF}]/v.test(text);
 
-/** Returns the length in bytes of the character that begins here, or 0 if none does. */
+/** Returns the length in bytes of the character that begins at `start`, or 0 if no valid character begins there. */
 const lengthAt = (bytes: Uint8Array, start: number): number => {
 	const first = bytes[start]!;
 	const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -64,9 +64,9 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 };
 
 /**
-Returns the last words of this process's command line as typed. Words that are not the last ones are returned unchanged.
-@param words - As decoded by Node.
-@param bytes - The command line.
+Returns words with the exact bytes that were typed. They must be the last words of this process's command line. All others are returned unchanged.
+@param words - The words as Node decoded them.
+@param bytes - The whole command line.
 */
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
@@ -74,7 +74,7 @@ export const exactWords = <Words extends readonly string[]>(words: Words, bytes 
 	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
 };
 
-/** Returns the environment with the exact bytes of each entry that did not change since `bytes`. */
+/** Returns the environment with exact bytes. An entry that was changed since the start, when the environment was `bytes`, keeps its new value. */
 export const exactEnvironment = (environment: Environment, bytes = startedEnvironment()): Environment => {
 	if (isUtf8(bytes)) {
 		return environment;
@@ -90,7 +90,7 @@ export const exactEnvironment = (environment: Environment, bytes = startedEnviro
 		const name = entry.subarray(0, sign);
 		const lossy = lossyText(name);
 		if (!isUtf8(name)) {
-			// The entry's name is not UTF-8, so nobody can have set or removed the variable.
+			// Node cannot set or remove a variable whose name is not UTF-8, so the original value is still valid.
 			exact.delete(lossy);
 			exact.set(decodeBytes(name), decodeBytes(entry.subarray(sign + 1)));
 		} else if (exact.get(lossy) === lossyText(entry.subarray(sign + 1))) {

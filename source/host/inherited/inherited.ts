@@ -39,7 +39,7 @@ let startFacts: StartFacts | undefined;
 let descriptors: readonly number[] | undefined;
 let words: Uint8Array | undefined;
 
-/** Must be called before anything else, so that nothing sees what sh has changed or left. */
+/** Reads what source/launcher.sh recorded, and restores the environment. Must be called before anything else reads the environment. */
 export const takeInherited = (): void => {
 	// The library that parses the flags sets the process title, which overwrites the command line.
 	words = readBytes('/proc/self/cmdline');
@@ -70,7 +70,7 @@ const restoreEnvironment = (bytes: Uint8Array): void => {
 	}
 
 	for (const [name, value] of given) {
-		// Invalid UTF-8 is U+FFFD in both, and stays.
+		// A value with invalid UTF-8 has U+FFFD in both environments, and stays as it is.
 		if (process.env[name] !== value && !name.includes('\u{FFFD}')) {
 			process.env[name] = value;
 		}
@@ -99,7 +99,7 @@ export const startedEnvironment = (): Uint8Array => {
 /** Returns an empty text if the file cannot be read. */
 export const readText = (file: string): string => Buffer.from(readBytes(file)).toString('utf8');
 
-/** The only signals that a Bun binary does not leave as they are. */
+/** The only signals that Bun itself ignores from its start, whatever the caller had set. */
 const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, constants.signals.SIGXFSZ]);
 
 const readMask = (): string | undefined =>
@@ -145,8 +145,8 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['sof
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
 
 /**
-Returns the soft limit at the start of this process, or else that of its parent, from which it was inherited. Ignores a
-limit above the hard limit of this process.
+Returns the soft limit of open files at the start of this process. If unknown, returns the limit of the parent process, from which it was inherited.
+Ignores a limit above the hard limit of this process.
 */
 export const callersOpenFiles = (): string | undefined => {
 	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
@@ -160,7 +160,7 @@ const isFileOrStream = (descriptor: number): boolean => {
 			status.isFile() || status.isFIFO() || status.isSocket() || status.isCharacterDevice() || status.isDirectory()
 		);
 	} catch {
-		// The descriptor was open only to list the others.
+		// This descriptor was open only to list the others.
 		return false;
 	}
 };

@@ -14,7 +14,7 @@ import {startWitness, type ProofNodes} from './witness.js';
 
 type Programs = {readonly bwrap: string; readonly nsenter: string};
 
-/** Returns the entries of a directory without these nodes and links to them. */
+/** Returns the entries of a directory, except for the hidden nodes and links to them. */
 const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly string[] =>
 	readdirSync(directory, {withFileTypes: true}).flatMap((entry) => {
 		const file = path.join(directory, entry.name);
@@ -31,9 +31,9 @@ const keptEntries = (directory: string, hidden: ReadonlySet<string>): readonly s
 	});
 
 /**
-Returns the bubblewrap options that hide these nodes. Directories such as dri and nvidia-caps get only the other nodes,
-because ROCm treats a node that refuses to open as an error. Nodes in /dev itself are bound on themselves without
-permission to open devices. A new /dev would break openpty(3), because /dev/ptmx finds its terminals only beside itself.
+Returns the bubblewrap options that hide these nodes. A directory such as dri or nvidia-caps is replaced by one with only the other nodes, because
+ROCm treats a node that refuses to open as an error. A node in /dev itself is mounted over itself, without permission to open devices. /dev is not
+replaced, because that would break openpty(3): /dev/ptmx finds its terminals only beside itself.
 */
 const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: string}>): readonly string[] => {
 	const hidden = new Set(foreign.map(({file}) => file));
@@ -45,7 +45,7 @@ const maskWords = (devices: string, foreign: ReadonlyArray<{readonly file: strin
 	);
 };
 
-/** Opens all files, or none. */
+/** Opens all files. If one cannot be opened, closes the others and throws. */
 const openAll = (files: readonly string[]): readonly number[] => {
 	const descriptors: number[] = [];
 	try {
@@ -70,12 +70,12 @@ const isSameDirectory = (one: string, other: string): boolean => {
 
 type NamespaceOptions = {
 	readonly masks: readonly string[];
-	/** Whether there is a user namespace, which only root does without. */
+	/** Whether the job gets its own user namespace. Only root does without. */
 	readonly hasUsers: boolean;
 	readonly proof: ProofNodes;
 };
 
-/** Creates namespaces in which the foreign nodes cannot be opened, and proves that. They last until `close` is called. */
+/** Creates namespaces in which the foreign nodes cannot be opened, and proves that with a witness. The namespaces last until `close` is called. */
 const makeNamespaces = async (
 	{bwrap, nsenter}: Programs,
 	{masks, hasUsers, proof}: NamespaceOptions,
@@ -121,7 +121,7 @@ const makeNamespaces = async (
 	} catch (error) {
 		return {kind: 'refused', program: 'bwrap', words: messageOf(error)};
 	} finally {
-		// The descriptors keep the namespaces alive, so the witness can end. The job does not wait for its end.
+		// The open descriptors keep the namespaces alive, so the witness may end now. The job does not wait for its end.
 		void witness.end();
 	}
 };
@@ -138,7 +138,7 @@ const namespaceSettings: ReadonlyArray<{
 	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
 ];
 
-/** Returns the settings that do so on this machine. Empty if there are none, or if they cannot be read. */
+/** Returns the settings that forbid user namespaces on this machine. Empty if there are none, or if they cannot be read. */
 const forbiddingSettings = (): readonly NamespaceSetting[] =>
 	namespaceSettings.flatMap(({name, forbids, wanted}) => {
 		try {
@@ -149,7 +149,7 @@ const forbiddingSettings = (): readonly NamespaceSetting[] =>
 		}
 	});
 
-/** Adds the kernel settings that may explain a refusal. */
+/** Adds the kernel settings that may have caused a refusal to the description of the problem. */
 const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {
 	const settings = problem.kind === 'refused' && hasUsers ? forbiddingSettings() : [];
 	return settings.length === 0 ? problem : {kind: 'no-namespaces', settings};

@@ -6,14 +6,14 @@ import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 type ControlGroup = {
 	/** Controllers of version 1, such as `devices`. Empty in version 2. */
 	readonly controllers: readonly string[];
-	/** Mount point, such as `/sys/fs/cgroup/devices/jobs`. */
+	/** Directory of the group, such as `/sys/fs/cgroup/devices/jobs`. */
 	readonly directory: string;
 };
 
 type Mounted = {
 	readonly version: 1 | 2;
 	readonly options: readonly string[];
-	/** The mounted group, and its mount point. */
+	/** The group that is mounted, and the path at which it is mounted. */
 	readonly root: string;
 	readonly point: string;
 };
@@ -41,7 +41,7 @@ const mountedIn = (text: string): readonly Mounted[] =>
 				];
 	});
 
-/** Returns the control groups of a process that are mounted here. */
+/** Returns the control groups of a process, as far as they are below a mount point that this process sees. */
 export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): readonly ControlGroup[] => {
 	const mounts = mountedIn(readFileSync(path.join(procDirectory, 'self/mountinfo'), 'utf8'));
 	const text = readFileSync(path.join(procDirectory, String(pid), 'cgroup'), 'utf8');
@@ -65,11 +65,11 @@ export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): 
 	});
 };
 
-/** Returns words that move a command into groups: a shell writes its pid into the groups' files, and executes the command. */
+/** Returns words to put before a command so that it runs in the groups: a shell writes its pid to the groups' files, then executes the command. */
 export const joiningWords = (groups: readonly string[], environment: Environment): readonly [string, ...string[]] => {
 	const files = groups.map((directory) => path.join(directory, 'cgroup.procs'));
-	// Most shells drop entries with names that they cannot have, such as functions of bash. env(1) restores them. env
-	// would take a command with `=` in its name for an entry, so nice(1) executes the command.
+	// Most shells drop environment entries with names that shell variables cannot have, such as functions of bash. env(1) restores them.
+	// Because env would take a command with `=` in its name for an entry, nice(1) executes the command.
 	const odd = Object.entries(exactEnvironment(environment)).flatMap(([name, value]) =>
 		value === undefined || name === '' || /^[A-Z_a-z]\w*$/v.test(name) ? [] : [`${name}=${value}`],
 	);

@@ -1,7 +1,7 @@
 /**
 Isolates with a control group of version 1, for root: a subgroup of this process's group, in which the devices of foreign GPUs cannot be opened. The
-kernel keeps empty groups. `run` removes its group when the job has ended. If `run` was killed or the job left processes behind, the next `run` with
-such a group or `doctor` does.
+kernel keeps empty groups. `run` removes its group when the job has ended. If `run` was killed or the job left processes behind, `doctor` or the next
+`run` that uses a control group removes it.
 */
 import {randomUUID} from 'node:crypto';
 import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node:fs';
@@ -63,7 +63,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** A process in a container does not see this one, and may remove the new group, which is then created again. */
+/** How often to create the group. A process in a container cannot see that this process lives, and may remove the new, empty group. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};

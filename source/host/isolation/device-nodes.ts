@@ -15,7 +15,7 @@ export type DeviceNode = {
 	/** PCI address of the GPU in the spelling of {@link normalizePciBusId}, if known. */
 	readonly pciBusId: string | undefined;
 	readonly uuid?: string;
-	/** MIG instances that the node belongs to. A GPU instance without a compute instance covers all of its compute instances. */
+	/** The MIG instance that the node belongs to. With only a GPU instance, the node belongs to all of its compute instances. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
@@ -102,7 +102,7 @@ const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly Dev
 	});
 };
 
-/** PCI vendor ids of NVIDIA and AMD. Excludes the graphics controllers of mainboards. */
+/** PCI vendor ids of NVIDIA and AMD. Others are not managed, such as the graphics controllers of mainboards. */
 const vendors: ReadonlySet<string> = new Set(['0x10de', '0x1002']);
 
 /** A compute partition of an AMD GPU has no PCI address, but a device with this name. */
@@ -123,7 +123,7 @@ const renderNodes = (root: string): readonly DeviceNode[] =>
 		return isGpu && isDevice(file) ? [{file, kind: 'render', pciBusId: normalizePciBusId(device)} as const] : [];
 	});
 
-/** `root` contains /dev, /proc and /sys: the root directory, or a test directory. */
+/** Returns the device nodes of all GPUs. `root` contains /dev, /proc and /sys: the root directory, or a test directory. */
 export const readDeviceNodes = (root: string): readonly DeviceNode[] => {
 	const gpus = nvidiaGpus(root);
 	return [...nvidiaNodes(root, gpus), ...partNodes(root, gpus), ...renderNodes(root)];
@@ -150,7 +150,7 @@ const isGrantedPart = ({kind, gpuInstanceId, computeInstanceId}: DeviceNode, {pa
 			(computeInstanceId === undefined || part.computeInstanceId === computeInstanceId),
 	);
 
-/** Divides the nodes into those that a job may open and foreign ones. A node of an unknown GPU is foreign. */
+/** Divides the nodes into those that a job may open and those of foreign GPUs. A node of an unknown GPU is foreign. */
 export const partNodesBy = (nodes: readonly DeviceNode[], granted: readonly GrantedGpu[]): Parted => {
 	const main = nodes.some(({kind}) => kind === 'gpu') ? 'gpu' : 'render';
 	if (nodes.length === 0) {

@@ -6,7 +6,7 @@ export type DeviceNumber = {readonly major: number; readonly minor: number};
 
 export const numberKey = ({major, minor}: DeviceNumber): string => `${major}:${minor}`;
 
-/** The C library packs both numbers into one. */
+/** Splits a device number, in which the C library packs the major and the minor number. */
 const decode = (device: bigint): DeviceNumber => ({
 	// eslint-disable-next-line no-bitwise -- both stand in parts of the number
 	major: Number(((device >> 8n) & 0xf_ffn) | ((device >> 32n) & 0xff_ff_f0_00n)),
@@ -14,7 +14,7 @@ const decode = (device: bigint): DeviceNumber => ({
 	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
 });
 
-/** Throws if the file is gone. */
+/** Returns the device number of a node. Throws if the file is gone. */
 export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
 
 /** Returns the numbers of all character devices in a directory tree, as far as it is readable. */

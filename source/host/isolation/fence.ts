@@ -5,9 +5,9 @@ import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
 	readonly devices: string;
-	/** Nodes that must not open. */
+	/** Nodes that the job must not be able to open. */
 	readonly foreign: ReadonlyArray<{readonly file: string}>;
-	/** Devices to check from inside before the job starts. */
+	/** Devices that a process inside the isolation tries to open before the job starts. */
 	readonly proof: ProofNodes;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly isRoot: boolean;
@@ -18,7 +18,7 @@ export type Fenced = {
 	readonly kind: 'fenced';
 	/** Words that start a command inside the isolation. */
 	readonly entrance: readonly string[];
-	/** Called once nothing more will be started inside. Never rejects. */
+	/** Gives up the isolation. Called once nothing more will be started inside. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 

@@ -27,12 +27,12 @@ const makers: Readonly<Record<Fence, MakeFence>> = {
 	cgroup: fenceByDeviceGroup,
 };
 
-/** Bubblewrap needs no privileges. The other mechanisms are only for root. */
+/** Whether this account can use the mechanism. Bubblewrap needs no privileges. The others are only for root. */
 const isAllowed = (fence: Fence, isRoot: boolean): boolean => isRoot || fence === 'bwrap';
 
 type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fenced};
 
-/** Returns the first mechanism that works, or why the first one does not. */
+/** Returns the first mechanism that works. If none does, returns the problem of the first one. */
 async function findFence(
 	wanted: Fence | undefined,
 	options: Omit<FenceOptions, 'isRoot'>,
@@ -96,7 +96,7 @@ export const createIsolate =
 			: notIsolated(found);
 	};
 
-/** Tests the words that start a job. The isolation is proved already, so only `doctor` has time for this. */
+/** Tests whether the words in front of a job can start it. `run` skips this test to save time, because the isolation is already proved. */
 async function entranceProblem(
 	[program, ...words]: readonly string[],
 	nodes: ProofNodes,
@@ -111,7 +111,7 @@ async function entranceProblem(
 		: leakIn(lines, nodes);
 }
 
-/** Tests which mechanism could isolate a job here, with a device that every machine has. Also cleans up after killed processes. */
+/** Tests which mechanism could isolate a job on this machine, with a device that every machine has. Also cleans up after killed processes. */
 export const checkIsolation = async (environment: IsolationOptions['environment']): Promise<IsolationCheck> => {
 	sweepDeviceGroups();
 	const foreign = [{file: '/dev/zero'}];

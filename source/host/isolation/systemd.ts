@@ -1,7 +1,7 @@
 /**
 Isolates with systemd, for root: a scope in which the devices of foreign GPUs cannot be opened. Systemd has only a list of allowed devices, so
-everything else is listed: whole drivers without a foreign device, and single devices of the others. The scope ends with its last process, even if
-`run` was killed. The service manager of an account cannot do this, and is never used.
+everything else is listed: all devices of a driver that has no foreign one, and single devices of the other drivers. The scope ends with its last
+process, even if `run` was killed. The service manager of an account cannot do this, and is never used.
 */
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
@@ -16,10 +16,10 @@ import {startWitness} from './witness.js';
 /** Nodes that NVIDIA's driver creates on demand: for mode setting, and for all GPUs. */
 const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 195, minor}));
 
-/** How many drivers can be loaded while a job runs. */
+/** How many drivers that are loaded only while the job runs are allowed in advance. */
 const loadedLater = 8;
 
-/** Returns the patterns for `DeviceAllow`. */
+/** Returns the patterns for systemd's `DeviceAllow`, which allow all devices except the foreign ones. */
 const allowedPatterns = (
 	foreign: readonly DeviceNumber[],
 	{loaded, present}: {readonly loaded: readonly number[]; readonly present: readonly DeviceNumber[]},
@@ -64,7 +64,7 @@ export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, enviro
 	}
 
 	const properties = [
-		// This program moves processes into the scope later.
+		// Allows this program to move processes into the scope later.
 		'Delegate=yes',
 		'DevicePolicy=strict',
 		...patterns.map((pattern) => `DeviceAllow=${pattern} rwm`),

@@ -8,16 +8,16 @@ import {text} from 'node:stream/consumers';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 
 export type ProofNodes = {
-	/** None of these may open. */
+	/** Devices that must not open. */
 	readonly foreign: readonly string[];
-	/** This device must open. */
+	/** A device that must open. */
 	readonly granted: string;
 };
 
 /** Marks the end of the output. If the shell stops early, nothing is proved. */
 const lastWord = 'end';
 
-/** Returns a command that tries all devices and prints the numbers of those that open. `command` prevents a failure from ending the shell. */
+/** Returns a command that prints the numbers of the devices that open. The shell's `command` prevents a failure from ending the shell. */
 export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): readonly [string, ...string[]] => [
 	'/bin/sh',
 	'-c',
@@ -27,7 +27,7 @@ export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): rea
 	granted,
 ];
 
-/** Returns the lines of a proof. Undefined until its last word is there. */
+/** Returns the lines of a proof, or undefined as long as the output is incomplete. */
 export function proofLines(output: string): readonly string[] | undefined {
 	const lines = output.split('\n');
 	const end = lines.slice(0, -1).indexOf(lastWord);
@@ -45,7 +45,7 @@ export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes)
 	return opened.has(foreign.length) ? undefined : {kind: 'granted-refuses', device: granted};
 }
 
-/** The minimum for these programs, so that no variable of the user affects them. */
+/** The minimal environment for the programs that isolate, so that no variable of the user affects them. */
 export const plainEnvironment = {LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin'};
 
 /** The proof takes milliseconds, but a driver can take seconds to wake an idle GPU. */
@@ -54,7 +54,7 @@ const patienceSeconds = 60;
 export type Witness = {
 	readonly kind: 'witness';
 	readonly pid: number;
-	/** Ends the witness, which also ends with this process. Resolves when it has ended. Never rejects. */
+	/** Ends the witness, which would otherwise end with this process. Resolves when it has ended. Never rejects. */
 	readonly end: () => Promise<void>;
 };
 
@@ -68,7 +68,7 @@ type WitnessOptions = {
 /** Starts a witness for which all foreign devices refused to open and the granted one opened. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
-	// Until the witness has its own session, a key of the terminal ends it. It is then started again, because the isolation is not at fault.
+	// Until the witness has its own session, Ctrl-C can end it. It is then started again, because the isolation is not at fault.
 	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
 	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
 };
@@ -82,7 +82,7 @@ const tryToStart = async ({
 	const child = spawn(
 		command,
 		[...words, ...proofWords(proof, '; echo $$; read -r end')],
-		// In its own session, no key of the terminal reaches the witness.
+		// In a session of its own, the witness gets no signals from the terminal's keys.
 		{env: plainEnvironment, stdio: ['pipe', 'pipe', 'pipe'], detached: true},
 	);
 	const failed = new Promise<string>((resolve) => {

@@ -18,7 +18,7 @@ export const listProcesses = (): ReadonlyMap<number, ProcessRow> =>
 		}),
 	);
 
-/** Returns all descendants of those processes, parents first. An orphan has become the child of another process. */
+/** Returns all descendants of those processes, parents first. Misses a process whose parent has ended, because another process is its parent now. */
 export const descendantsOf = (
 	ancestors: readonly Running[],
 	processes: ReadonlyMap<number, ProcessRow>,
@@ -48,7 +48,7 @@ export const descendantsOf = (
 
 /**
 Returns the processes that were started with this text in the environment. Omits processes whose environment this account cannot read. A child
-process reads, because the kernel can block the reader forever: see `command-lines.ts`.
+process reads the environments, because the kernel can block a reader forever: see `command-lines.ts`.
 */
 export const bearersOf = async (
 	text: string,
@@ -72,8 +72,8 @@ export const isRunning = ({pid, startTicks}: Running): boolean => {
 };
 
 /**
-Sends a signal to one process. Compares the start time immediately before, because the pid may belong to another process
-by now. Ignores processes of other accounts. Continues a stopped process, which would not notice the signal.
+Sends a signal to one process, after comparing the start time, because the pid may belong to another process by now. Ignores processes of other
+accounts. Continues a stopped process, which would not notice the signal otherwise.
 */
 export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void => {
 	const stat = readStat(target.pid);

@@ -1,4 +1,4 @@
-/** Keeps signals ignored that this process was started to ignore, for itself and its job. */
+/** Makes this process and its job ignore the signals that the caller ignored, such as SIGHUP under nohup(1). */
 import {readlinkSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
@@ -6,7 +6,7 @@ import {isatty} from 'node:tty';
 import {readText, signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {readStat} from '../process/proc.js';
 
-/** Node resets these to their default action at its start. A listener that does nothing ignores them again. */
+/** Signals that Node resets to their default action at its start. A listener that does nothing ignores them again. */
 const kept = [
 	'SIGHUP',
 	'SIGINT',
@@ -22,7 +22,7 @@ const kept = [
 
 let known: readonly number[] | undefined;
 
-/** Returns the signals that a job must ignore. An inferred result is kept, because the parent may end during a wait. */
+/** Returns the signals that a job must ignore. A result that was inferred from the parent process is cached, because the parent may end. */
 export const ignoredSignals = (): readonly number[] => {
 	known ??= [...(signalsIgnoredAtStart() ?? (seemsToIgnoreHangUp() ? [os.constants.signals.SIGHUP] : []))];
 	return known;
@@ -30,7 +30,7 @@ export const ignoredSignals = (): readonly number[] => {
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 
-/** Ignores these signals in this process, too. Returns a function that ends this. */
+/** Ignores the job's ignored signals in this process, too. Returns a function that ends this. */
 export const keepIgnoring = (): (() => void) => {
 	const numbers = ignoredSignals();
 	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));
@@ -48,15 +48,13 @@ export const keepIgnoring = (): (() => void) => {
 const nothing = () => undefined;
 
 /**
-Infers whether this process was started to outlive its terminal, by nohup(1) or a similar script, if `inherited.ts` does
-not know, as with `node dist/cli.js`. The signs are:
+Infers whether this process was started to outlive its terminal, by nohup(1) or a similar script. Needed if `inherited.ts` does not know, as with
+`node dist/cli.js`. False if stdin, stdout or stderr is a terminal. Otherwise, any of these signs is enough:
 - Stdin is /dev/null, opened only for writing, as GNU nohup does if stdin was a terminal.
 - Output goes to a file `nohup.out`.
-- The parent ignores SIGHUP, such as a script under nohup, from which this process inherited that.
-- There is a terminal, but stdin, stdout and stderr are none, and this process is in the background, as with `nohup
-canhazgpu run ... </dev/null >log 2>&1 &`. Without nohup this looks the same. The worst result is a job that outlives
-its terminal, while the opposite mistake kills a job that should continue.
-A process with stdin, stdout or stderr on a terminal otherwise counts as not started by nohup.
+- The parent ignores SIGHUP, such as a script under nohup. This process has then inherited that.
+- This process has a terminal, but runs in the background, as with `nohup canhazgpu run ... </dev/null >log 2>&1 &`. The same command without nohup
+looks the same. At worst, a job outlives its terminal, while the opposite mistake would kill a job that should continue.
 */
 const seemsToIgnoreHangUp = (): boolean => {
 	if ([0, 1, 2].some((descriptor) => isatty(descriptor))) {

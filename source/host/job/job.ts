@@ -33,7 +33,7 @@ export type JobOptions = {
 	readonly onTimeout?: () => void;
 	/** Whether this process does not use stdout and stderr until the job has ended. */
 	readonly leavesOutput?: boolean;
-	/** The job ends when all processes that it started have ended. A signal to this process then ends them. */
+	/** Whether the job ends only when all processes that it started have ended. A signal to this process then ends those processes. */
 	readonly waitsForChildren?: boolean;
 	/** Called once when the command has ended and the wait for its children begins. */
 	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
@@ -54,13 +54,13 @@ export type JobEnd = {
 export type Job = {
 	readonly process: ProcessIdentity;
 	/**
-	Resolves when the job has ended, whatever it left running. With a reached time limit or `waitsForChildren`, resolves
-	when its children have ended, too. Never rejects.
+	Resolves when the job has ended, even if processes that it started still run. After a reached time limit or with `waitsForChildren`, resolves
+	when these have ended, too. Never rejects.
 	*/
 	readonly ended: Promise<JobEnd>;
 	/**
-	Lets signals act on this process again. Until then, also after the end, fatal signals are deferred so that the GPUs
-	can be released. Must be called after that.
+	Lets signals act on this process again. Until this is called, fatal signals are deferred, even after the end of the job, so that its GPUs can be
+	released first.
 	*/
 	readonly letGo: () => void;
 };
@@ -78,7 +78,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 /** The number of files that this process itself needs. */
 const leastOpenFiles = 256;
 
-/** Lowers the soft limit of open files to its value before Node, for jobs to inherit. Jobs get the right limit even if this fails. Never rejects. */
+/** Lowers the soft limit of open files to its value before Node, for jobs to inherit. If this fails, jobs get the limit otherwise. Never rejects. */
 export const restoreOpenFiles = async (): Promise<void> => {
 	const wanted = callersOpenFiles();
 	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {
@@ -115,7 +115,7 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
-	// A background job that reads from the terminal stops its whole group.
+	// A background job that reads from the terminal stops its whole process group.
 	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {
@@ -168,7 +168,7 @@ export const startJob = async ({
 
 	/** Waits for the children of the job. Returns the signal that ended the wait and the children, if any. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
-		// Shells without job control let background commands ignore SIGINT.
+		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';
 		let received: NodeJS.Signals | undefined;
 		const stopListening = listenOnce((signal) => {
@@ -212,7 +212,7 @@ export const startJob = async ({
 	return {process: identity, ended, letGo};
 };
 
-/** Whether a process has the command line of these words. False without words. */
+/** Whether the command line of a process begins with these words. False without words. */
 const begins = (pid: number, words: readonly string[]): boolean => {
 	try {
 		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));

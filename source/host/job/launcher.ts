@@ -1,6 +1,6 @@
 /**
-Starts a program in ways that Node does not support: with bytes that are not UTF-8, with ignored signals, with another
-limit of open files. sh executes env, and env executes the program, so the pid stays. No byte of the words is ever code.
+Starts a program in ways that Node does not support: with bytes that are not UTF-8, with ignored signals, with another limit of open files. sh
+executes env, and env executes the program, so the pid stays the same. The words are never interpreted as code.
 */
 import {existsSync} from 'node:fs';
 import {isBytes, type Environment} from '../inherited/exact-text.js';
@@ -13,10 +13,10 @@ export type Manner = {
 };
 
 const shell = '/bin/sh';
-/** Unlike a shell, env(1) passes on entries with names that a shell cannot have, such as functions of bash. */
+/** Unlike a shell, env(1) passes on entries with names that shell variables cannot have, such as functions of bash. */
 const envTool = '/usr/bin/env';
 
-/** Decodes the script, because Node cannot pass its exact bytes. The last command runs if sh fails. */
+/** Decodes and executes the script, whose exact bytes Node cannot pass. `exit 126` runs only if that fails. */
 const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
 
 /** The longest piece, in characters. Linux limits a word of a command line to 128 KiB. */
@@ -42,7 +42,7 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// env takes a word with `=` for an entry of the environment.
+	// Executes a command with `=` in its name by nice(1), because env would take the name for an entry of the environment.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];
@@ -58,7 +58,7 @@ export const needsLauncher = (
 	words.some((word) => isBytes(word)) ||
 	Object.entries(environment).some(([name, value]) => isBytes(name) || isBytes(value ?? ''));
 
-/** Returns the script, its name, and its words. If Node can pass all bytes, the script is not encoded, because decoding takes another process. */
+/** Returns sh's arguments: script, name and words. The script is encoded only if Node cannot pass all bytes, because decoding takes a process. */
 function scriptWithWords(preparation: string, words: readonly string[]): readonly string[] {
 	if (words.every((word) => !isBytes(word))) {
 		return [`${preparation}exec "$@"`, shell, ...words];

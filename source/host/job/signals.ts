@@ -15,22 +15,22 @@ type Held = (typeof held)[number];
 type Target = {
 	readonly pid: number;
 	readonly kill: (signal: Held) => void;
-	/** Whether the process is not the job yet, but the shell that executes it. A shell catches Ctrl-C and does not report the job's end. */
+	/** Whether the process is still the shell that will execute the job. Such a shell catches Ctrl-C, so the job would not get it. */
 	readonly isOnItsWay: () => boolean;
 };
 
 type SignalRelay = {
 	/**
-	Forwards signals to this child, which must have been started in this turn of the event loop. Earlier signals are
-	forwarded at once. After the child's end, signals are dropped. Resolves when Node has reported all signals so far.
-	Await this before blocking work, or a later key would be taken for an earlier signal.
+	Forwards signals to this child, which must have been started in this turn of the event loop. Signals from before this call are forwarded at once,
+	and signals after the child's end are dropped. Resolves when Node has reported all signals so far. Await this before blocking work, or a key pressed
+	later would be taken for an earlier signal.
 	*/
 	readonly connect: (to: Target) => Promise<void>;
 	/** Restores the previous effect of signals on this process. */
 	readonly close: () => void;
 };
 
-/** Milliseconds after a terminal's loss in which SIGHUP counts as part of it: bash signals its jobs, and then the kernel does when bash ends. */
+/** Milliseconds after a terminal's loss in which a SIGHUP is attributed to it: bash signals its jobs, and the kernel signals them when bash ends. */
 const hangUpMs = 2000;
 
 /**
@@ -40,8 +40,8 @@ process is in the background or the job has left the group, because they then co
 - When a terminal hangs up, the kernel and shells send SIGHUP to whole groups. Only a session leader gets it alone.
 Under nohup, the job ignores it.
 A signal from before or during the start of the job is always forwarded, because the job may not have been in the group
-yet. A key that should end the job is also forwarded if the job survives, because Node can report it late on a busy
-machine. Either signal kills the job.
+yet. Node can report such a signal late on a busy machine. So SIGINT and SIGQUIT are also forwarded to a job that would
+die of them but still runs. A second signal changes nothing for such a job.
 SIGTERM and others come from `kill`. If `kill` signals the whole group, the job gets them twice, because Node does not
 report sender and recipients. SIGTSTP is not caught: it stops this process and the job, and SIGCONT continues both.
 */

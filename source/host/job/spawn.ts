@@ -59,10 +59,10 @@ export const spawnJob = async ({
 	}
 
 	try {
-		// Not every runtime searches PATH like this program, such as for an empty entry.
+		// Not every runtime searches PATH as this program does, for example if PATH has an empty entry.
 		return await start(words, {environment, stdio, onStderr, file: entrance.length === 0 ? file : undefined});
 	} catch (error) {
-		// POSIX requires running a script without `#!` by sh, which not every C library does.
+		// POSIX requires that a script without `#!` is run by sh, which not every C library does.
 		if (codeOf(error) !== 'ENOEXEC' || entrance.length > 0) {
 			throw startFailure(error, file);
 		}
@@ -173,7 +173,7 @@ const startInBun = async (
 			try {
 				child.kill(signal);
 			} catch {
-				// This process may not send the signal.
+				// This process is not allowed to send the signal.
 			}
 		},
 	};
@@ -184,8 +184,8 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
 /**
-Node closes most descriptors in children. A job gets those that the caller had opened. If these are unknown, it gets
-those named in an argument, which the `<(...)` of some shells needs.
+Returns the descriptors for a child, because Node closes most of them. A job gets those that the caller had opened. If those are unknown, it gets the
+descriptors named in its arguments, which the `<(...)` of some shells needs.
 */
 const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(

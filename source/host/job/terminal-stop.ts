@@ -1,10 +1,10 @@
-/** Stops a process that holds locks for moments between these moments, when a terminal asks it to stop. */
+/** Delays a stop signal from the terminal, such as Ctrl-Z, until this process holds no locks. */
 import process from 'node:process';
 import {isIgnored} from './ignored-signals.js';
 
 /**
-Defers a stop signal to the end of a turn of the event loop. The kernel would stop this process anywhere, even in a transaction, and everybody else
-would wait for `fg`. (SIGSTOP cannot be deferred.) Returns a function that ends this.
+Defers a stop signal to the end of a turn of the event loop. Otherwise, the kernel could stop this process in the middle of a transaction, and all
+others would wait until `fg`. (SIGSTOP cannot be deferred.) Returns a function that stops deferring.
 @param signal - SIGTTIN only in a process that never reads from a terminal. Otherwise the kernel sends it again and again.
 */
 export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {

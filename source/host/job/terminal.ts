@@ -6,9 +6,9 @@ import {readStat} from '../process/proc.js';
 const ignore = () => undefined;
 
 /**
-Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them first.
-Call this before starting a child that shares them. On first use, Node makes a pipe non-blocking for everyone who shares it, so `canhazgpu run --
-python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
+Ignores errors of stdout and stderr: a closed terminal (EIO) or a pipe without a reader (EPIPE). A command that holds GPUs must release them before it
+ends. Call this before starting a child that shares stdout and stderr. On first use, Node makes a pipe non-blocking for everyone who shares it, so
+`canhazgpu run -- python train.py 2>&1 | tee log` would fail if tee is slow. Starting a child makes the pipe blocking again.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
@@ -18,7 +18,7 @@ export const surviveLostOutput = (): void => {
 	}
 };
 
-/** How long a job must be stopped. A terminal's keys stop this process anyway, and `fg` continues the processes one by one. */
+/** How long a job must be stopped before this process stops, too. After a key or `fg`, the two differ only for a moment. */
 const settleMs = 20;
 
 const isInForeground = (): boolean => {
@@ -41,14 +41,14 @@ export const stopWithJob = (pid: number): (() => void) => {
 		clearTimeout(check);
 		check = setTimeout(() => {
 			if (isStopped(pid) && isInForeground()) {
-				// The kernel ignores this if no shell could continue the process.
+				// The kernel ignores this signal if no shell could continue the process.
 				process.kill(process.pid, 'SIGTSTP');
 			}
 		}, settleMs);
 	};
 
 	process.on('SIGCHLD', recheck);
-	// On a loaded machine the job may have stopped already.
+	// On a loaded machine the job may have stopped before the listener was added.
 	recheck();
 	return () => {
 		process.off('SIGCHLD', recheck);
@@ -57,8 +57,8 @@ export const stopWithJob = (pid: number): (() => void) => {
 };
 
 /**
-Prevents Node from resetting the terminal's settings at its end if this process is in the background, where that would
-disturb the editor in the foreground. In the foreground Node resets them, because a killed job cannot.
+Prevents Node from resetting the terminal's settings at its end if this process is in the background, because that would disturb the program in the
+foreground, such as an editor. In the foreground Node resets them, because a killed job cannot.
 */
 export const spareTerminalOfOthers = (): void => {
 	process.off('exit', letGoOfTerminal);

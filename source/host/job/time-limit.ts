@@ -3,12 +3,12 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {runSystemTool} from '../tool/system-tool.js';
 import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
 
-/** The longest delay of a timer. A longer delay would overflow to none. */
+/** The longest delay of a timer. Node fires a timer with a longer delay at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
-Calls back after this many seconds, never earlier, including time in which this process is stopped (Ctrl-Z). A limit
-reached while stopped takes effect on continuation. Keeps the process alive. Returns a function that cancels the call.
+Calls back after this many seconds, never earlier. Time in which this process is stopped (Ctrl-Z) is included, but a limit reached meanwhile takes
+effect only when the process continues. Keeps the process alive. Returns a function that cancels the call.
 */
 export const afterSeconds = (
 	seconds: number,
@@ -37,13 +37,13 @@ type Options = {
 	readonly mark: string;
 	/** Signal that asks the job to end. A job that has ignored SIGINT from its start would not notice SIGINT. */
 	readonly request: 'SIGINT' | 'SIGTERM';
-	/** Between the request and SIGKILL. */
+	/** Seconds between the request and SIGKILL. */
 	readonly graceSeconds: number;
 };
 
 const pollMs = 50;
 
-/** The search reads all of /proc, so its interval grows until the search takes at most a tenth of the time. */
+/** Initial interval of the search, which reads all of /proc. The interval grows until the search takes at most a tenth of the time. */
 const searchEveryMs = 250;
 
 /** Maximum wait for a process that survives SIGKILL because it hangs in a driver or belongs to another account. */
@@ -62,7 +62,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 			.filter((process) => isRunning(process))
 			.toArray();
 
-	/** Adds new processes. Strays, which have no living ancestor, take a child process that reads environments. */
+	/** Adds new processes to `known`. Finding strays, which have no living ancestor, takes a child process that reads environments. */
 	const search = async (withStrays: boolean) => {
 		const processes = listProcesses();
 		const add = (found: readonly Running[]) => {

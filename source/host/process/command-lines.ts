@@ -16,9 +16,9 @@ const timeoutMs = 500;
 const refreshAfterMs = 60_000;
 
 /**
-Creates a reader of /proc/PID/cmdline, in which each argument ends in NUL. Omits unreadable ones. The kernel waits for a process's memory lock
+Creates a reader of /proc/PID/cmdline, in which each argument ends in NUL. Omits unreadable files. The kernel waits for a process's memory lock
 before it shows the command line. A process that hangs in a driver can hold that lock forever, and a thread that waits for it could not be ended and
-would keep this process from ending. So a child process reads: one for all processes, only for those that were not read recently, with a time limit.
+would keep this process from ending. So a child process with a time limit reads all files that were not read recently.
 */
 export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Options) => {
 	let known: ReadonlyMap<number, Reading> = new Map();

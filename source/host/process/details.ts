@@ -20,7 +20,7 @@ type Options = {
 	readonly monotonicMs?: () => number;
 };
 
-/** UTF-16 units. A command line can be megabytes long. */
+/** Limit in UTF-16 units, because a command line can be megabytes long. */
 const longestCommandLine = 4096;
 
 /**
@@ -55,7 +55,7 @@ export const createProcessDescriber = ({
 		};
 
 		const ancestors = new Map([...stats].map(([pid, stat]) => [pid, ancestorsOf(stat, parentStat)]));
-		// A process that waits in the kernel may hang.
+		// A process in state D waits in the kernel. It may hang, so its command line is not read.
 		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
@@ -101,10 +101,10 @@ const startTimeOf = (stat: ProcessStat | undefined, bootTime: number | undefined
 const undefinedWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length === 0 ? undefined : list;
 
-/** Ancestors say more about a job than its worker processes. */
+/** The number of ancestors to show. They say more about a job than its worker processes, which use the GPU. */
 const mostAncestors = 3;
 
-/** Returns pids, nearest first, without pid 1, which says nothing about a job. */
+/** Returns the pids of the ancestors, nearest first, without pid 1, which says nothing about a job. */
 const ancestorsOf = (
 	stat: ProcessStat | undefined,
 	statOf: (pid: number) => ProcessStat | undefined,
@@ -120,7 +120,7 @@ const ancestorsOf = (
 };
 
 /**
-Returns the program by its first argument, or else by the kernel's name. The kernel's name has at most 15 bytes and is often changed: every Node
+Returns the program's name from the first argument, or else from the kernel. The kernel's name has at most 15 bytes and is often changed: every Node
 program is called `MainThread`, every PyTorch program `pt_main_thread`. A first argument that is no path can be a title, such as `sshd: ada@pts/0`.
 */
 const shortName = (comm: string | undefined, commandLine = ''): string | undefined => {
@@ -131,7 +131,7 @@ const shortName = (comm: string | undefined, commandLine = ''): string | undefin
 	return name === '' ? comm : name;
 };
 
-/** Replaces the NULs after arguments. A program that changes its title can leave many. */
+/** Replaces the NULs after arguments with spaces. A program that changes its title can leave many NULs. */
 const flatten = (commandLine: string): string | undefined => {
 	const text = cap(commandLine.replaceAll(/\0+/gv, ' ').trim());
 	return text === '' ? undefined : text;
@@ -147,7 +147,7 @@ type Sample = {
 	readonly percent?: number;
 };
 
-/** Ticks are coarse. After less time than this, the previous value stays. */
+/** The shortest time to measure over, because ticks are coarse. Within less time, the previous value is returned. */
 const shortestMs = 500;
 
 /** Creates a meter of CPU use between two calls, in percent of one core. Undefined for a process that is new to the meter. */

@@ -58,7 +58,7 @@ const isInOtherPidNamespace = (pid: number): boolean | undefined => {
 
 /**
 Returns the processes with a device of this GPU open, by pid. Reads the open files of all processes that this account may inspect, in 0.1 ms each.
-@param gpu - As a scan reports it.
+@param gpu - The GPU as reported by a scan.
 @param listed - Pids from the GPU tool, which are always reported.
 @param root - Directory with /dev and /sys of the GPUs. Undefined if they have no devices.
 */

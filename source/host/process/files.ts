@@ -15,7 +15,7 @@ type ProcessFiles = {
 	) => ReadonlyMap<number, string | undefined>;
 	/** Unix time of the kernel's start, in seconds. Undefined if unknown. */
 	readonly bootTime: () => number | undefined;
-	/** Undefined if unknown. */
+	/** The size of a memory page. Undefined if unknown. */
 	readonly pageBytes: () => number | undefined;
 };
 
@@ -110,7 +110,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 			contained = found;
 			return new Map([...found].map(([pid, {id}]) => [pid, id]));
 		},
-		// On large machines this file takes a while.
+		// Reading this file takes a while on large machines.
 		bootTime: once(() => numberAfter(/^btime (?<number>\d+)/mv, new TextDecoder().decode(readWhole('stat')))),
 		pageBytes: once(() => parsePageBytes(readWhole('self/auxv'))),
 	};
@@ -129,7 +129,7 @@ const numberAfter = (form: RegExp, text: string): number | undefined => {
 	return number === undefined ? undefined : Number(number);
 };
 
-/** AT_PAGESZ of the auxiliary vector (getauxval(3)): little-endian pairs of 64-bit type and value. ARM machines have pages of 4, 16 or 64 KiB. */
+/** Reads AT_PAGESZ from the auxiliary vector (getauxval(3)), little-endian pairs of 64-bit type and value. ARM has pages of 4, 16 or 64 KiB. */
 const parsePageBytes = (vector: Uint8Array): number | undefined => {
 	const pageSizeType = 6n;
 	const words = new DataView(vector.buffer, vector.byteOffset, vector.byteLength);

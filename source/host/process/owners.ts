@@ -10,7 +10,7 @@ type Options = {
 const timeoutMs = 2000;
 const retryAfterMs = 60_000;
 
-/** Creates a function that finds the owners of processes in /proc. Asks `ps` for missing ones, but rarely for processes that hide from both. */
+/** Creates a function that finds the owners of processes in /proc. Asks `ps` for missing ones, and rarely again if `ps` does not know them either. */
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 	const hidden = new Map<number, {readonly askedAtMs: number; readonly uid: number | undefined}>();
 

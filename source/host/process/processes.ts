@@ -28,7 +28,7 @@ export const liveness = (processes: readonly ProcessIdentity[], procDirectory = 
 	});
 };
 
-/** An identity without a namespace is from an older version, which always compared. */
+/** Whether the namespaces of an identity and of this process are the same. An identity from an older version has none, and is always compared. */
 const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
 	recorded === undefined || recorded === own;
 
@@ -81,19 +81,19 @@ const signalAnswer = (pid: number): string => {
 /** Pids come from a shared store. 0 and negative numbers would mean process groups, and larger numbers nothing. */
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
-/** The identity of this process, with start time, pid namespace and process group, if known. */
+/** Returns the identity of this process, with start time, pid namespace and process group, if known. */
 export const ownIdentity = (): ProcessIdentity => {
 	const stat = readStat('self');
 	return {...childIdentity(process.pid), ...(typeof stat === 'object' && {group: stat.processGroup})};
 };
 
-/** The identity of a child that was not reaped yet. Even if the child has ended, no other process has its pid. */
+/** Returns the identity of a child that was not reaped yet. Even if the child has ended, no other process has its pid. */
 export const childIdentity = (pid: number): ProcessIdentity => {
 	const stat = readStat(pid);
 	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};
 };
 
-/** Returns undefined also if the kernel lacks this kind of namespace, as Linux before 5.6 lacks time namespaces. */
+/** Returns an id of the namespace. Undefined if unknown or if the kernel lacks the kind, as Linux before 5.6 lacks time namespaces. */
 const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | undefined => {
 	try {
 		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/${kind}`))?.[0];
@@ -117,7 +117,7 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 	const {group} = dead;
 	// If start times cannot be compared, any process of the group may be a child.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
-	// Such a group is rare, and this check is cheap.
+	// Dead processes rarely leave a group with members, and this check is cheap.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
 		return 'dead';
 	}
@@ -168,7 +168,7 @@ function standsForStrangers(uid: number, procDirectory: string): boolean {
 
 /**
 Returns whether a process is alive and runs as the account of this process, also across user namespaces: the kernel shows the owner of /proc/PID by
-this process's uid map, which has no duplicates. Only the uid for unknown accounts says nothing.
+this process's uid map, which has no duplicates. Only the uid that stands for all unknown accounts proves nothing.
 @param identity - Must have a start time, because another process could have the pid.
 */
 export function runsAsCaller(

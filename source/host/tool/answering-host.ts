@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {answerMarker} from './remote-command.js';
 import {runTool} from './spawn.js';
 
-/** Milliseconds until the host is named. */
+/** Milliseconds without an answer until a message names the host. */
 const patienceMs = 3000;
 /** Milliseconds between two checks of a terminal on which ssh asks for a password. */
 const askingMs = 1000;
@@ -18,7 +18,7 @@ export type Patience = {
 	readonly commandMs: number | undefined;
 };
 
-/** Forwards the stderr of ssh without {@link answerMarker}, the line that the script on the host prints first. `write` gets latin1, for any bytes. */
+/** Forwards ssh's stderr, in latin1 for any bytes, without {@link answerMarker}, the line that the script on the host prints first. */
 export function filterMarker(write: (text: string) => void, onAnswer: () => void): (text: string) => void {
 	let held = '';
 	let hasAnswered = false;
@@ -37,7 +37,7 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 			return;
 		}
 
-		// The end may be the start of the marker.
+		// The end of the text may be the start of the marker.
 		let kept = Math.min(held.length, answerMarker.length - 1);
 		while (!answerMarker.startsWith(held.slice(held.length - kept))) {
 			kept--;
@@ -51,8 +51,8 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 type Connection = 'connecting' | 'asking' | 'connected';
 
 /**
-Reads from the terminal's modes how far ssh has come: it turns off echo for a password, and line editing once connected.
-An unreadable terminal counts as connected.
+Reads from the terminal's modes how far ssh has come. ssh turns off echo to read a password, and line editing when it is connected. An unreadable
+terminal counts as connected.
 */
 async function readTerminal(): Promise<Connection> {
 	try {
@@ -65,7 +65,7 @@ async function readTerminal(): Promise<Connection> {
 
 type Watched = {
 	readonly host: string;
-	/** The ssh. `ended` never rejects. */
+	/** The ssh process. `ended` never rejects. */
 	readonly job: {readonly process: {readonly pid: number}; readonly ended: Promise<unknown>};
 	readonly hasTerminal: boolean;
 	/** Whether the script on the host runs. With a terminal, the modes of the terminal are read instead. */
@@ -73,7 +73,7 @@ type Watched = {
 	readonly remark: (text: string) => void;
 };
 
-/** Waits until `ms` after the start. Rejects when `signal` is aborted. */
+/** Waits for `ms`, which may be negative. Rejects when `signal` is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(0, ms), undefined, {signal});
 
 async function watch(

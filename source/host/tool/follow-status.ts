@@ -34,7 +34,7 @@ const lineSchema = v.object({
 /** Errors of versions without `--follow`: older versions of this program, and the Go program. */
 const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
 
-/** Longer than any status. The rest of a longer line is dropped. */
+/** Limit for a line, longer than any status. The rest of a longer line is dropped. */
 const longestLine = mostBytes;
 
 /** Throws `failed` for an error of the host, and for an invalid status. */
@@ -66,7 +66,7 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 
 /**
 Follows the status of another host until `signal` is aborted. Never asks for a password. Calls `onStatus` with each status.
-@returns `unsupported` if that version does not know the flag.
+@returns `unsupported` if canhazgpu on that host does not know the flag `--follow`.
 @throws CanhazgpuError `failed` if the connection or the command ends, or the output is no status.
 */
 export async function followRemoteStatus(

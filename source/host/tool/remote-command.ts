@@ -99,11 +99,11 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 	];
 }
 
-/** Enough to log in, scan the GPUs and write. The caller can ask again for the outcome. */
+/** Time limit of a call, enough to log in, scan the GPUs and write. After that, the caller can ask for the outcome. */
 const answerMs = 30_000;
-/** More than any change of a reservation prints. */
+/** Limit for the output, more than any change of a reservation prints. */
 const mostBytes = 1_000_000;
-/** ssh's own exit code for connection failures. A command can have the same code. */
+/** Exit code of ssh itself for connection failures. The remote command can have the same exit code. */
 export const connectionFailure = 255;
 
 export type RemoteCall = {

@@ -46,7 +46,7 @@ const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
 	['ENOEXEC', 'not-executable'],
 ]);
 
-/** The kernel also reports EACCES for a missing program if PATH contains an inaccessible directory. */
+/** Returns the failure of a program that could not be started. If PATH has an inaccessible directory, EACCES can also mean a missing program. */
 const startFailure = (
 	error: unknown,
 	command: string,
@@ -67,7 +67,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 		return {stdout: '', stderr: '', failure: 'aborted'};
 	}
 
-	// Called before the start, or a signal right after it would end only this process.
+	// Called before the tool starts, because a signal right after the start would otherwise end only this process.
 	const tool = endWithUs();
 	try {
 		return await start(command, args, options, tool);
@@ -97,7 +97,7 @@ const start = async (
 
 	tool.child = child;
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
-		// Stays attached, because failing to send a signal is also reported as an error.
+		// The listener stays attached, because failing to send a signal is also reported as an error.
 		child.on('error', (error) => {
 			resolve({stdout: '', stderr: '', ...startFailure(error, command, environment)});
 		});
@@ -123,7 +123,7 @@ const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Ends the tool if a signal ends this process. The tool has its own group, and gets no signals from a terminal or shell. */
 const endWithUs = (): EndedWithUs => {
 	if (running.size === 0) {
-		// Bun knows the ignored signals only until somebody listens.
+		// In Bun, the ignored signals can be read only before a listener is added.
 		const ignored = signalsIgnoredAtStart();
 		for (const signal of ends) {
 			if (ignored?.has(constants.signals[signal]) !== true) {
@@ -167,7 +167,7 @@ const dieWithTools = (signal: NodeJS.Signals) => {
 	process.kill(process.pid, signal);
 };
 
-/** Messages are matched by their English words, and numbers use a decimal point. */
+/** Returns the environment of tools. The C locale makes them print English messages, which are matched by words, and decimal points. */
 const ownEnvironment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {

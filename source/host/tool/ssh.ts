@@ -13,7 +13,7 @@ export const mostBytes = 4_000_000;
 /** The longest text to keep from an error of another host or ssh. */
 const longestText = 300;
 
-/** Asks for no password and lends nothing to the host, whatever the user's ssh config says: no agent, display, tunnel, terminal or other command. */
+/** Options that avoid password prompts and lend the host nothing, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
 export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
@@ -45,7 +45,7 @@ export const notInstalled = 'canhazgpu is not installed there';
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
-/** Hints by error message. */
+/** Hints for known error messages of ssh. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
 	[
@@ -176,7 +176,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 
 /**
 Asks another host for its status by ssh. Abort `signal` to cancel.
-@throws CanhazgpuError `failed`, with words for an error row, or `usage` for an invalid name.
+@throws CanhazgpuError `failed`, with a message to show in the host's row, or `usage` for an invalid name.
 */
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
@@ -188,7 +188,7 @@ const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.reco
 
 const longestQueue = 10_000;
 
-/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws as {@link remoteStatus}, also if that version has no queue. */
+/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws as {@link remoteStatus}, and if that host's version has no queue. */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
 	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);

@@ -36,7 +36,7 @@ function partOf(written: string): Part {
 
 const partsOf = (text: string): readonly Part[] => splitOutside(text).map((written) => partOf(written));
 
-/** Returns the GPUs of a node by type, in Slurm's order. */
+/** Returns the GPUs of a node by type, in the order of Slurm's numbers. */
 export const gpuKinds = (gres: string): readonly GpuKind[] =>
 	partsOf(gres)
 		.filter(({name}) => name === 'gpu')
@@ -62,7 +62,7 @@ export type HeldGres = {
 	readonly shards: ReadonlyMap<number, number>;
 };
 
-/** `0(2/4),1(0/4)` means 2 shards on GPU 0: for each GPU, Slurm writes the job's shards and the GPU's total. */
+/** Returns the shards of a job by GPU. `0(2/4),1(0/4)` means 2 shards on GPU 0: for each GPU, Slurm writes the job's shards and the GPU's total. */
 function shardsIn(details: string): ReadonlyMap<number, number> {
 	const shares = details.split(',').map((each) => /^(?<used>\d{1,6})\/\d{1,6}$/v.exec(each)?.groups?.['used']);
 	return new Map(
@@ -81,7 +81,7 @@ export function heldGres(detail: string): HeldGres {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
 		} else if (sharedNames.includes(name as SharedName)) {
-			// Some versions list the GPUs and the total number of shards: shard:2(IDX:0).
+			// Some versions list only the GPUs, with the total number of shards: shard:2(IDX:0).
 			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
 			for (const [gpu, used] of [...shardsIn(details), ...own]) {
 				shards.set(gpu, (shards.get(gpu) ?? 0) + used);
@@ -95,7 +95,7 @@ export function heldGres(detail: string): HeldGres {
 /** Returns the identified GPUs of which something is held. */
 export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
-/** Multipliers of a job's request. */
+/** A job's requests per node, job, task and socket, and the numbers of nodes and tasks to multiply them with. */
 export type Wishes = {
 	readonly perNode: string;
 	readonly perJob: string;

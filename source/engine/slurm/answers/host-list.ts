@@ -1,6 +1,6 @@
 /** Expands Slurm's short form of host names: `box[1-3,7],login`. */
 
-/** More hosts than any cluster has. A longer list is cut off. */
+/** Limit for a list of hosts, more than any cluster has. A longer list is cut off. */
 const mostHosts = 10_000;
 
 /** Splits at commas outside of brackets and parentheses: `gpu:2(IDX:0,3),shard:4` has two parts. */
@@ -21,10 +21,10 @@ export function splitOutside(text: string): readonly string[] {
 	return [...parts, part].filter((each) => each !== '');
 }
 
-/** `0-2,5` becomes 0, 1, 2, 5. Anything but ranges of whole numbers is ignored. */
+/** Expands ranges: `0-2,5` becomes 0, 1, 2, 5. Ignores anything but ranges of whole numbers. */
 export const rangeNumbers = (text: string): readonly number[] => rangeTexts(text).map(Number);
 
-/** Like {@link rangeNumbers}, with leading zeros: `08-10` becomes `08`, `09`, `10`. */
+/** Expands ranges like {@link rangeNumbers}, but keeps leading zeros: `08-10` becomes `08`, `09`, `10`. */
 function rangeTexts(text: string): readonly string[] {
 	return text.split(',').flatMap((range) => {
 		const {first, last = first} = /^(?<first>\d{1,9})(?:-(?<last>\d{1,9}))?$/v.exec(range)?.groups ?? {};
@@ -37,7 +37,7 @@ function rangeTexts(text: string): readonly string[] {
 	});
 }
 
-/** `box[1-3]` becomes `box1`, `box2`, `box3`. Also expands several brackets, as in `rack[1-2]n[1-4]`. */
+/** Expands brackets: `box[1-3]` becomes `box1`, `box2`, `box3`. A name can have several, as in `rack[1-2]n[1-4]`. */
 function expand(pattern: string): readonly string[] {
 	const {before, ranges, after} = /^(?<before>[^\[]*)\[(?<ranges>[^\]]*)\](?<after>.*)$/v.exec(pattern)?.groups ?? {};
 	if (before === undefined || ranges === undefined || after === undefined) {

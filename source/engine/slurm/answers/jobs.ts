@@ -12,14 +12,14 @@ export type SlurmJob = {
 	readonly id: number;
 	/** Set for pending tasks of an array, in Slurm's notation, such as `3` or `4-7%2`. */
 	readonly array?: {readonly id: number; readonly tasks: string; readonly isOne: boolean};
-	/** First part of a heterogeneous job. Ending it ends all parts. */
+	/** The id of the first part, for a part of a heterogeneous job. Ending the first part ends all parts. */
 	readonly leader?: number;
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
-	/** `pending`: waits. `holding`: has its resources, whatever it does. `ended`: has nothing any more. */
+	/** `pending`: waits. `holding`: has its resources, whatever it does with them. `ended`: has no resources any more. */
 	readonly state: 'pending' | 'holding' | 'ended';
-	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For an ended job, how it ended, if known also during cleanup. */
+	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For a job that ended or is in cleanup, the word says how it ended, if known. */
 	readonly stateWord: string;
 	/** A suspended job keeps its GPUs, and its processes are stopped. */
 	readonly isSuspended?: boolean;
@@ -30,9 +30,9 @@ export type SlurmJob = {
 	readonly priority: number;
 	/** Seconds since the epoch, on the controller's clock. */
 	readonly submitTime: number;
-	/** Expected start of a pending job. */
+	/** The expected start of a pending job. */
 	readonly startTime?: number;
-	/** The end of an ended job, or the latest end. Absent without a time limit, and for a suspended job, whose time does not run. */
+	/** When an ended job ended, or when a job will end at the latest. Absent without a time limit, and while a suspended job's limit does not run. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
 	/** Exit code of an ended job. 0 while it runs. */
@@ -63,7 +63,7 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Slurm writes 0 for an unknown time, and for the id of a missing job. */
+/** Reads a number above 0. Slurm writes 0 for an unknown time, and for the id of a missing job. */
 function positiveOf(value: unknown): number | undefined {
 	const seconds = numberOf(value);
 	return seconds === 0 ? undefined : seconds;
@@ -84,7 +84,7 @@ const endedStates = new Set([
 	'RECONFIG_FAIL',
 ]);
 
-/** A completing job can hold its GPUs until Slurm has cleaned up. */
+/** Returns the state. A completing job can hold its GPUs until Slurm has cleaned up. */
 function stateOf(words: readonly string[]): SlurmJob['state'] {
 	if (words.includes('COMPLETING')) {
 		return 'holding';
@@ -114,7 +114,7 @@ function exitCodeOf(value: unknown): number | undefined {
 
 const secondsPerMinute = 60;
 
-/** Slurm's substitute for no time limit: a year. */
+/** The time limit that Slurm assumes for a job without one: a year. */
 const noLimitMinutes = 365 * 24 * 60;
 
 function arrayOf(fields: Fields): SlurmJob['array'] {
@@ -184,7 +184,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	};
 }
 
-/** Removes guessed start times: of held jobs, and of jobs behind a job without a limit, for which Slurm assumes a year. */
+/** Removes start times that are only guesses: of held jobs, and of jobs that wait for one without a limit, for which Slurm assumes a year. */
 function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	let guessed = Infinity;
 	for (const {state, startTime, timeLimitSeconds} of jobs) {

@@ -11,7 +11,7 @@ type NodeTrouble =
 
 export type SlurmNode = {
 	readonly name: string;
-	/** Counts by type, in Slurm's numbering. */
+	/** GPUs by type, in the order of Slurm's numbers. */
 	readonly gpus: readonly GpuKind[];
 	/** The number of used GPUs, also by jobs that Slurm hides. */
 	readonly usedGpus: number;
@@ -19,7 +19,7 @@ export type SlurmNode = {
 	readonly usedIds?: readonly number[];
 	readonly shards: number;
 	readonly trouble?: NodeTrouble;
-	/** Why no job can start on a healthy node now, which may have free GPUs. For people. */
+	/** Why no job can start on a healthy node now, even if it has free GPUs. For people. */
 	readonly closed?: string;
 };
 
@@ -28,7 +28,7 @@ const field = (line: string, name: string): string =>
 
 const runningStates = new Set(['IDLE', 'MIXED', 'ALLOCATED', 'PLANNED', 'COMPLETING']);
 
-/** Default reasons, by flag. */
+/** Flags of nodes that are out of service, with the default reason of each flag, if it has one. */
 const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
 	...['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT'].map((flag) => [flag, undefined] as const),
 	['RESERVED', 'kept for a reservation of Slurm'],
@@ -37,7 +37,7 @@ const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
 	['POWERING_DOWN', 'being powered down'],
 ]);
 
-/** `Not responding [slurm@2026-11-22T21:25:30]` becomes the words, the account, and the time by this machine's clock. */
+/** Parses a reason: `Not responding [slurm@2026-11-22T21:25:30]` has the words, the account, and the time by this machine's clock. */
 function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, 'kind'> {
 	const [, ...behind] = line.split(' Reason=');
 	const words = behind.join(' Reason=').trim();
@@ -71,7 +71,7 @@ export const readPartitions = (text: string): ReadonlyMap<string, Partition> =>
 			]),
 	);
 
-/** Undefined also for unknown partitions. */
+/** Returns why no job can start on a node, by its partitions. Undefined if jobs can start. An unknown partition counts as up. */
 function closedBy(line: string, name: string, partitions: ReadonlyMap<string, Partition>): string | undefined {
 	const names = field(line, 'Partitions')
 		.split(',')

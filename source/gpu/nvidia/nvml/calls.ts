@@ -55,7 +55,7 @@ type Question = {
 	readonly handle?: bigint | undefined;
 	readonly numbers?: readonly number[];
 	readonly size?: number;
-	/** Whether the function takes the size after the buffer. */
+	/** Whether the function takes the size of the buffer as an argument after the buffer. */
 	readonly isSizeGiven?: boolean;
 };
 
@@ -85,7 +85,7 @@ export const ask = <Value>(
 export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> =>
 	ask(calls, [name], {handle, size: 256, isSizeGiven: true}, ({buffer}) => textIn(new Uint8Array(buffer)));
 
-/** Reads up to the first NUL. */
+/** Reads text up to the first NUL. */
 export const textIn = (memory: Uint8Array): string => {
 	const end = memory.indexOf(0);
 	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));
@@ -97,7 +97,7 @@ export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUin
 
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** nvidia-smi's words for a missing reading, by the library's code. */
+/** The words of nvidia-smi for a missing reading, by the library's code. */
 const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	['missing', '[Not Supported]'],
 	[2, '[Invalid Argument]'],

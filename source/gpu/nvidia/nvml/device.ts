@@ -24,7 +24,7 @@ const watts = (memory: DataView): number => integerAt(memory) / 1000;
 
 type Memory = {readonly total: number; readonly used: number; readonly reserved?: number};
 
-/** In version 2, the caller passes the structure's version: the size, and 2 in the highest byte. */
+/** Reads the memory. For version 2 of the function, the caller writes the structure's version: its size, and 2 in the highest byte. */
 const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 	const size = 40;
 	const memory = new Uint8Array(size);
@@ -93,7 +93,7 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-/** Returns the value of an answer, or notes the word for a missing one by nvidia-smi's name of the field. */
+/** Returns the value of an answer. If there is none, notes nvidia-smi's word for that under nvidia-smi's name of the field. */
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
@@ -127,13 +127,13 @@ const readRepairs = (
 		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
 	return {
 		recoveryAction: readRecovery(calls, handle, keep),
-		// Rows remapped for corrected errors, for uncorrected errors, whether more wait for a reset, whether that failed.
+		// Four numbers: rows remapped for corrected and for uncorrected errors, whether more wait for a reset, and whether remapping failed.
 		hasFailedRemapping: flag('remapped_rows.failure', 'nvmlDeviceGetRemappedRows', 4),
 		hasPendingPages: flag('retired_pages.pending', 'nvmlDeviceGetRetiredPagesPendingStatus', 1),
 	};
 };
 
-/** Returns a failed GPU without other facts. */
+/** Returns the reading of a GPU that failed, without other facts. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};

@@ -1,4 +1,4 @@
-/** The only place that loads foreign code: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
+/** The only module that loads foreign code: functions by name, called with numbers and buffers. In Bun, `library-bun.ts` replaces this file. */
 import koffi from 'koffi';
 
 /** `handle`: an opaque 64-bit value. `memory`: read or written by the function. */
@@ -16,7 +16,7 @@ export type NativeLibrary = {
 
 const nativeTypes = {handle: 'uint64_t', number: 'uint32_t', long: 'uint64_t', memory: 'void *'} as const;
 
-/** `file` is a path, or a name for the system's loader. Throws Error if the library cannot be loaded. */
+/** Opens a library. `file` is a path, or a name for the system's loader. Throws Error if the library cannot be loaded. */
 export const openLibrary = (file: string): NativeLibrary => {
 	const library = koffi.load(file);
 	return {

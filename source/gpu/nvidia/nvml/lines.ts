@@ -9,13 +9,13 @@ export type WholeScan = {
 	readonly driverVersion?: string;
 };
 
-/** Far longer than the largest machine's scan. */
+/** Limit for a line, far longer than a scan of the largest machine. */
 const longestLine = 4 * 1024 * 1024;
 
 export const encodeScan = ({gpus, processes: {byGpu, hidden}, driverVersion}: WholeScan): string =>
 	JSON.stringify({gpus, byGpu: [...byGpu], hidden: [...hidden], driverVersion});
 
-/** Undefined for an invalid line. */
+/** Decodes a line. Undefined if it is invalid. */
 export const decodeScan = (line: string): WholeScan | undefined => {
 	try {
 		const {gpus, byGpu, hidden, driverVersion} = JSON.parse(line) as Record<string, unknown>;

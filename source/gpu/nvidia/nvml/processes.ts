@@ -7,8 +7,8 @@ const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
 const mostProcesses = 65_536;
 
 /**
-Names of a function, and the size of its entry for each process: the pid at 0, the memory at 8, and in later versions the ids of its MIG instance at
-16 and 20.
+Returns the versions of a function, and the size of each version's entry for a process: the pid at 0, the memory at 8, and in later versions the ids
+of its MIG instance at 16 and 20.
 */
 const variants = (name: string) => [
 	{name: `${name}_v3`, size: 24},
@@ -16,7 +16,7 @@ const variants = (name: string) => [
 	{name, size: 16},
 ];
 
-/** Calls a function that fills a list, with a larger buffer whenever it was too small. */
+/** Calls a function that fills a list. If the buffer was too small, calls it again with a larger one. */
 const fill = (size: number, call: (count: Uint8Array, room: Uint8Array) => Refusal): Answer<readonly DataView[]> => {
 	let capacity = 64;
 	for (;;) {
@@ -56,7 +56,7 @@ const listOf = (calls: Calls, handle: bigint, name: string): Answer<readonly Pro
 /** Marks a process on a GPU without instances. */
 const noPart = 0xff_ff_ff_ff;
 
-/** Returns the instance of a process. Empty for an old entry, or a GPU without instances. */
+/** Returns the MIG instance of a process. Empty for an entry of an old version, or a GPU without instances. */
 const partOf = (entry: DataView): Pick<ProcessRow, 'gpuInstanceId' | 'computeInstanceId'> => {
 	if (entry.byteLength < 24) {
 		return {};
@@ -75,13 +75,13 @@ const readRow = (entry: DataView): ProcessRow => {
 	};
 };
 
-/** Returns the utilization of the GPU since the last scan, by pid. Unknown on some GPUs, and for accounts without permission. */
+/** Returns how much of the GPU each process used since the last scan, by pid. Unknown on some GPUs, and for accounts without permission. */
 export const readUtilization = (
 	calls: Calls,
 	handle: bigint,
 	sinceMicroseconds: number,
 ): {readonly byPid: ReadonlyMap<number, number>; readonly latest: number} => {
-	// Per process: pid at 0, time at 8, utilization at 16.
+	// The entry of each process has the pid at 0, the time at 8 and the utilization at 16.
 	const answer = fill(32, (count, room) =>
 		calls.call(
 			['nvmlDeviceGetProcessUtilization'],

@@ -5,7 +5,7 @@ import type {RunTool} from '../../tool/tool.js';
 /** Directory where the driver lists its GPUs by PCI address. Missing under WSL. */
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
-/** Returns the directories of that list, or none without the list. Asks no GPU, so it returns at once even if one hangs. */
+/** Returns the GPUs' directories, or none if the driver has no such list. Queries no GPU, so it returns at once even if one hangs. */
 export const listDriverGpus = async (directory: string): Promise<readonly string[]> => {
 	try {
 		const names = await readdir(directory);
@@ -17,15 +17,15 @@ export const listDriverGpus = async (directory: string): Promise<readonly string
 
 type DriverGpu = {
 	readonly directory: string;
-	/** The number in the name of its device. */
+	/** The number in the name of the GPU's device. */
 	readonly minor: string | undefined;
 	/** Excluded by an administrator. No tool shows such a GPU. */
 	readonly isExcluded: boolean;
 };
 
 /**
-Reads the driver's facts about its GPUs. The driver creates these files while they are read, which can hang, so a child process reads them.
-Without an answer in time, no GPU has a minor number or is excluded.
+Reads the driver's facts about its GPUs. The driver creates these files while they are read, which can hang, so a child process reads them. If it does
+not answer in time, no GPU has a minor number or is excluded.
 */
 export const readDriverGpus = async (run: RunTool, gpusDirectory: string): Promise<readonly DriverGpu[]> => {
 	const directories = await listDriverGpus(gpusDirectory);

@@ -9,10 +9,10 @@ type Options = {
 	readonly timeoutMs?: number;
 };
 
-/** Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
+/** Limit for the log. Each event is a line of some hundred bytes, and the kernel's ring buffer is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** This account may lack permission for either. The second has only the driver's lines. */
+/** Commands that print the log. This account may lack permission for either. The second one prints only the driver's lines. */
 const commands = [
 	['dmesg', []],
 	[
@@ -54,10 +54,13 @@ type Xid = {
 };
 
 /*
-[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus. [ 5107.644336] NVRM: Xid (PCI:0000:03:00
-GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008 kernel: [ 269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus. [ 412.101200]
-NVRM: GPU 0000:29:00.0: GPU has fallen off the bus. [ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0 NVRM: (PCI ID: 10de:26b5) installed in this
-system has NVRM: fallen off the bus and is not responding to commands.
+    [ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
+    [ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
+    kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
+    [  412.101200] NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
+    [ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
+    NVRM: (PCI ID: 10de:26b5) installed in this system has
+    NVRM: fallen off the bus and is not responding to commands.
 */
 const xidForm =
 	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
@@ -128,10 +131,10 @@ const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 const firstLink = 144;
 const lastLink = 150;
 
-/** The driver's recommended action has changed. */
+/** The Xid that reports a change of the driver's recommended action. */
 const recoveryChanged = 154;
 
-/** A memory error contained to one program. The line says whether the GPU needs a reset. */
+/** The Xid of a memory error contained to one program. The line says whether the GPU needs a reset. */
 const containedError = 94;
 
 /** Returns the logged problems of each GPU, by PCI address. Ignores entries older than `longestAgoSeconds`, because the log records no repairs. */

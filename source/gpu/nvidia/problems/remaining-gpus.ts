@@ -20,7 +20,7 @@ export type AskRemainingGpus = (
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Some versions of nvidia-smi fail completely if one GPU is unreachable, but still list the others. Queries those by UUID. For one scan. */
+/** For one scan: if a version of nvidia-smi fails completely because one GPU is unreachable, queries the others by UUID, which it still lists. */
 export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskRemainingGpus => {
 	const ask = async (args: readonly string[]) =>
 		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});
@@ -40,7 +40,7 @@ export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, sign
 		}
 
 		const answer = await ask([...args, '-i', uuids.join(',')]);
-		// The message about the lost GPU is part of the answer.
+		// Keeps the message about the lost GPU in the answer.
 		return isComplete(answer) && isTable(answer.stdout)
 			? {...answer, stderr: `${said}\n${answer.stderr}`, exitCode: outcome.exitCode}
 			: outcome;

@@ -12,11 +12,11 @@ const reasonWords = [
 
 const hardwareThermalSlowdown = 0x40;
 
-/** `0x0000000000000044` becomes 68. Undefined for anything else. */
+/** Reads the bits: `0x0000000000000044` becomes 68. Undefined for anything else. */
 export const readReasonBits = (text: string): number | undefined =>
 	/^0x0*[\da-f]{1,8}$/iv.test(text) ? Number(text) : undefined;
 
-/** Ignores bits without a name here. */
+/** Returns the reasons in words. Ignores bits that have none above. */
 export const throttleWords = (bits: number): readonly string[] =>
 	reasonWords.filter(([bit]) => hasBit(bits, bit)).map(([, words]) => words);
 

@@ -14,7 +14,7 @@ export type BrokenGpu = {
 };
 
 /**
-The line comes in several forms:
+The beginning of nvidia-smi's line about a GPU that cannot be queried, in lower case. The line has several forms:
 
     Unable to determine the device handle for gpu 0000:01:00.0: Not Found
     Unable to determine the device handle for GPU0000:02:00.0: Unknown Error
@@ -23,10 +23,10 @@ The line comes in several forms:
 */
 export const opening = 'unable to determine the device handle for gpu';
 
-/** Messages that need an explanation. */
+/** Matches messages that are shown only with an explanation. */
 const sayingLittle = /^(?:unknown error|not found)$/iv;
 
-/** Parses such a line, after the row of `previousIndex`. Undefined for any other line. */
+/** Parses a line about a GPU that cannot be queried, which follows the row of `previousIndex`. Undefined for any other line. */
 export const parseHandleFailure = (line: string, previousIndex: number): BrokenGpu | undefined => {
 	if (!line.toLowerCase().startsWith(opening)) {
 		return undefined;
@@ -45,12 +45,12 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	};
 };
 
-/** With more such lines, they are not about GPUs. */
+/** Limit for broken GPUs. If there are more such lines, they are not about GPUs. */
 const mostBroken = 256;
 
 /**
-Inserts the broken GPUs among the others, by index. A handle line and a row of `[Unknown Error]` describe the same failure, in the same order, on
-one or two streams.
+Inserts the broken GPUs among the others, by index. The tool can report a failure in a line about the device handle, in a row of `[Unknown Error]`, or
+in both. Both kinds are in the same order, so the first of one kind belongs to the first of the other, and so on.
 */
 export const placeBroken = (
 	good: ReadonlyMap<number, BareReading>,
@@ -78,7 +78,7 @@ export const placeBroken = (
 	return [...gpus].map(([, gpu]) => gpu).toSorted((a, b) => a.index - b.index);
 };
 
-/** Returns the first gap after the preceding GPU, because indices follow the PCI bus, and a broken GPU keeps its index. */
+/** Returns the first free index after the preceding GPU, because indices follow the PCI bus, and a broken GPU keeps its index. */
 const freeIndex = (
 	gpus: ReadonlyMap<number, BareReading>,
 	{pciBusId, previousIndex}: Pick<BrokenGpu, 'pciBusId' | 'previousIndex'>,
