@@ -239,7 +239,7 @@ export const settings = {
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),
 	'reserve.gpu-ids': harmless(setting(gpuIds)),
-	// Not harmless: `force` reserves GPUs that are in use. `json` and `short` change output that scripts read.
+	// Not harmless: `force` reserves GPUs that are in use, and `short` changes output that scripts read.
 	'reserve.force': setting(flag),
 	'reserve.min-memory': harmless(setting(memorySize)),
 	'reserve.model': harmless(setting(models)),
