@@ -227,7 +227,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				await early?.close?.();
 			}
 
-			// Without a pool, the choice of provider does not matter, because the command then fails anyway.
+			// The choice of provider does not matter if there is no pool, because the command then fails anyway.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,

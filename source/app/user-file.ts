@@ -51,7 +51,7 @@ export function writeUserFile(file: string, text: string): void {
 		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
 		renameSync(temporary, file);
 	} catch {
-		// It is no error if the home directory is not writable.
+		// Ignored, because it is no error if the home directory is not writable.
 	}
 }
 

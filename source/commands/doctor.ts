@@ -96,7 +96,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 			};
 }
 
-/** Converts a finding to JSON. The key `mend` keeps its older name, because scripts read it. */
+/** Converts a finding to JSON. The key for the fix keeps its older name, because scripts read it. */
 const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
 
 async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {

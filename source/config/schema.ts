@@ -114,7 +114,7 @@ const keys = () => {
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
-		// Without this check, the library would accept a list as a map whose keys are positions.
+		// The library alone would accept a list as a map whose keys are positions.
 		v.check((typed) => !Array.isArray(typed), what),
 		v.union([v.record(v.string(what), v.union([key, v.array(key, what)], what), what), v.string(what)], what),
 		v.check(
@@ -280,7 +280,7 @@ export const settings = {
 	'web.port': setting(() => integer(0, 65_535), 8080),
 	'web.host': setting(host, '127.0.0.1'),
 	'web.allowed_hosts': setting(() => v.array(host(), 'a list of host names'), []),
-	// By default, full command lines if only this machine can reach the dashboard, and otherwise only the program's name.
+	// The default is `full` if only this machine can reach the dashboard, and otherwise `short`, which shows only the program's name.
 	'web.commands': setting(() => choice(['full', 'short', 'none'])),
 	'web.hosts_interval': setting(() => boundedDuration(1, 3600), '10s'),
 	'notify.terminals': setting(flag, true),
@@ -291,7 +291,7 @@ export const settings = {
 	// Not harmless: a key could do something else than the user expects.
 	'top.keys': setting(keys),
 	'top.columns': harmless(setting(gpuColumns)),
-	// By default, the table is folded if not all GPUs fit on the screen.
+	// The table is folded by default if not all GPUs fit on the screen.
 	'top.fold': harmless(setting(flag)),
 	'top.mouse': harmless(setting(flag)),
 	'top.graphs': harmless(setting(() => choice(graphCharacters), 'braille')),

@@ -47,7 +47,7 @@ export const stylesOf = (theme: Theme): Styles => styles[theme];
 
 export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 
-/** What the terminal supports, and what the user has chosen. */
+/** The capabilities of the terminal and the choices of the user. */
 export type Appearance = {
 	readonly isAscii: boolean;
 	/** The characters of graphs. Defaults to braille. */

@@ -11,7 +11,7 @@ import {formKeys, otherDialogKeys} from './dialog-keys.js';
 
 type DialogChange = NonNullable<MonitorCommand['dialogKeys']>[number]['change'];
 
-/** What a key does: an intent (the name of a change of the state), a command, or a change of a command's dialog. */
+/** The effect of a key: an intent (the name of a change of the state), a command, or a change of a command's dialog. */
 export type Intended = Intent | MonitorCommand | DialogChange;
 
 export type Binding = KeyHint & {

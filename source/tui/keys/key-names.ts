@@ -96,7 +96,7 @@ export function keyNamed(written: string): string | undefined {
 
 	const small = written.trim().toLowerCase();
 	if (/^ctrl-[a-z]$/v.test(small)) {
-		// Ctrl-C always quits. Ctrl-I, Ctrl-M and Ctrl-J cannot be told apart from Tab and Enter.
+		// Ctrl-C always quits. Terminals send the same bytes for Ctrl-I as for Tab, and for Ctrl-M or Ctrl-J as for Enter.
 		return ['ctrl-c', 'ctrl-i', 'ctrl-m', 'ctrl-j'].includes(small) ? undefined : small;
 	}
 

@@ -88,7 +88,7 @@ export function createMouseTargets(): MouseTargets {
 	};
 }
 
-/** By default, components get no mouse events. */
+/** The registry of boxes. Components outside of a provider get no mouse events. */
 export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
 
 /**

@@ -16,7 +16,7 @@ function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		// Panels fit their width themselves. If Ink clipped all text at the right edge, drawing a frame would take a tenth longer.
+		// Panels fit their width themselves. Clipping all text at the right edge would take a tenth of the time of each frame.
 		<Box
 			flexDirection="column"
 			width={columns}

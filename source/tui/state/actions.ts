@@ -13,7 +13,7 @@ import type {ShownPast, ShownReport} from './panels/state.js';
 import type {PointerAction} from './mouse.js';
 import type {CommandLineIntent} from './command-line/reduce.js';
 
-/** What the clock, the terminal, the store and the GPUs report. `nowMs` is the time of the monotonic clock. */
+/** Updates from the clock, the terminal, the store and the GPUs. `nowMs` is the time of the monotonic clock. */
 export type LiveUpdate =
 	| PanelUpdate
 	/** Everything that is known about the other hosts. */

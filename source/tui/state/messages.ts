@@ -4,7 +4,7 @@ export type Flash = {
 	readonly text: string;
 	/** The shell command with the same effect. It is left out if there is not enough room. */
 	readonly command?: string;
-	/** What the user should type next. */
+	/** The command that the user should type next. */
 	readonly next?: string;
 	/** The time on the monotonic clock at which the message disappears. Undefined for a message that stays until a key is pressed. */
 	readonly untilMs?: number;

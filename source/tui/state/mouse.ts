@@ -5,7 +5,7 @@ import {type State, withFlash} from './state.js';
 import {tables} from './table/tables.js';
 import {offeredOptions} from './view/options.js';
 
-/** What was clicked. */
+/** The target of a click. */
 export type Pointed =
 	/** A row. `index` counts all rows of the table, not only those in view. */
 	| {readonly on: 'row'; readonly panel: TableName; readonly index: number}

@@ -80,7 +80,7 @@ export type State = {
 	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
-	/** What was released, and until when on the monotonic clock `z` can undo the release. */
+	/** The last release, and the time on the monotonic clock until which `z` can undo it. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
 	/** The requests of this monitor that wait in the queue. */
 	readonly waits: readonly Waiting[];

@@ -15,7 +15,7 @@ type Fit<Name extends string> = {
 	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
 	/** The maximum widths of columns if there is enough space. Columns grow in several rounds. */
 	readonly growth: ReadonlyArray<GrowthRound<Name>>;
-	/** Of these columns, the first one that is visible gets the remaining space. */
+	/** The first of these columns that is visible gets the remaining space. */
 	readonly last: readonly Name[];
 };
 

@@ -39,6 +39,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// Without storage, the choice is kept until the page is reloaded.
+		// If storage is unavailable, the choice is kept until the page is reloaded.
 	}
 }

@@ -61,7 +61,7 @@ function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => strin
 		try {
 			table = read(file);
 		} catch {
-			// Without IPv6, the second table does not exist.
+			// The second table does not exist if the kernel has no IPv6.
 		}
 
 		if (wanted.size > mostSearched) {

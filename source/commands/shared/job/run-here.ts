@@ -236,7 +236,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 					(await keeping.promise).follow(children[0]!);
 				});
 			});
-			// From now on, the job handles signals.
+			// The job handles signals from now on.
 			interruption.end();
 			started.resolve();
 			const keeper = keepJobLease(app, world, {

@@ -92,7 +92,7 @@ export const ProcessHead = ({width}: {readonly width: number}): ReactElement => 
 );
 
 type Properties = PlacedProcess & {
-	/** Whether somebody else than the user of the process holds the GPU. */
+	/** Whether the process uses the GPU although its user does not hold the GPU. */
 	readonly isSquatter: boolean;
 	readonly width: number;
 };

@@ -83,7 +83,7 @@ const growth: ReadonlyArray<GrowthRound<GpuColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 20, note: 44, process: 80},
 ];
 
-/** What the choice of columns depends on besides the width. None of it changes when users come and go, so columns do not jump. */
+/** The facts that the choice of columns depends on, besides the width. None changes when users come and go, so columns do not jump. */
 export type GpuColumnNeeds = {
 	readonly chosen?: readonly GpuColumnName[];
 	/** Length of the longest list of GPUs in a row. */

@@ -40,7 +40,7 @@ function Load({of, share, text, width}: LoadProperties): ReactElement {
 }
 
 type UtilizationProperties = {
-	/** From 0 to 100. Undefined if unknown. */
+	/** The utilization, from 0 to 100. Undefined if unknown. */
 	readonly percent: number | undefined;
 	readonly width: number;
 };
@@ -74,7 +74,7 @@ export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactE
 	return <Load of="memory" share={usedMiB / totalMiB} text={text} width={width} />;
 }
 
-/** From this temperature on, the number is highlighted. */
+/** The temperature from which on the number is highlighted. */
 export const hotCelsius = 80;
 
 export function Temperature({celsius}: {readonly celsius: number | undefined}): ReactElement {

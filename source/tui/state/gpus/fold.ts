@@ -6,7 +6,7 @@ import {remembering} from '../memo.js';
 
 /** A row of the GPU table: either one GPU, or all GPUs of a reservation, which is called a folded row. */
 export type TableRow = StatusRow & {
-	/** The GPUs of a folded row, by index. Fields that cannot be combined have the values of the first GPU. */
+	/** The GPUs of a folded row, by index. Fields that cannot be combined have the values of the most urgent GPU. */
 	readonly members?: readonly StatusRow[];
 };
 
@@ -85,7 +85,7 @@ function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuR
 
 const order: Readonly<Record<ShownState, number>> = {error: 0, drained: 1, unreserved: 2, 'in-use': 3, available: 4};
 
-/** Returns how urgent the state of a GPU is. A folded row shows the state of its most urgent GPU. */
+/** Returns the urgency of a GPU's state, as a number that is smallest for the most urgent. A folded row shows its most urgent GPU. */
 const urgencyOf = (row: StatusRow): number => 2 * order[shownStateOf(row)] + (row.problem === undefined ? 1 : 0);
 
 function foldedRow(members: readonly StatusRow[]): TableRow {

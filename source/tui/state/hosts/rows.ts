@@ -41,7 +41,7 @@ const ofGpu =
 	(line: HostLine): SortValue =>
 		line.kind === 'gpu' ? valueOf(line.gpu) : undefined;
 
-/** Returns the values for sorting by host. Messages about hosts come last if the order is reversed. */
+/** Returns the values for sorting by host. If the order is inverted, messages about hosts have no value, so that they come last. */
 function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine) => SortValue {
 	const places = new Map(lines.map((line, index) => [line, index]));
 	return (line) => (line.kind === 'note' && hosts.sort.isInverted ? undefined : places.get(line));

@@ -90,8 +90,8 @@ function testOf(term: string, columns: ReadonlySet<string>): Test {
 }
 
 /**
-Returns a function that checks whether a row matches all terms, or the reason why no row can match. If a reading is unknown, the row matches neither the
-condition nor its negation.
+Returns a function that checks whether a row matches all terms, or the reason why no row can match. If a reading is unknown, the row matches neither
+the condition nor its negation.
 
 @param terms - In lower case.
 */

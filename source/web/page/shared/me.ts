@@ -19,6 +19,6 @@ export function setMe(name: string): void {
 	try {
 		localStorage.setItem(key, name);
 	} catch {
-		// Without storage, the name is kept until the page is reloaded.
+		// If storage is unavailable, the name is kept until the page is reloaded.
 	}
 }
