@@ -69,9 +69,9 @@ export type Understood = {readonly command: Command; readonly input: Input} | {r
 export type Grammar = {
 	/** The names of the commands, in the order of the help. */
 	readonly commands: readonly string[];
-	/** Returns a command. @throws CanhazgpuError `usage` with the nearest name if there is no such command. */
+	/** Returns a command. Throws `usage` with the nearest name if there is no such command. */
 	readonly find: (name: string) => Promise<Command>;
-	/** Parses a command line. @throws CanhazgpuError `usage` or `config`, as in a shell. */
+	/** Parses a command line. Throws `usage` or `config`, as in a shell. */
 	readonly understand: (argv: readonly string[]) => Promise<Understood>;
 };
 

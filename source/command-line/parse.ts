@@ -44,7 +44,7 @@ function callMeow(argv: readonly string[], flags: Flags) {
 
 type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
-/** Parses the words. @throws CanhazgpuError `usage` for an unknown flag (with the nearest flag), a missing value, or an unexpected word. */
+/** Parses the words. Throws `usage` for an unknown flag (with the nearest flag), a missing value, or an unexpected word. */
 export function parseInput(
 	{name: command, flags: own, takesRest, takesWords}: Pick<Command, 'name' | 'flags' | 'takesRest' | 'takesWords'>,
 	{words, rest}: Pick<SplitLine, 'words' | 'rest'>,

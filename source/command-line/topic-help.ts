@@ -48,7 +48,7 @@ type HelpOptions = {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** Returns the help on a command or topic. @throws CanhazgpuError `usage` with the nearest command or topic. */
+/** Returns the help on a command or topic. Throws `usage` with the nearest command or topic. */
 export async function helpOn(
 	[word = '', ...others]: readonly string[],
 	{isPlain, output, environment}: HelpOptions,

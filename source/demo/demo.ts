@@ -131,7 +131,7 @@ function pastOf(
 	return kept.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Returns the change that sets a key of the policy. @throws CanhazgpuError `usage` for an unknown key. */
+/** Returns the change that sets a key of the policy. Throws `usage` for an unknown key. */
 function policySetting(key: string, value: string): PolicyChange {
 	if (!isPolicyKey(key)) {
 		throw unknownKey(key);

@@ -36,7 +36,7 @@ type Stage = {
 	readonly gpuCount: number;
 };
 
-/** Creates a simulated person. @throws CanhazgpuError `impossible` for a request that the pool can never grant. */
+/** Creates a simulated person. Throws `impossible` for a request that the pool can never grant. */
 export function createActor(person: Person, position: number, {world, signal, seed, gpuCount}: Stage): Actor {
 	const account = {name: person.user, uid: 50_000 + position};
 	const requester = requesterOf(account);

@@ -126,7 +126,7 @@ export type KeptView = {
 	readonly isFolded: boolean | undefined;
 };
 
-/** Saves settings of the table. @throws CanhazgpuError if the config cannot be written. */
+/** Saves settings of the table. Throws a CanhazgpuError if the config cannot be written. */
 export type SaveView = (view: KeptView) => Promise<Saved>;
 
 export type Saved = {readonly file: string; readonly isChanged: boolean};

@@ -49,7 +49,7 @@ function startOf(mark: string, text: string): number {
 	return 0;
 }
 
-/** Creates a filter. @param onEvent - Called with each mouse event, in order, before `push` returns. */
+/** Creates a filter. `onEvent` is called with each mouse event, in order, before `push` returns. */
 export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFilter {
 	/** The end of the input, if it may be the beginning of an escape sequence. The next chunk completes it. */
 	let held = '';

@@ -121,7 +121,7 @@ export function useCommandLineHelp(): ReactElement | undefined {
 	return candidates.length === 0 ? undefined : <Label tone="dim">{candidates.join('  ')}</Label>;
 }
 
-/** The footer. @param properties - If `hasHelp` is true, help for the `:` line is shown in place of the key hints. */
+/** Shows the footer. If `hasHelp` is true, help for the `:` line is shown in place of the key hints. */
 export function Footer({hasHelp = true}: {readonly hasHelp?: boolean}): ReactElement {
 	const hints = useMonitor(footerHints);
 	const press = usePressKey();

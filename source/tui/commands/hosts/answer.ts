@@ -27,7 +27,7 @@ export const refusedByHost = (host: string, answer: HostAnswer): Outcome => ({
 	complaint: complaintOf(host, answer),
 });
 
-/** Returns the functions for other hosts. @throws CanhazgpuError if the monitor was started without other hosts. */
+/** Returns the functions for other hosts. Throws a CanhazgpuError if the monitor was started without other hosts. */
 export function hostsPort({ports}: EffectContext): HostsPort {
 	if (ports.hosts === undefined) {
 		throw new CanhazgpuError('failed', 'This monitor cannot ask other hosts');

@@ -7,7 +7,7 @@ import {changesText, offeredOptions, openedOptions, presentOptions} from '../../
 import type {OptionName} from '../../state/view/state.js';
 import {succeeded, type EffectContext, type Outcome} from '../command.js';
 
-/** Applies options. @throws CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option is changed. */
+/** Applies options. Throws a CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option is changed. */
 export async function applyOptions(
 	{store, changeInterval}: Pick<EffectContext, 'store' | 'changeInterval'>,
 	values: OptionValues,

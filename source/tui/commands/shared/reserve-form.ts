@@ -155,7 +155,7 @@ function countOf(form: ReserveForm): number {
 	return Number(text);
 }
 
-/** Reads the form. @throws CanhazgpuError `usage` for the first invalid field. */
+/** Reads the form. Throws `usage` for the first invalid field. */
 export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);

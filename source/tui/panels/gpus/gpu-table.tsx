@@ -60,7 +60,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	);
 }
 
-/** The table. @param properties - Its width in terminal columns, and its height in lines including the head. */
+/** Shows the table. `width` is in terminal columns, and `height` in lines including the head. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
 	const filter = useMonitor((state) => state.table.filter);
 	const blocks = useMonitor((state) => layoutOf(state).tableColumns);

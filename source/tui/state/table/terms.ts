@@ -66,7 +66,7 @@ function comparisonWith(column: string, test: (value: number | string) => boolea
 	};
 }
 
-/** Returns the check for a term. @throws CanhazgpuError `usage` if a column is compared with something that is not a number. */
+/** Returns the check for a term. Throws `usage` if a column is compared with something that is not a number. */
 function testOf(term: string, columns: ReadonlySet<string>): Test {
 	const {
 		field = '',

@@ -82,7 +82,7 @@ const textOf = (gpu: Gpu): string =>
 		.join('\n')
 		.toLowerCase();
 
-/** Whether a GPU matches the filter. @param me - The name of the reader. Empty if unknown: then no GPU matches `mine`. */
+/** Whether a GPU matches the filter. `me` is the name of the reader. If it is empty, no GPU matches `mine`. */
 export function isAsked(gpu: Gpu, {filter, user, state, mine}: GpuQuestion, me: string): boolean {
 	const people = peopleOn(gpu);
 	const text = textOf(gpu);
