@@ -8,7 +8,7 @@ try {
 	const {main} = await import('./main.js');
 	process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-	// An update or a removal can delete files of the running program that are not loaded yet. Nothing can be imported here any more.
+	// An update or a removal can delete files of the running program that it has not loaded yet. Therefore, nothing can be imported at this point.
 	const {code, path: file = ''} = error as NodeJS.ErrnoException;
 	if (code !== 'ERR_MODULE_NOT_FOUND' && !(code === 'ENOENT' && /\/chunks\/[^\/]+\.js$/v.test(file))) {
 		throw error;

@@ -1,4 +1,4 @@
-/** Finds and runs the command of a command line, prints errors, and returns the exit code. */
+/** Finds the command of a command line, runs the command, prints errors, and returns the exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
@@ -14,7 +14,7 @@ import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
 import {takeInherited} from './host/inherited/inherited.js';
 
-/** The oldest supported Node. Earlier ones cannot open a database of `node:sqlite` by its URL. */
+/** The oldest supported Node. Earlier versions cannot open a database of `node:sqlite` by a URL. */
 const oldestNode = [22, 15] as const;
 
 function checkNode(): void {
@@ -49,14 +49,14 @@ function printError(error: unknown): number {
 	return 1;
 }
 
-/** Returns the help of a command, or the general help. */
+/** Returns the help of a command, or the general help if no command is given. */
 async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
 	const columns = columnsFor(outputOf?.(), process.env);
 	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
-/** Returns the text for a line without a command, or for a `help` line. */
+/** Returns the text to print for a command line without a command, or for `help`. */
 async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () => Output): Promise<string> {
 	const {parseInput} = await import('./command-line/parse.js');
 	const program = {name: name ?? 'canhazgpu', flags: {}, takesWords: true, takesRest: name === undefined};
@@ -82,20 +82,20 @@ async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () 
 /**
 Parses a command line and loads the config.
 
-@param outerFile - The config file of the command in which this line is typed.
-@param outputOf - Returns the output for a requested text. Called only for such a text, because it opens stdout.
+@param outerFile - The config file of the monitor in which this line is typed.
+@param outputOf - Returns the stream on which a requested text is printed. Called only for such a text, because it opens stdout.
 */
 export async function understand(
 	argv: readonly string[],
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	// Scripts ask for the version, which does not need the parser.
+	// Handled without the parser, because scripts often ask for the version.
 	if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
 		return {text: packageJson.version};
 	}
 
-	// The parser is large, and is loaded only here so that the GPU scan starts without waiting for it.
+	// Loaded only now, because the parser is large and would delay the start of the GPU scan.
 	const {parseInput} = await import('./command-line/parse.js');
 	const line = splitLine(argv);
 	if (line.name === undefined || line.name === 'help') {
@@ -129,7 +129,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	try {
 		return await perform(argv, early);
 	} finally {
-		// The command may not have needed the tools.
+		// Stops the tools, because the command may not have needed them.
 		early?.stop();
 	}
 }
@@ -156,7 +156,7 @@ async function loadPaint(hasColor: boolean): Promise<Paint> {
 	return createPaint(hasColor, process.env);
 }
 
-/** Errors that mean that the reader of stdout has gone. */
+/** Codes of errors that mean that the reader of stdout has gone. */
 const quietFailures = new Set(['EPIPE', 'EIO']);
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -164,15 +164,15 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EPIPE', 'nobody reads it any more'],
 ]);
 
-/** Describes what was done if its output may be lost, so that the user can undo it. */
+/** A description of what the command has done, for the case that its output is lost and the user needs to undo it. */
 let doneAnyway: string | undefined;
 
-/** After EIO the terminal is gone, so stderr would not be seen either. */
+/** Whether to report nothing. After EIO the terminal is gone, so a report on stderr would not be seen either. */
 const isQuiet = (code: string): boolean => quietFailures.has(code) && (doneAnyway === undefined || code === 'EIO');
 
 /**
-Reports output that could not be written, such as to a full disk. After a reservation, also says which GPUs were reserved, even if only the reader of
-stdout has gone.
+Reports that output could not be written, such as to a full disk. After a reservation, the report also names the reserved GPUs. In this case, it is
+also printed if only the reader of stdout has gone.
 
 @returns Whether an error was reported.
 */
@@ -194,7 +194,7 @@ function reportLostOutput(): boolean {
 
 let isOutputOpen = false;
 
-/** Must be called before anything is printed. */
+/** Opens stdout. Must be called before anything is printed. */
 function openOutput(done?: string): void {
 	doneAnyway = done ?? doneAnyway;
 	if (isOutputOpen) {
@@ -202,7 +202,7 @@ function openOutput(done?: string): void {
 	}
 
 	isOutputOpen = true;
-	// `canhazgpu status | head -1` closes stdout early, which is no error. A closed terminal causes EIO.
+	// `canhazgpu status | head -1` closes stdout early, which is no error. A terminal that was closed causes EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		reportLostOutput();
 		const {code = ''} = error;
@@ -211,7 +211,7 @@ function openOutput(done?: string): void {
 	});
 }
 
-/** Runs the program and returns the exit code. Throws only if a file of the program is missing. */
+/** Runs the program and returns its exit code. Throws only if a file of the program is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
 	takeInherited();
 	if (!leavesOutput(argv)) {
@@ -227,12 +227,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 		if (argv[0] === completionCommand) {
 			const {printCompletion} = await import('./command-line/completion/complete.js');
 			await printCompletion(argv.slice(1));
-			// An unreachable store would keep the process running.
+			// Exits explicitly, because a connection to an unreachable store would keep the process running.
 			process.exit(0); // eslint-disable-line unicorn/no-process-exit
 		}
 
 		const exitCode = await dispatch(argv);
-		// Commands that hold GPUs continue after their output is lost.
+		// Lost output is reported at the end, because commands that hold GPUs continue without output.
 		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);

@@ -1,4 +1,4 @@
-/** The composition root: the only place that chooses adapters. */
+/** Builds the program from its parts: the only module that chooses implementations of the store, the GPU provider and the host. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -29,17 +29,17 @@ type AppOptions = {
 	readonly config: Config;
 	readonly paint?: Paint | undefined;
 	readonly early?: EarlyRuns;
-	/** Runs before the first print. `done` says what was done, for stderr if stdout cannot be opened. */
+	/** Opens stdout before the first print. `done` describes what was done, and is printed on stderr if stdout cannot be opened. */
 	readonly openOutput?: (done?: string) => void;
 };
 
-/** Loaded modules stay in memory, so they keep working after an upgrade removes their files. */
+/** Modules loaded lazily. A module that was loaded stays in memory, so it keeps working after an upgrade removes its file. */
 const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
 
-/** Writes to stderr without blocking on its reader. The stream is opened on the first write. */
+/** Returns an output that writes to stderr without waiting for the reader. Opens the stream on the first write. */
 function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
 	let output: ReturnType<typeof createPatientOutput>;
 	let isOpened = false;
@@ -144,7 +144,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		};
 	};
 
-	/** Wraps the store of a long-running command, which writes back what it read if the store loses its data. */
+	/** Wraps the store of a long-running command. If the store loses its data, the wrapper writes back what it last read. */
 	const restoring = async (store: Store): Promise<Store> => {
 		const {createRestoringStore} = await import('../core/live/restoring-store.js');
 		return createRestoringStore(store, {host, clock});
@@ -227,7 +227,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				await early?.close?.();
 			}
 
-			// Any provider will do if there is no pool, because the command then fails anyway.
+			// The choice of provider does not matter if there is no pool, because the command then fails anyway.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,
@@ -284,7 +284,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		progress(text) {
 			errors.write(`${text}\n`);
 		},
-		// Touching process.stdin would start reading input that is meant for the job.
+		// Does not use process.stdin, because that would start reading input that is meant for the job.
 		isTerminal: isatty(0) && isatty(1),
 		get columns() {
 			return columnsOf(process.stdout, process.env);
@@ -293,7 +293,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			isatty(2) && process.env['TERM'] !== 'dumb'
 				? {
 						write(text) {
-							// A line that is about to be redrawn need not be kept for a stalled reader.
+							// While the reader is stalled, drops a line that will be redrawn soon anyway.
 							if (!errors.isStalled()) {
 								errors.write(text);
 							}
@@ -311,7 +311,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return remoteReport(name, days, by);
 		},
 		async loadAhead() {
-			// Every module that is imported lazily while `run` or `reserve` waits or a job runs must be listed here.
+			// Lists every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
 		async notify(reminder, signal) {

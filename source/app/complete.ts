@@ -13,7 +13,7 @@ import {createLocations} from './locations.js';
 
 const newestEvents = 500;
 
-/** Returns nothing if the store keeps no audit log. */
+/** Returns the newest events, or none if the store keeps no audit log. */
 async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	try {
 		return await store.audit({newest: newestEvents});
@@ -29,7 +29,7 @@ async function newest(store: Store): Promise<readonly AuditEntry[]> {
 /** The longest that completion waits for a GPU scan before it answers without one. */
 const scanMs = 700;
 
-/** Returns the scan that a monitor has posted, or else scans. Undefined after `scanMs`. */
+/** Returns the scan that a monitor has published, or else scans the GPUs. Returns undefined if that takes longer than `scanMs`. */
 async function readGpus(
 	store: Store,
 	{pool}: Snapshot,
@@ -68,7 +68,7 @@ type PoolForCompletion = {
 	readonly readings: readonly GpuReading[] | undefined;
 };
 
-/** Reads what completion needs from the pool, without changing it. Throws if there is none. */
+/** Reads what completion needs from the pool, without changing the pool. Throws if there is no pool. */
 export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wishes): Promise<PoolForCompletion> {
 	const host = createHost();
 	const clock = createClock();

@@ -1,4 +1,4 @@
-/** The contract between the composition root and the commands, which never choose the store themselves. */
+/** The contract between the commands and app.ts, which chooses the store and the GPU provider for them. */
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
@@ -23,16 +23,16 @@ export type {Job, JobOptions} from '../host/job/job.js';
 
 /** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {
-	/** Set if only this user sees the pool. Every interface shows the label. */
+	/** Set if only this user sees the pool. The monitor, the dashboard and the commands show this label. */
 	readonly privateLabel?: string;
 	readonly notice?: string;
-	/** The engine, if another program grants the GPUs. Every interface names it. */
+	/** The engine, if another program such as Slurm grants the GPUs. The monitor, the dashboard and the commands name the engine. */
 	readonly engine?: Engine;
-	/** Replaces inspection and signaling of real processes when processes are simulated. */
+	/** Functions for simulated processes, set in a simulation. They replace the functions for real processes. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
-	/** Returns a provider for interfaces that show GPUs continuously. One of them scans every `intervalMs` for all. */
+	/** Returns a provider for monitors and dashboards. Of all that are open, one scans every `intervalMs` and shares its scans with the others. */
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
-	/** Finds the processes that have a device of this GPU open, and describes them. Never rejects. */
+	/** Finds the processes among `pids` that have a device of this GPU open, and describes them. Never rejects. */
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
 	readonly prepareIsolation: () => Promise<Isolate>;
 	readonly prepareNumaBinding: () => Promise<BindToNodes>;
@@ -40,15 +40,15 @@ export type OpenWorld = World & {
 };
 
 export type OpenOptions = {
-	/** Starts scanning the GPUs at once, while the store is being opened. */
+	/** Whether to start scanning the GPUs at once, while the store is being opened. */
 	readonly willScan?: boolean;
-	/** Additional details to read, which can take long: MIG instances, or everything that the tool reports. */
+	/** Additional details to read, which can take long: `parts` for MIG instances, `all` for everything that the GPU tool reports. */
 	readonly details?: 'parts' | 'all';
-	/** Makes the store reconnect after outages instead of failing, for long-running commands. */
+	/** Whether the store reconnects after outages instead of failing. Set for long-running commands. */
 	readonly keepReconnecting?: boolean;
 	readonly canMakePrivate?: boolean;
 	readonly isDemo?: boolean;
-	/** Opens no pool and no GPUs, for an interface that only shows other hosts. */
+	/** Whether to open no pool and no GPUs. Set for a monitor that only shows other hosts. */
 	readonly isEmpty?: boolean;
 };
 
@@ -70,7 +70,7 @@ export type Interruption = {
 };
 
 export type Detected =
-	/** `others`: further kinds of GPUs in this machine. */
+	/** `others` are the other kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
@@ -81,70 +81,70 @@ export type PreparedCuda = {
 
 export type HostRun = {
 	readonly exitCode: number;
-	/** Whether the host answered. Undefined when ssh does not tell. */
+	/** Whether the host answered. Undefined if ssh does not report this. */
 	readonly hasAnswered: boolean | undefined;
-	/** Why the connection was given up, as a sentence. */
+	/** The reason for which the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
 };
 
 export type App = {
 	readonly host: Host;
 	readonly clock: Clock;
-	/** Returns who is asking. Call `open` first: inside an isolated job, only the pool knows the account. */
+	/** Returns the account that makes the request. Call `open` first: inside an isolated job, only the pool knows the account. */
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
 	readonly foreignEngine: () => Promise<Engine | undefined>;
 	readonly openPoolLocation: () => Promise<PoolLocation>;
-	/** Detects the provider of this box and counts its GPUs. `fake` is found only when `wanted` names it. */
+	/** Detects the GPU provider of this machine and counts the GPUs. Finds `fake` only if `wanted` names it. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
 	readonly paint: Paint;
-	/** Prints the requested output on stdout. `done` says what was done, and goes to stderr if nobody can read stdout. */
+	/** Prints the requested output on stdout. `done` describes what was done, and is printed on stderr if nobody can read stdout. */
 	readonly print: (text: string, done?: string) => void;
 	readonly remark: (text: string) => void;
-	/** Prints on stderr without waiting for the reader, so that a wait in the queue goes on while stderr is blocked. */
+	/** Prints on stderr without waiting for the reader, so that a request keeps waiting in the queue while stderr is blocked. */
 	readonly progress: (text: string) => void;
 	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
-	/** Undefined if unknown, as in a pipe. */
+	/** The width of the terminal. Undefined if unknown, as in a pipe. */
 	readonly columns: number | undefined;
 	/** Stderr, if it is a terminal on which a line can be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
-	/** Gets the progress of a wait in the queue when stderr does not show it. */
+	/** Called with the progress of a request that waits in the queue, if stderr does not show it. */
 	readonly onWaiting?: (words: string) => void;
-	/** Gets the released reservations that can still be restored. */
+	/** Called with the reservations that were released and can still be restored. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** Rejects after 10 s or when `signal` is aborted. */
+	/** Returns the `status --json` of another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteStatus: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/**
-	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted. Resolves with `unsupported` if
-	that host's version cannot do this. Rejects when the connection ends.
+	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted. Resolves with `unsupported` if the
+	version of canhazgpu on that host cannot be followed. Rejects when the connection ends.
 	*/
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
 			readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>;
-			/** The name of our account on that host. */
+			/** The name of this user's account on that host. */
 			readonly account: string | undefined;
 			readonly waitingCount: number | undefined;
 		}) => void,
 		signal: AbortSignal,
 	) => Promise<'unsupported'>;
-	/** Rejects after 10 s. */
+	/** Returns the `report --json` of another host. Rejects after 10 s. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/** Rejects after 10 s or when `signal` is aborted. */
+	/** Returns the queue of another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
-	Runs this program on another host by ssh, on our terminal. Signals reach the remote command, which ends with the connection. If the host does
-	not answer within a few seconds, a line on stderr names the host. Resolves with the exit code, which is also 255 if ssh fails or `patience` runs
-	out. Rejects with a CanhazgpuError if ssh cannot be started.
+	Runs this program on another host by ssh, in this terminal. Signals reach the remote command, which ends when the connection ends. If the host does
+	not answer within a few seconds, prints a line with its name on stderr. Resolves with the exit code of the command, or with 255 if ssh fails or the
+	time limits of `patience` are exceeded. Rejects with a CanhazgpuError if ssh cannot be started.
 	*/
 	readonly runOnHost: (
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
@@ -152,44 +152,44 @@ export type App = {
 	) => Promise<HostRun>;
 	/**
 	Runs this program on another host by ssh without a terminal, and returns the output. Rejects with a CanhazgpuError if ssh fails, or after 30 s
-	without an answer. A call that `isUnbounded` lasts until `signal` is aborted.
+	without an answer. If `isUnbounded` is set, the call has no time limit and lasts until `signal` is aborted.
 	*/
 	readonly callOnHost: (
 		call: RemoteCall,
 	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
-	/** Creates or finds a directory of mode 0700 that no other account can reach or replace. */
+	/** Returns a directory of mode 0700 that no other account can enter or replace. Creates the directory if it does not exist. */
 	readonly openPrivateDirectory: () => Promise<string>;
 	/**
-	Returns a check whether this account is at the other end of a local socket. The check returns true if the kernel does not report the peer, so
-	that only the socket's permissions protect it.
+	Loads a function that checks whether this account is at the other end of a local socket. The function also returns true if the kernel does not report
+	the other end. Then only the permissions of the socket protect it.
 	*/
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
-	/** Keeps this process alive after uncaught errors and passes each error to `report`. */
+	/** Keeps this process running after uncaught errors, and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
-	/** Loads the modules that are needed later, before an upgrade can remove their files. Never rejects. */
+	/** Loads the modules that are needed later, because an upgrade can remove their files in the meantime. Never rejects. */
 	readonly loadAhead: () => Promise<void>;
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
-	/** Signals a process of this account if it is still the process that was seen. */
+	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
 	readonly lineHistory: LineHistory;
-	/** Returns a sentence for each way that failed, within seconds. Never rejects. */
+	/** Delivers a reminder. Returns a sentence for each way of delivery that failed, within seconds. Never rejects. */
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
-	/** Whether the configuration has a way to notify every account, not only those whose terminals we can write to. */
+	/** Whether a configured command notifies every account. Otherwise only accounts whose terminals this account can write to are notified. */
 	readonly notifiesAll: boolean;
-	/** Finds a part of this program that other accounts cannot read, and returns it with the installation directory. */
+	/** Finds a file or directory of this program that other accounts cannot read. Returns it with the installation directory. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
-	/** Checks this process for things most programs rely on, such as a home directory. Never rejects. */
+	/** Checks this process for things that most programs rely on, such as a home directory. Never rejects. */
 	readonly readEnvironment: () => Promise<EnvironmentFacts>;
-	/** Never rejects. */
+	/** Checks whether jobs can be isolated on this machine. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
-	/** Finds a CUDA version such as `12.4`. Rejects with a CanhazgpuError `impossible` that lists the installed ones. */
+	/** Finds a CUDA version such as `12.4`. If it is not installed, rejects with a CanhazgpuError `impossible` that lists the installed versions. */
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
 	/**
-	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive between the caller's last check
-	and the start. With `later`, this process takes the caller's limit of open files in the meantime, and the command inherits it. Rejects with a
-	CanhazgpuError of exit code 127 or 126 if the PATH of `environment` has no such command.
+	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive between the caller's last check and the
+	start. If `when` is `later`, this process already switches to the caller's limit of open files, so that the command inherits that limit. Rejects with
+	a CanhazgpuError of exit code 127 or 126 if the PATH of `environment` has no such command.
 	*/
 	readonly prepareJob: (
 		words: readonly [command: string, ...args: readonly string[]],

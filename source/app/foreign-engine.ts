@@ -15,7 +15,7 @@ const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
 const isSlurmHere = (): boolean =>
 	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
 
-/** Whether no Redis is configured or listening. Checking this is faster than loading the Redis client. */
+/** Whether Redis is neither configured nor listening. This check is faster than loading the Redis client. */
 async function isRedisAbsent({config, locations}: Context, {isRedisGiven, recorded}: StoreFacts): Promise<boolean> {
 	const {host, port} = locations.redisRecord();
 	return (
@@ -26,7 +26,7 @@ async function isRedisAbsent({config, locations}: Context, {isRedisGiven, record
 	);
 }
 
-/** A pool that does not answer counts. */
+/** Whether this machine has a pool. A pool that does not answer also counts as one. */
 async function hasPool(context: Context): Promise<boolean> {
 	const facts = context.locations.facts();
 	if (await isRedisAbsent(context, facts)) {
@@ -46,7 +46,7 @@ async function hasPool(context: Context): Promise<boolean> {
 
 type Cluster = Pick<World, 'store' | 'gpus'> & {readonly engine: Engine};
 
-/** Finds Slurm if the configuration names it, or if Slurm is installed and there is no pool. */
+/** Returns the Slurm cluster if the configuration names Slurm, or if Slurm is installed and this machine has no pool. */
 export async function findSlurm(context: Context): Promise<Cluster | undefined> {
 	const {config, clock} = context;
 	const asked = config.get('engine');

@@ -19,25 +19,25 @@ const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redi
 export type Locations = {
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
-	/** Throws `store-unreachable` if the account has no home directory. */
+	/** The directory of a private pool. Throws `store-unreachable` if the account has no home directory. */
 	readonly privateDirectory: string;
-	/** Undefined if this account keeps no files. */
+	/** The file with the lines typed in the monitor. Undefined if this account keeps no files. */
 	readonly lineHistory: string | undefined;
 	readonly privateLabel: string;
 	readonly facts: () => StoreFacts;
-	/** Records the pool for this user. From then on, its absence is an error. */
+	/** Records the location of the pool for this user. From then on, it is an error if the pool is missing. */
 	readonly remember: (record: PoolRecord) => void;
-	/** Whether other accounts would trust a record that this account announces. */
+	/** Whether other accounts would trust a record that this account writes for everyone on the machine. */
 	readonly canAnnounce: () => boolean;
-	/** Records the pool for everyone on the machine. Returns false if others would not trust the record. */
+	/** Records the location of the pool for everyone on the machine. Returns false if other accounts would not trust the record. */
 	readonly announce: (record: PoolRecord) => boolean;
-	/** Throws if other accounts could replace the directory in which root announces. */
+	/** Throws if other accounts could replace the directory in which root records the location for everyone. */
 	readonly checkAnnounceable: () => void;
 	readonly canMakeShared: () => boolean;
 	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
 };
 
-/** Whether other accounts would trust a record in the directory. A missing directory will be ours. */
+/** Whether other accounts would trust a record in the directory. If the directory is missing, this account will create and own it. */
 function isBelieved(directory: string): boolean {
 	const uid = effectiveUid();
 	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
@@ -45,8 +45,8 @@ function isBelieved(directory: string): boolean {
 }
 
 /**
-Whether this account should keep its records there. After `sudo -E` or `su`, the home can belong to another account, which could redirect root's
-writes with a link, and could not enter a directory that root creates.
+Whether this account should keep its records in the directory. After `sudo -E` or `su`, the home directory can belong to another account. That account
+could redirect root's writes with a link, and could not enter a directory that root creates.
 */
 function isOwnState(directory: string): boolean {
 	try {
@@ -115,7 +115,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			hasPrivatePool: hasPrivatePool(),
 		}),
 		remember(record) {
-			// An optimization for the next command: an unwritable home is no error.
+			// The record only makes the next command faster, so it is no error if the home directory is not writable.
 			attempt(() => {
 				const file = memory();
 				if (file !== undefined && JSON.stringify(readPoolRecord(file, 'user')) !== JSON.stringify(record)) {
@@ -127,7 +127,7 @@ export function createLocations(config: Config, host: Host): Locations {
 		announce: (record) =>
 			canAnnounce() &&
 			attempt(() => {
-				// The embedded store creates its own directory.
+				// The embedded store creates its directory itself.
 				if (record.store === 'redis') {
 					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
 				}
@@ -135,12 +135,12 @@ export function createLocations(config: Config, host: Host): Locations {
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
 		checkAnnounceable() {
-			// Other accounts announce nothing, but may remember where their pool is.
+			// Only root records the location for everyone. Other accounts may still remember it for themselves.
 			let unsafe: UnsafeLocation | undefined;
 			try {
 				unsafe = isRoot(host.account) ? findUnsafeRecordLocation(sharedDirectory) : undefined;
 			} catch {
-				// The file system hides the directory, so nothing can be announced there.
+				// The file system hides the directory, so no record can be written into it.
 			}
 
 			if (unsafe !== undefined) {

@@ -1,4 +1,4 @@
-/** The argument with which this program starts itself to call NVIDIA's library. Internal. */
+/** The internal argument with which this program starts itself as the child process that calls NVIDIA's library. */
 export const libraryCommand = '--nvml-scans';
 
 /** The argument with which the scripts of `completion` ask for candidates. */

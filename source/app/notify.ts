@@ -17,7 +17,7 @@ export async function notifyBy(
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
-	// Any user of the pool could invent a name that the configured program takes for an option or a path.
+	// Refuses names without an account. A user of the pool could otherwise invent a name that the configured program reads as an option or a path.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

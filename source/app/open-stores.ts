@@ -11,7 +11,7 @@ type Context = {readonly config: Config; readonly locations: Locations};
 
 type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 
-/** Settings that prove the user wants Redis. */
+/** Settings that show that the user wants Redis. */
 export const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
 const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
@@ -19,7 +19,7 @@ const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 		? `redis: {host: "${host}", port: ${port}, db: ${db}}`
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
-/** Opens the configured or recorded Redis. Credentials are sent only to the server that the configuration names. */
+/** Opens the configured or recorded Redis. Sends credentials only to the server that the configuration names. */
 export async function openRedis({config}: Context, keepReconnecting: boolean, record?: RedisRecord): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
 	const passwordFile = config.get('redis.password_file');
@@ -60,7 +60,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		port,
 		db,
 		socket,
-		// The configured redis.url names another server, so its scheme does not apply to this one.
+		// TLS is decided by the scheme of redis.url, which does not apply to a recorded server that redis.url does not name.
 		tls,
 		keepReconnecting,
 		passwordHint: isWithheld
@@ -69,7 +69,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 	});
 }
 
-/** Opens the embedded pool of a directory. If `newFor` is given, creates the pool for that audience. */
+/** Opens the embedded pool of a directory. If `newFor` is given, creates the pool for those accounts. */
 export async function openEmbedded({locations}: Context, directory: string, newFor?: Audience): Promise<Store> {
 	const [{openSqliteStore}, {deferTerminalStop}] = await Promise.all([
 		import('../store/sqlite/index.js'),

@@ -20,8 +20,8 @@ type NewLocation = {
 };
 
 /**
-Opens the shared pool. Only its owner can change the directory, so that nobody can replace a file. Repairs a directory that an old version left
-writable for all.
+Opens the shared pool. Only its owner may change the directory, so that nobody else can replace a file. If an old version made the directory writable
+for all, removes that permission.
 */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
@@ -115,7 +115,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
-/** Removes the note that nothing changed, because the pool's location was repaired before. */
+/** Returns the error without the hint that nothing was changed, because the permissions of the pool were repaired before. */
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
@@ -125,7 +125,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/** Finds a pool of this machine in the configured Redis that was not announced, such as the Go program's. */
+/** Finds a pool of this machine in the configured Redis whose location was not recorded for everyone, such as a pool of the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
 	let store: Store | undefined;
 	try {
@@ -146,9 +146,9 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
-Closes the machine's former pool if it is in another store. This happens before the new pool is created, because a program that still uses the old
-pool, such as a monitor, could otherwise grant the same GPUs twice.
-@param record - Where everyone will find the new pool. Undefined for a private pool.
+Closes the machine's previous pool if it is in another store. This happens before the new pool is created, because a program that still uses the
+previous pool, such as a monitor, could otherwise grant the same GPUs twice.
+@param record - The location that is recorded for everyone. Undefined for a private pool.
 @returns How many reservations ended, or why they could not be ended.
 @throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store accepts no changes.
 */
@@ -171,12 +171,12 @@ async function leaveFormer(
 		});
 	}
 
-	// This account cannot redirect other users, so their reservations stay.
+	// This account cannot tell other users about the new pool, so their reservations in the previous pool stay.
 	if (!locations.canAnnounce()) {
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// Proves that the new store accepts changes before any reservation ends.
+	// Checks that the new store accepts changes before any reservation ends.
 	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {
@@ -210,7 +210,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
-				// An earlier `admin` may have been stopped before it announced the location.
+				// An earlier `admin` may have created the pool and been stopped before it recorded the location.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

@@ -6,7 +6,7 @@ import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, findUnsafeLocation} from '../security/safe-file.js';
 import {machineStateDirectory} from './user-file.js';
 
-/** Returns XDG_RUNTIME_DIR. After `sudo -E` or `su` it can belong to another account and then does not count. */
+/** Returns XDG_RUNTIME_DIR. Ignores it if it belongs to another account, as it can after `sudo -E` or `su`. */
 function runtimeDirectory(): string | undefined {
 	const given = process.env['XDG_RUNTIME_DIR'];
 	if (given === undefined || !path.isAbsolute(given)) {
@@ -23,7 +23,7 @@ function runtimeDirectory(): string | undefined {
 const refused = (directory: string, problem: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${directory} ${problem}`, {hint});
 
-/** Creates or finds a directory of mode 0700 below XDG_RUNTIME_DIR or this account's state directory. */
+/** Returns a directory of mode 0700 below XDG_RUNTIME_DIR or this account's state directory. Creates the directory if it does not exist. */
 export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
 	if (directory === undefined) {
@@ -49,7 +49,7 @@ export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 			throw refused(directory, 'belongs to another account', hint);
 		}
 
-		// An existing directory may be open to others.
+		// A directory that already exists may be open to other accounts.
 		chmodSync(directory, 0o700);
 		return directory;
 	} catch (error) {

@@ -26,7 +26,7 @@ export async function runOnHost(
 			hasAnswered = true;
 		},
 	);
-	// Otherwise a request whose user has gone would keep its place in the remote queue and be granted GPUs.
+	// The remote command must end with this process. Otherwise a request that nobody waits for would stay in the queue and be granted GPUs.
 	const entrance = endsWithUs();
 	const job = await startJob({
 		command: program,

@@ -41,7 +41,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {pool} = await store.read();
 			return pool === undefined ? 'no-pool' : 'pool';
 		} catch (error) {
-			// An unreadable pool still exists.
+			// A pool that cannot be read still exists.
 			if (hasCode(error, 'pool-garbage')) {
 				return 'pool';
 			}
@@ -49,7 +49,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// A bug says nothing about Redis: the pool may be there, and a second pool would grant its GPUs twice.
+			// A bug does not show whether Redis has a pool. If it has, creating a second pool would grant the same GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;
@@ -59,7 +59,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			return 'no-answer';
 		}
 	});
-	// The opened store is the configured Redis. The choice may be another store.
+	// The store opened so far is the configured Redis, but the choice may be another store.
 	if (opened !== undefined && !(choice.kind === 'redis' && isConfigured(choice.record, context))) {
 		await opened.close();
 		opened = undefined;
@@ -68,13 +68,13 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 	return {choice, opened, silence};
 }
 
-/** Returns a hint for a laptop that only knows other hosts. */
+/** Returns a hint for a machine without a pool that has other hosts configured, such as a laptop. */
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''
 		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
 
-/** `silence`: why the configured Redis did not answer, in which case the pool may be there. */
+/** Returns the error for a missing pool. `silence` is why the configured Redis did not answer. The pool may then be in that Redis. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
 		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
@@ -145,7 +145,7 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				// A user who chose the store without Redis should not read about Redis.
+				// A user who chose the store without Redis should not get a message about Redis.
 				throw noPool(
 					context.config.get('store') === undefined ? silence : undefined,
 					otherHosts(context.config.get('remote_hosts') ?? [], context.host.hostname),

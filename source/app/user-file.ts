@@ -1,4 +1,4 @@
-/** Small files that carry state of a user between commands. Failures are silent. */
+/** Small files that keep state of a user between commands. Failures to read or write them are silent. */
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -17,7 +17,7 @@ export function stateDirectory(): string | undefined {
 	return home === undefined ? undefined : path.join(home, '.local', 'state', 'canhazgpu');
 }
 
-/** Returns the directory of this user's files on this machine, because machines can share a home. */
+/** Returns the directory of this user's files for this machine, because several machines can share a home directory. */
 export function machineStateDirectory({machineId}: Pick<Host, 'machineId'>): string | undefined {
 	const directory = stateDirectory();
 	return directory === undefined ? undefined : path.join(directory, machineId);
@@ -33,12 +33,12 @@ export function readUserFile(file: string, longestBytes: number): string | undef
 	return read.kind === 'read' ? read.text : undefined;
 }
 
-/** Replaces the file atomically, in a directory that only this user can enter. */
+/** Replaces the file atomically. Creates its directory so that only this user can enter it. */
 export function writeUserFile(file: string, text: string): void {
 	const directory = path.dirname(file);
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		// After `sudo -E`, root must not follow another account's links or leave directories it cannot enter.
+		// After `sudo -E`, root must not follow links of another account, or create directories that this account cannot enter.
 		if (findUnsafeLocation(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
@@ -51,7 +51,7 @@ export function writeUserFile(file: string, text: string): void {
 		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
 		renameSync(temporary, file);
 	} catch {
-		// An unwritable home is no error.
+		// Ignored, because it is no error if the home directory is not writable.
 	}
 }
 

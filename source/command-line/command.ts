@@ -1,4 +1,4 @@
-/** The types of a command, from which the help and the parser are built. */
+/** The types that describe a command. The help and the parser are built from such a description. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
@@ -6,53 +6,53 @@ import type {SettingPath} from '../config/schema.js';
 /** Kinds of values that only the pool or the configuration knows. */
 export type KnownKind =
 	| 'gpus'
-	/** GPUs, and the instances of those that MIG has split. */
+	/** GPUs, and the MIG instances of GPUs that are split. */
 	| 'parts'
 	| 'mig-profiles'
-	/** GPUs and instances that the user can release. */
+	/** GPUs and MIG instances that the user can release. */
 	| 'own-gpus'
-	/** GPUs and instances whose reservation the user can extend. */
+	/** GPUs and MIG instances whose reservation the user can extend. */
 	| 'timed-gpus'
 	| 'drained-gpus'
-	/** Keys of the policy that are set. */
+	/** Keys of the pool's policy that have a value. */
 	| 'policy-keys'
 	| 'users'
-	/** Labels of the user's own account. */
+	/** Labels that the user's own account has used. */
 	| 'labels'
 	| 'hosts'
 	/** Ids of reservations that the user can change. */
 	| 'leases'
-	/** The user's own entries in the queue. */
+	/** The user's own requests in the queue. */
 	| 'queue-entries';
 
-/** A flag. Its long name is its key in {@link Flags}. `shortFlag`, `aliases` and `isMultiple` are meow's names. */
+/** A flag. Its key in {@link Flags} is its long name. `shortFlag`, `aliases` and `isMultiple` are called the same in meow, the parser. */
 export type Flag = {
 	readonly shortFlag?: string;
-	/** Placeholder of the value in the help, such as `N`. A flag without one is a switch. */
+	/** Placeholder of the value in the help, such as `N`. A flag without a placeholder is a switch and takes no value. */
 	readonly value?: string;
-	/** The value of `--flag` without a value. Other values must then be attached with `=`. */
+	/** The value that the flag has if it is typed alone. Other values must then be attached with `=`. */
 	readonly bare?: string;
 	readonly summary: string;
-	/** Other long names, which the help does not list. */
+	/** Other long names, which the help does not show. */
 	readonly aliases?: readonly string[];
 	/** The setting that the flag overrides. */
 	readonly setting?: SettingPath;
-	/** Whether all values count, not only the last: `-G 1 -G 3` is `-G 1,3`. */
+	/** Whether all values of a repeated flag are used, not only the last: `-G 1 -G 3` means `-G 1,3`. */
 	readonly isMultiple?: true;
-	/** Whether an empty value counts as no value, because scripts pass variables that may be empty. */
+	/** Whether an empty value is allowed and means that the flag is not set. Scripts pass variables that may be empty. */
 	readonly mayBeEmpty?: true;
-	/** Candidates for completion. A flag of a setting with fixed choices needs none. */
+	/** Candidates for completion. Not needed if the flag's setting has fixed choices. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
 };
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** The parsed words after the command, not yet validated. */
+/** The parsed words after the name of the command, not yet validated. */
 export type Input = {
 	readonly has: (flag: string) => boolean;
-	/** Returns the typed value: joined by commas for a flag with several values, `true` or `false` for a switch. */
+	/** Returns the typed value: values joined by commas for a flag that can be repeated, `true` or `false` for a switch. */
 	readonly text: (flag: string) => string | undefined;
-	/** Returns every value of a flag, in the order typed. */
+	/** Returns every value of a repeated flag, in the order typed. */
 	readonly texts: (flag: string) => readonly string[];
 	/** The words that are not flags. */
 	readonly words: readonly string[];
@@ -62,16 +62,16 @@ export type Input = {
 	readonly grammar: Grammar;
 };
 
-/** A parsed command line: a command with its input, or a requested text such as a help. */
+/** The result of parsing a command line: a command with its input, or a text to print, such as a help. */
 export type Understood = {readonly command: Command; readonly input: Input} | {readonly text: string};
 
-/** The grammar of the command line, for the monitor, which accepts commands, too. */
+/** The commands and the parser, passed to the monitor, in which users can also type commands. */
 export type Grammar = {
-	/** In the order of the help. */
+	/** The names of the commands, in the order of the help. */
 	readonly commands: readonly string[];
-	/** @throws CanhazgpuError `usage` with the nearest command. */
+	/** Returns a command. Throws `usage` with the nearest name if there is no such command. */
 	readonly find: (name: string) => Promise<Command>;
-	/** @throws CanhazgpuError `usage` or `config`, as in a shell. */
+	/** Parses a command line. Throws `usage` or `config`, as in a shell. */
 	readonly understand: (argv: readonly string[]) => Promise<Understood>;
 };
 
@@ -85,7 +85,7 @@ export type Command = {
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;
 	readonly takesWords?: boolean;
-	/** Candidates for the first word, for completion. */
+	/** Candidates for completion of the first word. */
 	readonly words?: readonly string[] | KnownKind;
 	/** Whether the command takes another program's command line after `--`. */
 	readonly takesRest?: boolean;

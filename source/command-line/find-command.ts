@@ -9,13 +9,13 @@ export const commandNames: readonly string[] = Object.keys(commands);
 
 export type SplitLine = {
 	readonly name: string | undefined;
-	/** A flag before the name that is not global. The name may have been meant as its value. */
+	/** A flag before the command's name that is not a global flag. If it takes a value, the name may have been meant as that value. */
 	readonly misplaced: string | undefined;
 	readonly words: readonly string[];
 	readonly rest: readonly string[] | undefined;
 };
 
-/** Splits a line into the command's name, the words for meow, and the words after `--`, which meow never sees. */
+/** Splits a command line into the name of the command, the words to parse, and the words after `--`, which are not parsed. */
 export function splitLine(argv: readonly string[]): SplitLine {
 	const separator = argv.indexOf('--');
 	const before = separator === -1 ? argv : argv.slice(0, separator);
@@ -31,7 +31,7 @@ export function splitLine(argv: readonly string[]): SplitLine {
 	};
 }
 
-/** @throws CanhazgpuError `usage` with the nearest command. */
+/** Returns a command. Throws `usage` with the nearest name if there is no such command. */
 export async function findCommand(name: string, misplaced?: string): Promise<Command> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 	if (load === undefined) {

@@ -5,12 +5,12 @@ import {topics} from '../help/topics.js';
 import type {Command} from './command.js';
 import {flagRows, globalFlags} from './flags.js';
 
-/** Longer lines are tiring to read. */
+/** The largest width of a help text, because longer lines are tiring to read. */
 const widest = 100;
 
 const narrowest = 20;
 
-/** The width for files and pipes. */
+/** The width of a help text that is written to a file or a pipe. */
 const usualColumns = 80;
 
 export const columnsFor = (...place: Parameters<typeof columnsOf>): number =>
@@ -18,7 +18,7 @@ export const columnsFor = (...place: Parameters<typeof columnsOf>): number =>
 
 const wrapped = (text: string, columns: number): readonly string[] => wrap(text, columns, Infinity);
 
-/** If less room is left beside a name, its description starts on the next line. */
+/** The smallest width of a column of descriptions. If less room is left beside a name, the description starts on the next line. */
 const leastRoom = 30;
 
 type Rows = ReadonlyArray<readonly [left: string, right: string]>;
@@ -36,7 +36,7 @@ function table(rows: Rows, columns: number): string {
 		.join('\n');
 }
 
-/** Wraps a usage line, but never within brackets. Further lines are indented to the first word after `Usage:`. */
+/** Wraps a usage line, but never inside brackets. Further lines are indented to align with the first word after `Usage:`. */
 function usageText(typed: string, columns: number): string {
 	const begin = 'Usage: ';
 	const whole = typed.replaceAll(/\[[^\[\]]*\]|\([^\(\)]*\)/gv, (group) => group.replaceAll(' ', '\u{A0}'));

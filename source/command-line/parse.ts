@@ -8,11 +8,11 @@ import {globalFlags} from './flags.js';
 import {spellForMeow} from './spelling.js';
 import {missingDashes, missingValue, runsNoCommand, strayWord} from './usage-errors.js';
 
-/** Converts `gpu-ids` to `gpuIds`, meow's name of the flag. */
+/** Returns the name of a flag in meow, the parser: `gpuIds` for `gpu-ids`. */
 const meowName = (name: string): string =>
 	name.replaceAll(/-./gv, (dashAndLetter) => dashAndLetter.at(-1)!.toUpperCase());
 
-/** Meow refuses a second value unless a flag is multiple. The last value counts, so an alias can be overridden. */
+/** Returns the flags as meow expects them. All flags with a value can be repeated, as meow would refuse a second value. The last value counts. */
 const meowFlags = (flags: Flags) =>
 	Object.fromEntries(
 		Object.entries(flags).map(([name, {value, shortFlag, aliases = []}]) => [
@@ -27,7 +27,7 @@ const meowFlags = (flags: Flags) =>
 
 function callMeow(argv: readonly string[], flags: Flags) {
 	const {title} = process;
-	// Meow sets the process title, which on Linux overwrites the command line that `ps` shows.
+	// Meow sets the process title, which on Linux would overwrite the command line that `ps` shows.
 	Object.defineProperty(process, 'title', {get: () => title, set: () => undefined, configurable: true});
 	return meow({
 		importMeta: import.meta,
@@ -44,7 +44,7 @@ function callMeow(argv: readonly string[], flags: Flags) {
 
 type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
-/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a missing value, or unexpected words. */
+/** Parses the words. Throws `usage` for an unknown flag (with the nearest flag), a missing value, or an unexpected word. */
 export function parseInput(
 	{name: command, flags: own, takesRest, takesWords}: Pick<Command, 'name' | 'flags' | 'takesRest' | 'takesWords'>,
 	{words, rest}: Pick<SplitLine, 'words' | 'rest'>,

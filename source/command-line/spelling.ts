@@ -1,16 +1,17 @@
 /**
-Spells the flags of a line for meow. The Go program reads flags like cobra and getopt, and so must we. Meow differs:
+Rewrites the flags of a command line for meow, the parser. The Go program reads flags as cobra and getopt do, and this program must do the same. Meow
+differs:
 
 | typed | means | meow reads |
 |---|---|---|
 | `-d2h`, `-fnote` | a flag and its value | `-d -2 -h`, `-f -n -o -t -e` |
 | `--note -5%`, `-d -1h` | a flag and its value | two flags |
-| `--note="a"` with the quotes | their value keeps them | a value without them |
+| `--note="a"` with the quotes | the value has the quotes | the value has no quotes |
 | `--json 1`, `--json=1`, `--json true` | on and a word, on, on and a word | off, off, on |
-| `--note`, `--note ''` | an error, an empty value | twice the same |
+| `--note`, `--note ''` | an error, an empty value | both the same |
 | `--no-json`, `--gpuIds`, `--bogus` | unknown flags | flags |
 
-So each flag becomes a word of its own with its value attached, in the quotes that meow removes: `-fd 2h` is `-f=true -d="2h"`.
+Therefore, each flag becomes a separate word with its value attached in quotes, which meow removes: `-fd 2h` becomes `-f=true -d="2h"`.
 */
 import type {Flags} from './command.js';
 import {flagOf} from './flags.js';
@@ -18,7 +19,7 @@ import {missingValue, switchWithValue, unknownFlag} from './usage-errors.js';
 
 type TypedFlag = {readonly typed: string; readonly value: string | undefined};
 
-/** Returns the flags of a word: one for `--gpus=2`, two for `-fd2h`. */
+/** Returns the flags in a word: one for `--gpus=2`, two for `-fd2h`. */
 function flagsIn(word: string, flags: Flags): readonly TypedFlag[] {
 	if (word.startsWith('--')) {
 		const [typed = '', ...value] = word.split('=');
@@ -42,11 +43,11 @@ function flagsIn(word: string, flags: Flags): readonly TypedFlag[] {
 	return found;
 }
 
-/** Whether a word after a flag is probably the next flag. `-1h` is a value, so that the error can name it. */
+/** Whether the word after a flag is probably another flag. `-1h` is treated as a value, so that the error about the value can name it. */
 const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && flagOf(word.slice(0, 2), flags) !== undefined);
 
-/** The values of a switch, as in the Go program. Scripts write `--json=1`. */
+/** The values that a switch accepts after `=`, as in the Go program, because scripts write `--json=1`. */
 const switchStates = new Map(Object.entries({true: true, t: true, 1: true, false: false, f: false, 0: false}));
 
 type Line = {
@@ -56,7 +57,7 @@ type Line = {
 	readonly onWord: (index: number) => void;
 };
 
-/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a missing value, or a switch with a value. */
+/** Rewrites the words. Throws `usage` for an unknown flag (with the nearest), a missing value, or a switch with another value. */
 export function spellForMeow(words: readonly string[], {flags, command, onWord}: Line): readonly string[] {
 	let index = 0;
 	const spell = ({typed, value: attached}: TypedFlag): string => {

@@ -2,10 +2,10 @@ import {closest, distance} from 'fastest-levenshtein';
 
 const sorted = (word: string): string => [...word].toSorted().join('');
 
-/** Maximum number of letters that may differ. Grows with the length, because almost any two short words are similar. */
+/** Returns how many letters may differ. Longer words may differ in more letters, because almost any two short words are similar. */
 const mostEdits = (word: string): number => Math.max(1, Math.floor(word.length / 3));
 
-/** Returns a word that starts with the typed one, or that differs in few letters. */
+/** Returns a word that starts with the typed text, or that differs from it in few letters. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
 	const [longer, ...others] = words.filter((other) => other.startsWith(word));
 	if (longer !== undefined && others.length === 0) {
@@ -36,11 +36,11 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	admin: ['create', 'drain', 'init', 'policy', 'setup', 'undrain'],
 };
 
-/** Returns the command that a foreign name means: `squeue` -> `queue`. */
+/** Returns the command for a name from another program: `queue` for `squeue`. */
 export const otherNameOf = (word: string): string | undefined =>
 	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
 
-/** Flags that Slurm or another command names differently: `status` has `--remote`, `run` has `--on`. */
+/** Names that Slurm or another command uses for a flag, by the name of the flag: `status` has `--remote`, but `run` has `--on`. */
 const otherFlags: Readonly<Record<string, readonly string[]>> = {
 	duration: ['time'],
 	gpus: ['gpus-per-node', 'gpus-per-task', 'gres'],

@@ -9,12 +9,12 @@ import {strayWord} from './usage-errors.js';
 import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
-/** Returns the topic that an alias or the beginning of a name means. */
+/** Returns the topic with this alias, or whose name begins with the word. */
 const topicMeant = (word: string): string | undefined =>
 	Object.entries(topics).find(([, {otherNames}]) => otherNames.includes(word))?.[0] ??
 	(word.length > 1 ? topicNames.find((name) => name.startsWith(word)) : undefined);
 
-/** Throws for an unknown word. A word that resembles a command fails as it would without `help`. */
+/** Throws the error for an unknown word. If the word resembles a command, the error is the same as without `help` before it. */
 async function refuse(word: string): Promise<never> {
 	const typed = word.toLowerCase();
 	const topic = topicMeant(typed);
@@ -43,12 +43,12 @@ async function schemaText(name: string): Promise<string> {
 
 type HelpOptions = {
 	readonly isPlain: boolean;
-	/** The output that shows the text. Without an output, the text has no colors and is 80 columns wide. */
+	/** The stream on which the text will be printed. Without a stream, the text has no colors and is 80 columns wide. */
 	readonly output?: Output | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** @throws CanhazgpuError `usage` with the nearest command or topic. */
+/** Returns the help on a command or topic. Throws `usage` with the nearest command or topic. */
 export async function helpOn(
 	[word = '', ...others]: readonly string[],
 	{isPlain, output, environment}: HelpOptions,
@@ -76,7 +76,7 @@ export async function helpOn(
 
 	const {default: markdown} = await topic.load();
 	const paint = createPaint(output !== undefined && !isPlain, environment);
-	// A terminal may have no colors (TERM=dumb).
+	// Not every terminal has colors: TERM=dumb has none.
 	const hasColor = paint.bold('x') !== 'x';
 	const text = markdownText(markdown, {columns, paint, hasColor});
 	return [...ownHelp, text].join('\n\n');

@@ -6,7 +6,7 @@ import {nearest, otherFlagOf} from './suggestions.js';
 const helpOf = (command: string): string =>
 	command === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${command} --help`;
 
-/** `typed` is the flag with its dashes. `command` is `canhazgpu` for the program itself. */
+/** Returns the error for an unknown flag. `typed` has its dashes. `command` is `canhazgpu` if the flag was typed without a command. */
 export function unknownFlag(typed: string, command: string, flags: Flags): CanhazgpuError {
 	const name = typed.replace(/^--?/v, '');
 	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name.replace(/^no-/v, ''), Object.keys(flags));
@@ -28,7 +28,7 @@ export const strayWord = (command: string, word: string): CanhazgpuError =>
 		hint: `See its usage: ${helpOf(command)}`,
 	});
 
-/** The error for a job's command without `--`. `position` is the index of its first word. */
+/** Returns the error for a command to run that is not preceded by `--`. `position` is the index of the first word of that command. */
 export const missingDashes = (command: string, words: readonly string[], position: number): CanhazgpuError => {
 	const typed = shellCommand([command, ...words.slice(0, position)]);
 	return new CanhazgpuError('usage', `${command} needs -- before the command ${quoted(words[position]!)}`, {
@@ -41,7 +41,7 @@ export const runsNoCommand = (command: string): CanhazgpuError =>
 		hint: 'Leave it out. To run a program on GPUs: canhazgpu run -- COMMAND',
 	});
 
-/** The error for a line without a command, unless it asks for the help or the version. */
+/** Returns the error for a command line that has no command and does not ask for the help or the version. */
 export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
 	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
 	return new CanhazgpuError('usage', `There is no canhazgpu command in: ${typed}`, {

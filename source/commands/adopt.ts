@@ -9,7 +9,7 @@ import {checkLabel} from './shared/flag-values.js';
 import {wantFlags} from './shared/request-flags.js';
 import {withWorld} from './shared/with-world.js';
 
-/** The only request flags that go with --pid, because the process decides which GPUs and how long. */
+/** The only request flags that can be combined with --pid. The adopted process decides which GPUs are reserved, and for how long. */
 const fitting: ReadonlySet<string> = new Set(['note', 'user']);
 
 function pidOf(input: Input): number {

@@ -54,7 +54,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Checks whether the history and the audit log are readable. Releasing needs the history, and `events` the log. */
+/** Checks whether the history and the audit log are readable. Releasing a GPU reads the history, and `events` reads the audit log. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],
@@ -66,7 +66,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 			await read();
 		} catch (error) {
 			const finding = findingOf('store', error);
-			// Missing features and rights of Redis are reported by another check.
+			// Another check reports features that Redis lacks and rights that this account lacks.
 			if ((error as CanhazgpuError).code === 'pool-garbage') {
 				findings.push({...finding, level});
 			}
@@ -76,13 +76,13 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
-/** Only root's installation serves other accounts, who must be able to read it. */
+/** Checks that other accounts can read this program. Only root's installation serves them. */
 function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[] {
 	const closed = isRoot(app.host.account) && privateLabel === undefined ? app.closedProgram() : undefined;
 	return closed === undefined ? [] : [judgeProgram(closed)];
 }
 
-/** Isolation that does not work is only a problem if a setting asks for it. */
+/** Checks isolation. Isolation that does not work is only a problem if a setting asks for isolation. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
@@ -96,7 +96,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 			};
 }
 
-/** The JSON key keeps its older name. */
+/** Converts a finding to JSON. The key for the fix keeps its older name, because scripts read it. */
 const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
 
 async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {

@@ -17,7 +17,7 @@ const mostShown = 50;
 /** How long --follow may take to notice a reservation that expires without an event. */
 const tickMs = 5000;
 
-/** The interval of retries while the store is unreachable. */
+/** The interval between attempts to read while the store is unreachable. */
 const awayTickMs = 500;
 
 type Followed = {
@@ -61,7 +61,7 @@ async function follow({app, world, wakeSignal, afterId, show}: Followed): Promis
 	}
 }
 
-/** No store keeps more. */
+/** The largest number of events to ask for. No store keeps more. */
 const mostKept = 10_000;
 
 function countOf(input: Input): number | undefined {
@@ -118,7 +118,7 @@ export const events: Command = {
 			}
 
 			const {now} = await readForDisplay(world);
-			// Reads the newest id first, because the filter may leave nothing to start after.
+			// Reads the newest id without the filter, because the filter may match no event whose id --follow could continue after.
 			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined

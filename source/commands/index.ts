@@ -1,4 +1,4 @@
-/** The commands, in the order of the help. Each module is loaded only on use. */
+/** The commands, in the order of the help. The module of a command is loaded only when that command is used. */
 import type {Command} from '../command-line/command.js';
 
 type Loader = () => Promise<Command>;

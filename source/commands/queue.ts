@@ -114,7 +114,7 @@ export const queue: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
-			// The table shortens ids with an ellipsis, which users copy.
+			// The table ends a shortened id with an ellipsis, and users copy both.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
 				await leave(app, world, {id, isJson: input.has('json'), isWhileEmpty: input.has('while-empty')});

@@ -57,7 +57,7 @@ export const release: Command = {
 				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
-					// The caller may hold GPUs as an account that cannot be seen from here.
+					// The caller may hold GPUs under another account, which cannot be determined from this process.
 					throw new CanhazgpuError('not-found', nothing, {hint: doubt});
 				}
 

@@ -40,10 +40,10 @@ function splitOf(by: string): Split {
 	return split;
 }
 
-/** Charts of up to this length have a bar for each hour, and longer ones for each day. */
+/** Charts of up to this length have a bar for each hour. Longer charts have a bar for each day. */
 const longestByHourSeconds = 2 * 86_400;
 
-/** Returns the series of a chart. A report by day shows users over the days. */
+/** Returns the options of a report's chart. A report by day has no users in its rows, so its chart shows the users of each day. */
 export const seriesBy =
 	(by: string) =>
 	({from, to}: TimeWindow): SeriesOptions => ({
@@ -51,7 +51,7 @@ export const seriesBy =
 		binAt: to - from <= longestByHourSeconds ? localHour : localDay,
 	});
 
-/** Returns a report: by day in order of time, else with most hours first. */
+/** Returns a report. Days are sorted by time. Users, GPUs and other rows are sorted by hours, most first. */
 export async function reportBy(
 	world: World,
 	{by, ...question}: Omit<ReportQuestion, 'split'> & {readonly by: string},
@@ -64,7 +64,7 @@ const secondsPerDay = 86_400;
 const daysOfUse = mostHeldUseHours / 24;
 
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
-	// The load of the GPUs is recorded for this long.
+	// For --used, the default is the longest time for which the load of the GPUs is recorded.
 	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
 	const typed = input.text('since');
 	if (typed === undefined) {
@@ -82,7 +82,7 @@ const forms: readonly string[] = ['table', 'csv'];
 
 type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
 
-/** Scans the GPUs, because the load history knows them by UUID. */
+/** Prints how much of the reserved time each GPU was used. Scans the GPUs, because the load history identifies GPUs by UUID. */
 async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
 	if (world.engine !== undefined) {
 		throw new CanhazgpuError(
@@ -156,7 +156,7 @@ export const report: Command = {
 		}
 
 		const {question, words} = periodOf(input);
-		// Reading a long history creates short-lived objects. Without this flag, V8 would reserve 200 MiB for them.
+		// Reading a long history creates many short-lived objects. Without this flag, V8 would reserve 200 MiB for them.
 		setFlagsFromString('--semi-space-growth-factor=1');
 		return withWorld(app, {}, async (world) => {
 			if (input.has('used')) {

@@ -100,7 +100,7 @@ export const reserve: Command = {
 			}
 
 			const {gpus, instances, place, leaseId} = answer;
-			// Programs find an instance only by its UUID. People read its name.
+			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;

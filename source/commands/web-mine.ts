@@ -1,4 +1,4 @@
-/** `web --mine`: a dashboard that acts as this account, on a private socket. */
+/** `web --mine`: a dashboard that can make changes as this account, on a private socket. */
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
@@ -25,7 +25,7 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** Calls back on each Enter, if stdin is a terminal. Returns a function that stops this. */
+/** Calls `pressed` at each Enter, if stdin is a terminal. Returns a function that stops listening. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {
@@ -47,7 +47,7 @@ function onEnter(pressed: () => void): () => void {
 
 type Mine = {readonly address: MineAddress; readonly end: () => void};
 
-/** Prepares the socket, and prints how to reach it. `port` is a port of the user's own computer. */
+/** Prepares the socket and prints how to reach the dashboard. `port` is a port of the user's own computer, which ssh forwards to the socket. */
 export async function openMine(app: App, port: number): Promise<Mine> {
 	const {host} = app;
 	const directory = await app.openPrivateDirectory();

@@ -22,19 +22,19 @@ export type Config = {
 };
 
 export type ConfigSources = {
-	/** Texts of flags, by setting, with the flag's name for messages. */
+	/** The values of flags as typed, by setting. `name` is the flag's name for messages. */
 	readonly flags: ReadonlyMap<SettingPath, {readonly text: string; readonly name: string}>;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly file?: string;
 } & Omit<ConfigLocations, 'named'>;
 
-/** Keys with a special meaning in JavaScript. */
+/** Property names with a special meaning in JavaScript, which must not be used as keys. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** Formats an invalid value for a message: numbers unchanged, even if JSON lacks them, and nothing long or circular. */
+/** Formats an invalid value for a message. Keeps numbers such as NaN that JSON does not support, and shortens long or circular values. */
 function show(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'bigint') {
 		return String(value);
@@ -58,7 +58,7 @@ const tooMuch = (file: string, problem: string): CanhazgpuError =>
 		hint: 'Fix the file, or name another with --config.',
 	});
 
-/** Flattens nested maps: `{redis: {port: 1}}` yields `redis.port`, 1. A map where a setting expects a value stays a map, and is refused later. */
+/** Flattens nested maps: `{redis: {port: 1}}` becomes `redis.port`, 1. A map in place of a value is kept as a map, and is refused later. */
 function* leavesOf(
 	value: Record<string, unknown>,
 	file: string,
@@ -84,7 +84,7 @@ function* leavesOf(
 	}
 }
 
-/** A longer key is no misspelled setting, and is slow to compare. */
+/** The longest key that may be a misspelled setting. A longer key would be slow to compare. */
 const longestKey = 60;
 
 const suggestion = (path: string): string =>
@@ -92,12 +92,12 @@ const suggestion = (path: string): string =>
 		? `${path.slice(0, longestKey)}...`
 		: `${path}. Did you mean ${closest(path, settingPaths)}?`;
 
-/** Number of problems to list for each kind. The rest is counted. */
+/** The number of problems of each kind that are listed. For the remaining problems, only their number is shown. */
 const mostNamed = 5;
 
 const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');
 
-/** Returns a line for each unknown key, and one for all keys without effect in such a file. */
+/** Returns a warning for each unknown key, and one warning for all keys that have no effect in this file. */
 const warningsOf = (file: string, unknown: readonly string[], held: readonly string[]): readonly string[] => [
 	...unknown.slice(0, mostNamed).map((path) => `${file}: unknown setting ${suggestion(path)}`),
 	...(unknown.length > mostNamed ? [`${file}:${others(unknown.length)} unknown settings`] : []),
@@ -108,7 +108,7 @@ const warningsOf = (file: string, unknown: readonly string[], held: readonly str
 		: []),
 ];
 
-/** The message omits the value, which can be a Redis URL with a password. */
+/** Returns the error for a file or section that is not a map. Its message omits the value, which can be a Redis URL with a password. */
 const noMap = (where: string, value: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
 		hint: 'Write them as, for example, redis: {host: localhost}.',
@@ -117,7 +117,7 @@ const noMap = (where: string, value: unknown): CanhazgpuError =>
 const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
 
 function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
-	// The file is empty, or contains only comments.
+	// The file is empty or contains only comments.
 	if (content === null || content === undefined) {
 		return;
 	}
@@ -172,16 +172,16 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 }
 
 export const environmentName = (path: SettingPath): string =>
-	// eslint-disable-next-line unicorn/prefer-single-replace -- of all settings, a regular expression takes 0.3 ms of each start
+	// eslint-disable-next-line unicorn/prefer-single-replace -- a regular expression for all settings would take 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
-/** Returns the file named by `--config`, or else by `CANHAZGPU_CONFIG`. An empty variable counts as unset. */
+/** Returns the file named by `--config`, or else by `CANHAZGPU_CONFIG`. An empty variable is treated as unset. */
 export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
 	const given = environment['CANHAZGPU_CONFIG'];
 	return typed ?? (given === '' ? undefined : given);
 }
 
-/** Reads and checks all given settings. Throws `config` or `usage` that names the file, variable or flag, the key, and what was expected. */
+/** Reads and checks all settings that are given. Throws `config` or `usage` that names the file, variable or flag, the key, and what was expected. */
 export async function loadConfig({flags, environment, file, ...locations}: ConfigSources): Promise<Config> {
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({
@@ -213,7 +213,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 
 	for (const [path, {text, name}] of flags) {
 		if (text === '') {
-			// A flag with an empty value resets a file's value.
+			// A flag with an empty value removes the value that a file sets.
 			values.delete(path);
 		} else {
 			set(path, text, name, 'usage');
@@ -227,7 +227,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 				return values.get(path) as SettingValue<Path> | undefined;
 			}
 
-			// Defaults are checked, too, because that converts durations to seconds.
+			// Defaults are also checked, because the check converts durations to seconds.
 			const checked = checkSetting(path, fallback);
 			return 'value' in checked ? checked.value : undefined;
 		},

@@ -1,4 +1,4 @@
-/** Finds the trusted config files and parses each into a plain object. Loads only parsers that are needed. */
+/** Finds the config files that can be trusted, and parses each into a plain object. Loads only the parsers that are needed. */
 import {lstatSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -9,28 +9,28 @@ import {findHome} from './home.js';
 export type ConfigFile = {
 	readonly file: string;
 	readonly content: unknown;
-	/** Whether the file is in the working directory, so that only its harmless settings count. */
+	/** Whether the file is in the working directory. Only settings that are marked as harmless are read from such a file. */
 	readonly isLocal: boolean;
 };
 
 type FoundFiles = {
-	/** In order: later files override earlier ones. */
+	/** The files in order of precedence: later files override earlier ones. */
 	readonly files: readonly ConfigFile[];
 	/** Warnings about ignored files, one line each. */
 	readonly warnings: readonly string[];
 };
 
 export type ConfigLocations = {
-	/** `--config`. Then it is the only file, and must exist. */
+	/** The file of `--config`. If it is given, it must exist, and no other file is read. */
 	readonly named: string | undefined;
-	/** False to ignore the file in the working directory. */
+	/** Whether to read the file in the working directory. */
 	readonly readsDirectory?: boolean;
-	/** False to refuse a pipe or a device as the named file, because its writer can block us. */
+	/** Whether the named file may be a pipe or a device. Its writer can keep this program waiting. */
 	readonly readsStreams?: boolean;
 	readonly machineFile?: string;
 };
 
-/** Limit on the size of a file, which no config needs to reach. */
+/** The largest size of a config file. No config needs this size. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -39,19 +39,19 @@ const refuse = (file: string, problem: string, hint?: string, cause?: unknown): 
 		cause,
 	});
 
-/** Why a file is ignored, in a line. */
+/** Thrown to ignore a file. The message is the reason, in one line. */
 class PassedOver extends Error {}
 
 type ReadOptions = {
 	readonly followsLinks?: boolean;
 	readonly takesStreams?: boolean;
-	/** Throws for an untrusted file. */
+	/** Throws if the file cannot be trusted. */
 	readonly judge?: (status: Stats) => undefined;
-	/** The name to open the file by, if it differs from the shown one. */
+	/** The name by which to open the file, if it differs from the name shown to the user. */
 	readonly openedAs?: string;
 };
 
-/** Returns undefined if there is no such file. Throws `config`, and errors of `judge`. */
+/** Reads a file. Returns undefined if there is no such file. Throws `config`, or the error of `judge`. */
 function readText(
 	file: string,
 	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
@@ -62,7 +62,7 @@ function readText(
 	}
 
 	if (read.kind === 'absent') {
-		// A link to a missing file, such as on an unmounted disk, is an error, because the user wants that file to be read.
+		// A link to a missing file, such as on an unmounted disk, is an error, because the user wants its target to be read.
 		if (entryOf(openedAs)?.isSymbolicLink() === true) {
 			throw refuse(file, 'it is a link to nothing');
 		}
@@ -79,17 +79,17 @@ function readText(
 	return text;
 }
 
-/** Contents of pipes by name. A pipe can be read only once, and commands typed in the monitor read the config again. */
+/** The contents of pipes, by name. A pipe can be read only once, but commands typed in the monitor read the config again. */
 const streamTexts = new Map<string, string>();
 
-/** Shows only the line and the code of a parser's error, because its message quotes the file, which can contain a password. */
+/** Parses a file. An error shows only the line and the code of the parser's error, because its message can quote a password from the file. */
 export async function parse(file: string, text: string): Promise<unknown> {
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {
 			try {
 				return text.trim() === '' ? null : (JSON.parse(text) as unknown);
 			} catch (error) {
-				// Most of Node's messages end with the line.
+				// Most of Node's messages end with the line number.
 				const {line} = /\(line (?<line>\d+) column \d+\)$/v.exec(messageOf(error))?.groups ?? {};
 				throw refuse(file, `it is not valid JSON${line === undefined ? '' : ` (line ${line})`}`, undefined, error);
 			}
@@ -116,7 +116,7 @@ export async function parse(file: string, text: string): Promise<unknown> {
 	}
 }
 
-/** Returns the file's status without following a link. Undefined if it is missing or inaccessible. */
+/** Returns the status of a file without following a link. Undefined if the file is missing or inaccessible. */
 function entryOf(file: string): Stats | undefined {
 	try {
 		return lstatSync(file, {throwIfNoEntry: false});
@@ -125,7 +125,7 @@ function entryOf(file: string): Stats | undefined {
 	}
 }
 
-/** The machine's file counts only if it belongs to root or to its directory's owner, because in a user namespace root has no name. */
+/** Reads the machine's file. The file must belong to root, or to its directory's owner: in a user namespace, root's files have another owner. */
 function readMachineFile(file: string): string | undefined {
 	return readText(file, {
 		judge(status) {
@@ -141,7 +141,7 @@ function readMachineFile(file: string): string | undefined {
 	});
 }
 
-/** Ignores the files of another account's home, as kept by `sudo` or `su`. Allows links, because many users keep such files elsewhere. */
+/** Reads a file in the home directory. Ignores files of another account, whose home `sudo` can keep. Allows links, because many users have them. */
 function readHomeFile(file: string, entry: Stats): string | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
@@ -163,7 +163,7 @@ function readHomeFile(file: string, entry: Stats): string | undefined {
 
 const localName = '.canhazgpu.yaml';
 
-/** Checks the file in the working directory, because that directory can belong to any account. */
+/** Reads the file in the working directory. Checks it carefully, because that directory can belong to any account. */
 function readLocalFile(file: string, entry: Stats): string | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {
@@ -184,7 +184,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	}
 
 	return readText(file, {
-		// Opens the checked directory, even if the path changes meanwhile.
+		// Opens the file in the directory that was checked, even if the path leads elsewhere by now.
 		openedAs: localName,
 		followsLinks: false,
 		judge(status) {
@@ -199,7 +199,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	});
 }
 
-/** Undefined if the directory was deleted, so that it has no files. */
+/** Returns the working directory. Undefined if the directory was deleted, and therefore has no files. */
 function findDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -210,7 +210,7 @@ function findDirectory(): string | undefined {
 
 const homeNames = ['yaml', 'yml', 'json', 'toml'].map((extension) => `.canhazgpu.${extension}`);
 
-/** Returns the user's own file: the first existing name. */
+/** Returns the config file in the user's home directory. If it exists under several names, returns the first one. */
 function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefined {
 	const home = findHome();
 	return (home === undefined ? [] : homeNames)
@@ -219,8 +219,8 @@ function findHomeFile(): {readonly file: string; readonly entry: Stats} | undefi
 }
 
 /**
-Returns the file for a user's own settings: the named one, or else that in the home directory.
-@returns `text` and `mode` are undefined for a missing file.
+Returns the file in which the user's own settings are saved: the named file, or else the one in the home directory.
+@returns `text` and `mode` are undefined if the file is missing.
 @throws CanhazgpuError `config` for a file that belongs to another account, is writable by others, or is unreadable.
 */
 export function ownConfigFile(named: string | undefined): {
@@ -252,7 +252,7 @@ export function ownConfigFile(named: string | undefined): {
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /**
-Reads the trusted config files: the machine's, the user's, and the working directory's.
+Reads the config files that can be trusted: the machine's, the user's, and the one in the working directory.
 @throws CanhazgpuError `config` with the name of a file that cannot be read or parsed.
 */
 export async function readConfigFiles({
@@ -297,7 +297,7 @@ export async function readConfigFiles({
 
 	const directory = readsDirectory ? findDirectory() : undefined;
 	const entry = directory === undefined ? undefined : entryOf(localName);
-	// In the home directory, the local file is the user's own file.
+	// If the working directory is the home directory, its file is the user's own file, which was already read.
 	if (directory !== undefined && entry !== undefined && (ofHome === undefined || !isSame(ofHome.entry, entry))) {
 		const file = path.join(directory, localName);
 		await add(file, true, () => readLocalFile(file, entry));

@@ -2,8 +2,8 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 
 /**
-Returns the home directory of this account. Undefined if HOME is not set and the account is not in /etc/passwd, as in many containers, or if HOME is
-relative.
+Returns the home directory of this account. Returns undefined if HOME is relative, or if HOME is not set and the account is not in /etc/passwd, as in
+many containers.
 */
 export function findHome(): string | undefined {
 	try {

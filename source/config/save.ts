@@ -1,4 +1,4 @@
-/** Writes settings to the user's config file, only on request. Everything else in the file stays, including comments. */
+/** Writes settings to the user's config file when the user asks for it. Keeps everything else in the file, including comments. */
 import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -7,13 +7,13 @@ import {isPlainObject} from './config.js';
 import {ownConfigFile, parse} from './files.js';
 import type {SettingPath} from './schema.js';
 
-/** Settings with their values as in a file. Undefined removes the setting. */
+/** Settings with their values as written in a file. The value undefined removes a setting from the file. */
 export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
 
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot write the config file ${file}: ${problem}`, {hint, cause});
 
-/** Returns a setting of a file, by its full name or inside a nested map. */
+/** Returns the value of a setting in a parsed file. The setting can be under its full name or inside nested maps. */
 function valueIn(content: unknown, setting: SettingPath): unknown {
 	if (!isPlainObject(content) || Object.hasOwn(content, setting)) {
 		return isPlainObject(content) ? content[setting] : undefined;
@@ -34,7 +34,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 		const isDotted = document.contents !== null && document.has(setting);
 		const parent = keys.slice(0, -1);
 		if (!isDotted && parent.length > 0 && document.getIn(parent) === null) {
-			// An empty map, such as `top:` alone, is null, which does not accept keys.
+			// A key without a value, such as `top:` alone, is read as null, which cannot hold keys.
 			document.deleteIn(parent);
 		}
 
@@ -44,7 +44,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 				document.deleteIn(keyPath);
 			}
 		} else {
-			// Replacing the text keeps the comment after it.
+			// Replacing only the value keeps the comment behind it.
 			document.setIn(keyPath, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
 		}
 
@@ -103,8 +103,8 @@ async function changed(file: string, text: string, values: SavedSettings): Promi
 }
 
 /**
-Writes all values at once, or none.
-@param named - The file of `--config`. Default: the user's own file, which is created if missing.
+Writes all values at once, or none of them.
+@param named - The file of `--config`. By default, the user's own file, which is created if missing.
 @returns The file, and whether it changed.
 @throws CanhazgpuError `config` for an untrusted, unreadable or unwritable file.
 */
@@ -118,7 +118,7 @@ export async function saveSettings(
 		return {file, isChanged: false};
 	}
 
-	// Keeps a link, because many users keep such files elsewhere.
+	// If the file is a link, writes its target, because many users keep their config files in another directory.
 	const target = text === undefined ? file : realpathSync(file);
 	const temporary = `${target}.${randomUUID()}`;
 	try {

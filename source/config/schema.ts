@@ -1,6 +1,6 @@
 /**
-All settings, with types, bounds and defaults. A setting's path is its position in a config file (`redis.port`) and, in capitals, its environment
-variable (`CANHAZGPU_REDIS_PORT`).
+All settings with their types, limits and defaults. A setting's path is its position in a config file (`redis.port`). In capitals, the path is also
+the name of its environment variable (`CANHAZGPU_REDIS_PORT`).
 */
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
@@ -15,10 +15,10 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** Validates a text. `what` is the message of a failed check. */
+/** Accepts a text that is not empty. `what` is the message if the check fails. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
-/** A text that everybody sees beside a reservation. */
+/** Accepts a note, which everybody sees beside the reservation. */
 const note = () => {
 	const what = `a text of at most ${longestNote} characters`;
 	return v.pipe(
@@ -34,7 +34,7 @@ const integer = (minimum: number, maximum: number) => {
 
 const flag = () => v.boolean('true or false');
 
-/** GPU ids, as a list, as text with commas and ranges, or as one number. */
+/** Accepts GPU ids as a list, as text with commas and ranges, or as one number. */
 const gpuIds = () => {
 	const what = 'GPU ids such as 1,3';
 	const id = v.pipe(v.number(what), v.safeInteger(what), v.minValue(0, what), v.maxValue(mostGpus - 1, what));
@@ -51,7 +51,7 @@ const idOf = (typed: string): number => (isGpuId(typed) ? Number(typed) : NaN);
 const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);
 
-/** Text such as `1h30m`, converted to seconds. */
+/** Accepts text such as `1h30m` and converts it to seconds. */
 const duration = (examples = '30m, 2h or 1h30m') => {
 	const what = `a duration such as ${examples}`;
 	return v.pipe(
@@ -61,7 +61,7 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 	);
 };
 
-/** A duration of a reservation. */
+/** Accepts the duration of a reservation. */
 const wholeDuration = () => {
 	const what = 'a second or more, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
@@ -72,7 +72,7 @@ const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
 	return v.pipe(duration(), v.minValue(minimumSeconds, what), v.maxValue(maximumSeconds, what));
 };
 
-/** Text such as `40G`, converted to MiB. */
+/** Accepts text such as `40G` and converts it to MiB. */
 const size = (parse: (typed: string) => number | undefined, examples: string) => () => {
 	const what = `a size with its unit, such as ${examples}`;
 	return v.pipe(
@@ -86,7 +86,7 @@ const memorySize = size(parseMemoryMiB, '40G or 40GiB');
 
 const shareSize = size(parseShareMiB, '8G or 8GiB');
 
-/** GPU models, as a list or as text with commas. */
+/** Accepts GPU models as a list or as text with commas. */
 const models = () => {
 	const what = 'a list of GPU models such as h100,a100';
 	return v.pipe(
@@ -96,25 +96,25 @@ const models = () => {
 	);
 };
 
-/** Columns of the monitor, in order, as a list or as text with commas. */
+/** Accepts the columns of the monitor, in order, as a list or as text with commas. */
 const gpuColumns = () => {
 	const what = `a list of columns, of ${gpuColumnNames.join(', ')}`;
 	return v.pipe(
 		v.array(v.picklist(gpuColumnNames, what), what),
 		v.minLength(1, what),
 		v.check((columns) => new Set(columns).size === columns.length, 'a list of columns, each of them once'),
-		// The index identifies the GPU of a row.
+		// The column `gpu` always comes first, because it identifies the GPU of a row.
 		v.transform((columns) => ['gpu' as const, ...columns.filter((column) => column !== 'gpu')]),
 	);
 };
 
-/** Keys by action, as a map or text such as `release=D,search-next=n`. The monitor checks the actions. */
+/** Accepts the keys for each action, as a map or as text such as `release=D,search-next=n`. The monitor checks the names of the actions. */
 const keys = () => {
 	const what = 'keys by what they do, such as {release: D, search-next: [n, F]}';
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
-		// The library accepts a list as a map by position.
+		// The library alone would accept a list as a map whose keys are positions.
 		v.check((typed) => !Array.isArray(typed), what),
 		v.union([v.record(v.string(what), v.union([key, v.array(key, what)], what), what), v.string(what)], what),
 		v.check(
@@ -157,7 +157,7 @@ const noteProblem = (raw: unknown): CanhazgpuError | undefined =>
 /** The longest host name in the domain name system, in characters. */
 const longestHostName = 253;
 
-/** Host names and addresses are passed to other programs, so they must not look like options. */
+/** Accepts a host name or address. It is passed to other programs, so it must not look like an option. */
 const host = () => {
 	const what = 'a host name or address';
 	return v.pipe(v.string(what), v.maxLength(longestHostName, what), v.regex(hostPattern, what));
@@ -168,7 +168,7 @@ const remoteHost = () => {
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
 };
 
-/** A program and its arguments. */
+/** Accepts a program and its arguments, as a list. */
 const words = (what: string) => v.pipe(v.array(v.string(what), what), v.minLength(1, what));
 
 const webAddress = () => {
@@ -176,13 +176,13 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
-/** A CUDA version, as text, because YAML would parse `12.0` as the number 12. */
+/** Accepts a CUDA version. It must be text, because YAML would read `12.0` as the number 12. */
 const cudaVersion = () => {
 	const what = 'a version of CUDA as text, such as "12.4"';
 	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
 };
 
-/** `makeSchema` is called on first use, because creating all schemas would slow down every start. */
+/** Defines a setting. `makeSchema` is called when the setting is first used, because creating all schemas would slow down every start. */
 function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallback?: v.InferInput<Schema>) {
 	let made: Schema | undefined;
 	return {
@@ -197,16 +197,16 @@ function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallb
 }
 
 /**
-Marks a setting that also counts in the working directory's file, which can come from anywhere, such as a repository. At worst, such a setting is a
-wrong amount, time, note or color, which the user sees. All others decide whom to trust, or what to run or end.
+Marks a setting that is also read from the working directory's file, which can come from anywhere, such as a repository. At worst, such a setting
+causes a wrong amount, time, note or color, which the user sees. All other settings decide whom to trust, or what to run or end.
 */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
-/** Marks a setting whose value is never shown. host/tool/secrets.ts hides its variable from child processes. */
+/** Marks a setting whose value is never shown. host/tool/secrets.ts keeps its environment variable from child processes. */
 const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
 
 export const settings = {
-	// The engine and the store are detected if not set.
+	// If the engine or the store is not set, it is detected.
 	engine: setting(() => choice(['local', 'slurm'])),
 	store: setting(() => choice(['redis', 'embedded'])),
 	'redis.host': setting(host, 'localhost'),
@@ -217,12 +217,12 @@ export const settings = {
 	'redis.password': secret(setting(text)),
 	'redis.password_file': setting(() => text('the path of a file')),
 	'redis.tls': setting(flag, false),
-	// Named as in redis.conf.
+	// These settings have the same names as in redis.conf.
 	'redis.tls_ca_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_key_file': setting(() => text('the path of a file')),
 	'redis.socket': setting(() => text('the path of a socket')),
-	// The default depends on earlier durations of the tool.
+	// The default depends on how long earlier scans took.
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),
 	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),
 	'slurm.shard-memory': setting(shareSize),
@@ -234,12 +234,12 @@ export const settings = {
 	'reserve.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'reserve.duration': harmless(setting(wholeDuration, '8h')),
 	'reserve.note': harmless(setting(note)),
-	// Not harmless: the name decides which reservations a later release selects.
+	// Not harmless: the name decides which reservations a later release ends.
 	'reserve.user': setting(text),
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),
 	'reserve.gpu-ids': harmless(setting(gpuIds)),
-	// Not harmless: takes GPUs in use, and changes output that scripts read.
+	// Not harmless: `force` reserves GPUs that are in use, and `short` changes output that scripts read.
 	'reserve.force': setting(flag),
 	'reserve.min-memory': harmless(setting(memorySize)),
 	'reserve.model': harmless(setting(models)),
@@ -250,7 +250,7 @@ export const settings = {
 	'reserve.short': setting(flag),
 	'run.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'run.cuda': harmless(setting(cudaVersion)),
-	// Not harmless: ends the job.
+	// Not harmless: the timeout ends the job.
 	'run.timeout': setting(duration),
 	'run.note': harmless(setting(note)),
 	'run.user': setting(text),
@@ -258,7 +258,7 @@ export const settings = {
 	'run.nonblock': harmless(setting(flag)),
 	'run.quiet': harmless(setting(flag)),
 	'run.gpu-ids': harmless(setting(gpuIds)),
-	// Not harmless: `off` would expose the GPUs of others.
+	// Not harmless: with `off`, the job could use GPUs of other users.
 	'run.isolate': setting(() => choice(isolationLevels)),
 	'run.numa': harmless(setting(() => choice(['bind', 'off']))),
 	'run.min-memory': harmless(setting(memorySize)),
@@ -267,20 +267,20 @@ export const settings = {
 	'run.same-model': harmless(setting(flag)),
 	'run.nvlink': harmless(setting(flag)),
 	'run.strategy': harmless(setting(() => choice(strategyNames))),
-	// Not harmless: decides what a release ends.
+	// Not harmless: the ids decide which reservations a release ends.
 	'release.gpu-ids': setting(gpuIds),
 	'status.json': setting(flag),
 	'status.summary': setting(flag),
 	'queue.json': setting(flag),
 	'report.json': setting(flag),
 	'extend.duration': harmless(setting(wholeDuration)),
-	// The bound is far more than the history, because scripts ask for a year.
+	// The limit is far longer than the history, because scripts ask for a year.
 	'report.days': harmless(setting(() => integer(1, 3650), 30)),
-	// 0 means any free port.
+	// 0 means that any free port is used.
 	'web.port': setting(() => integer(0, 65_535), 8080),
 	'web.host': setting(host, '127.0.0.1'),
 	'web.allowed_hosts': setting(() => v.array(host(), 'a list of host names'), []),
-	// Default: full command lines for this machine only, otherwise the program's name.
+	// The default is `full` if only this machine can reach the dashboard, and otherwise `short`, which shows only the program's name.
 	'web.commands': setting(() => choice(['full', 'short', 'none'])),
 	'web.hosts_interval': setting(() => boundedDuration(1, 3600), '10s'),
 	'notify.terminals': setting(flag, true),
@@ -288,10 +288,10 @@ export const settings = {
 	'notify.webhook': secret(setting(webAddress)),
 	'top.interval': harmless(setting(() => duration('2s or 1m'), '2s')),
 	'top.preset': harmless(setting(() => choice(presetNames), 'default')),
-	// Not harmless: could give a key another meaning.
+	// Not harmless: a key could do something else than the user expects.
 	'top.keys': setting(keys),
 	'top.columns': harmless(setting(gpuColumns)),
-	// Default: if not all GPUs fit on the screen.
+	// The table is folded by default if not all GPUs fit on the screen.
 	'top.fold': harmless(setting(flag)),
 	'top.mouse': harmless(setting(flag)),
 	'top.graphs': harmless(setting(() => choice(graphCharacters), 'braille')),
@@ -303,7 +303,7 @@ export type SettingPath = keyof typeof settings;
 
 type SchemaOf<Path extends SettingPath> = ReturnType<(typeof settings)[Path]['schema']>;
 
-/** Durations are in seconds. Undefined only without a default. */
+/** The type of a setting's value. Durations are in seconds. */
 export type SettingValue<Path extends SettingPath> = v.InferOutput<SchemaOf<Path>>;
 
 export const settingPaths = Object.keys(settings) as readonly SettingPath[];
@@ -320,7 +320,7 @@ type Checked<Value> = {readonly value: Value} | {readonly expected: string; read
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
-/** Durations for which a plain number probably means seconds. */
+/** Settings with short durations. If one is written as a plain number, the error suggests seconds. */
 const shortDurations: ReadonlySet<SettingPath> = new Set(['gpu.timeout', 'top.interval', 'web.hosts_interval']);
 
 const durationHint = (path: SettingPath, raw: unknown): string | undefined =>

@@ -1,14 +1,14 @@
-/** Reads YAML within limits. Imported only if there is a YAML file, because the parser loads slowly. */
+/** Reads YAML within limits. Imported only if there is a YAML file, because the parser is slow to load. */
 import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document, type ErrorCode} from 'yaml';
 
-/** The message has a line number and never quotes the file, which can contain a password. */
+/** A problem in a YAML file. The message has a line number and never quotes the file, which can contain a password. */
 export class YamlProblem extends Error {
 	constructor(what: string, line?: number) {
 		super(line === undefined ? what : `line ${line}: ${what}`);
 	}
 }
 
-/** Messages for frequent mistakes. The parser's messages quote the file. */
+/** Messages for frequent mistakes. The parser's own messages are not used, because they quote the file. */
 const mistakes: Partial<Record<ErrorCode, string>> = {
 	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that begins nothing (it is written \\)`,
 	BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
@@ -28,8 +28,8 @@ const deepest = 100;
 const mostAliases = 100;
 
 /**
-Refuses a text that is deeply nested or very long before it is parsed, because the parser would take excessive time and stack.
-@yields The parser's tokens.
+Refuses a text that is very long or deeply nested before the text is parsed, because the parser would take too much time and stack.
+@yields The tokens for the parser.
 */
 function* tokensOf(source: string, lines: LineCounter) {
 	const parser = new Parser((offset) => {
@@ -51,7 +51,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	yield* parser.end();
 }
 
-/** Checks what the parser does not: aliases, and duplicate keys, for which the parser takes quadratic time. */
+/** Checks what the parser does not check: aliases, and duplicate keys, whose check takes the parser quadratic time. */
 function checkNodes(document: Document, lineOf: (offset: number | undefined) => number | undefined): void {
 	const anchors = new Set<string>();
 	let aliasCount = 0;
@@ -72,7 +72,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			}
 		},
 		Map(_, {items, range, anchor}) {
-			// For each node, only the most specific of these functions is called.
+			// The visitor calls only the most specific of these functions for each node.
 			if (anchor !== undefined) {
 				anchors.add(anchor);
 			}
@@ -93,7 +93,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 	});
 }
 
-/** Parses one document. Aliases can make its value circular. Null for an empty one. Throws YamlProblem with a line number, without quotes. */
+/** Parses one document. Returns null if it is empty. Aliases can make the value circular. Throws a YamlProblem with the line number. */
 export function parseYaml(source: string): unknown {
 	const lines = new LineCounter();
 	lines.addNewLine(0);

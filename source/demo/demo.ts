@@ -1,4 +1,4 @@
-/** A pool in memory for demonstrations. Simulated people reserve, wait and release by the same operations as real users. Nothing is saved. */
+/** A pool in memory for demonstrations. Simulated people reserve, wait and release with the same operations as real users. Nothing is saved. */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {holdingsIn} from '../core/rules/leases/holdings.js';
 import {planChange} from '../core/rules/leases/lease-changes.js';
@@ -20,7 +20,7 @@ type Options = {
 	readonly host: Host;
 	readonly clock: Clock;
 	readonly scenario: Scenario;
-	/** The store's clock, in seconds. */
+	/** Returns the time of the store's clock, in seconds. */
 	readonly now: () => number;
 	/** Returns a provider of simulated GPUs, whose load follows the leases in the store. */
 	readonly gpusOver: (store: Store) => GpuProvider;
@@ -52,7 +52,7 @@ async function backdate({store}: World, {leaseId}: Grant, seconds: number): Prom
 	);
 }
 
-/** Moves the entries of waiting people into the past, by the seconds that each has waited. */
+/** Moves the queue entries of waiting people into the past, by the number of seconds that each person has already waited. */
 async function backdateQueue(store: Store, people: readonly Person[]): Promise<void> {
 	const {queue} = await store.read();
 	const entries = queue.filter((record) => record.kind === 'entry');
@@ -66,7 +66,7 @@ async function backdateQueue(store: Store, people: readonly Person[]): Promise<v
 	}
 }
 
-/** Whether somebody else already has the GPU during this usage. */
+/** Whether another person has the GPU at some time during this usage. */
 const isTaken = (
 	{gpuId, startTime, endTime}: UsageRecord,
 	people: readonly Person[],
@@ -96,7 +96,7 @@ const usageOf = (
 
 const hourSeconds = 3600;
 
-/** Returns long jobs of the last night on most GPUs, so that the graphs of the past are not empty. */
+/** Returns long jobs of the last night on most GPUs, so that the graphs of the night are not empty. */
 const nightOf = (people: readonly Person[], gpuCount: number, now: number): readonly UsageRecord[] =>
 	Array.from({length: Math.max(0, gpuCount - 2)}, (_, gpuId) => ({
 		person: people.filter(({kind}) => kind !== 'manual')[(gpuId + 1) % 3],
@@ -131,7 +131,7 @@ function pastOf(
 	return kept.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** @throws CanhazgpuError `usage` for an unknown key. */
+/** Returns the change that sets a key of the policy. Throws `usage` for an unknown key. */
 function policySetting(key: string, value: string): PolicyChange {
 	if (!isPolicyKey(key)) {
 		throw unknownKey(key);
@@ -140,7 +140,7 @@ function policySetting(key: string, value: string): PolicyChange {
 	return {key, value};
 }
 
-/** Creates the pool with the people who are already there, and starts to simulate everybody. */
+/** Creates the pool with the people who are present at the start, and starts to simulate all people. */
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;

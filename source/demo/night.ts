@@ -9,18 +9,18 @@ import {simulateGpu} from '../gpu/simulated/simulation.js';
 type Options = {
 	readonly seed: number;
 	readonly gpuCount: number;
-	/** GPUs split by MIG, also during the night. Their load as a whole is unknown. */
+	/** GPUs that MIG splits, also during the night. The load of such a GPU as a whole is unknown. */
 	readonly mig?: Scenario['mig'];
-	/** Start of the demonstration, in seconds since the epoch. From then on, the load comes from its own scans. */
+	/** Start of the demonstration, in seconds since the epoch. Later load comes from the scans of the demonstration. */
 	readonly begin: number;
 };
 
 const nightSeconds = 86_400;
 
-/** A gap in the graphs of the night, in seconds before the start, as if no monitor had run at that time. */
+/** A gap in the graphs, in seconds before the start of the demonstration. It looks as if no monitor had run at that time. */
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
-/** Returns the line of one minute in the load history. */
+/** Returns the record of one minute, as it is encoded in the load history. */
 function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {
 	const gpus = Array.from({length: gpuCount}, (_, index) => {
 		const held = usage.find(({gpuId, startTime, endTime}) => gpuId === index && startTime <= time && endTime > time);
@@ -31,7 +31,7 @@ function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mi
 	return encodeMinute(withScan(undefined, {gpus}, time).underWay!);
 }
 
-/** Returns a load history that includes the night. The night is computed at the first read, because a monitor's first frame does not need it. */
+/** Returns a load history that includes the night. Computes the night at the first read, because the monitor's first frame does not need it. */
 export function withNight(store: Pick<Store, 'loads' | 'history' | 'read'>, options: Options): LoadHistory {
 	const {begin} = options;
 	let night: Promise<ReadonlyMap<number, string>> | undefined;

@@ -1,4 +1,4 @@
-/** The simulated people of a demonstration. They reserve, wait and release by the same operations as real users. */
+/** The simulated people of a demonstration. They reserve, wait and release with the same operations as real users. */
 import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operations/job-lease.js';
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
@@ -9,7 +9,7 @@ import {acquire} from '../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Person} from '../gpu/simulated/scenario.js';
 
-/** Park-Miller random number generator. The same seed gives the same sequence. */
+/** Returns a Park-Miller random number generator. The same seed gives the same sequence. */
 export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -18,7 +18,7 @@ export function randomFrom(seed: number): () => number {
 	};
 }
 
-/** Larger than any pid of the kernel, so that no real process is ever signalled. */
+/** The first pid of simulated people. It is larger than any pid of the kernel, so that no real process is ever signaled. */
 const firstPid = 2 ** 22 + 500_000;
 
 export type Actor = {
@@ -36,7 +36,7 @@ type Stage = {
 	readonly gpuCount: number;
 };
 
-/** @throws CanhazgpuError `impossible` for a request that the pool can never grant. */
+/** Creates a simulated person. Throws `impossible` for a request that the pool can never grant. */
 export function createActor(person: Person, position: number, {world, signal, seed, gpuCount}: Stage): Actor {
 	const account = {name: person.user, uid: 50_000 + position};
 	const requester = requesterOf(account);
@@ -48,7 +48,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 		signal,
 		world: {
 			...world,
-			// A pid namespace of their own keeps these pids from being looked up among the processes of this machine.
+			// The pids are in a separate pid namespace, so that they are not looked up among the processes of this machine.
 			host: {...host, account, self: {pid: firstPid + position, startTicks: 1, namespace: 'demo'}},
 			clock: {...clock, random: randomFrom(seed * 1009 + position)},
 		},
@@ -68,7 +68,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 
 const varied = (seconds: number, {world}: Actor): number => seconds * (0.67 + 0.66 * world.clock.random());
 
-/** Runs a job: works and sends heartbeats until its time is up. */
+/** Simulates a job: sends heartbeats until the job's time is up, then ends its lease. */
 async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): Promise<void> {
 	let jobLease = withJob(await findJobLease(world, leaseId), world.host.self);
 	const endMs = world.clock.monotonicMs() + seconds * 1000;
@@ -96,11 +96,11 @@ async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> 
 	}
 
 	await world.clock.sleep(seconds * 1000, signal);
-	// A lease that ended by itself needs no release.
+	// If the lease has already ended by itself, this release does nothing.
 	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
 }
 
-/** Waits in the queue without a time limit, then keeps the GPUs. */
+/** Waits in the queue without a time limit, then keeps the GPUs for as long as the person needs them. */
 async function visit(actor: Actor, arrived: () => void): Promise<void> {
 	const {world, request, signal, person} = actor;
 	const answer = await acquire(world, request, {waitSeconds: undefined, signal, onProgress: arrived});
@@ -111,10 +111,10 @@ async function visit(actor: Actor, arrived: () => void): Promise<void> {
 }
 
 /**
-Simulates a person until aborted.
+Simulates a person until `signal` is aborted.
 
-@param first - The initial lease, if any.
-@param arrived - Called when the person has joined the queue, or did not need to.
+@param first - The lease that the person has at the start, if any.
+@param arrived - Called when the person has joined the queue, or got GPUs without waiting.
 */
 export async function live(actor: Actor, first: Grant | undefined, arrived: () => void): Promise<void> {
 	const {person, world, signal} = actor;
@@ -139,7 +139,7 @@ export async function live(actor: Actor, first: Grant | undefined, arrived: () =
 		try {
 			await once();
 		} catch (error) {
-			// A person who is refused comes again later.
+			// A person whose request is refused comes back later.
 			if (!signal.aborted && !(error instanceof CanhazgpuError)) {
 				throw error;
 			}

@@ -1,5 +1,5 @@
 /**
-The scenario of `--demo`: an afternoon on a shared box. Two people run long jobs, one forgot a notebook, others come and go, some wait, two
+The scenario of `--demo`: an afternoon on a shared machine. Two people run long jobs, one forgot a notebook, others come and go, some wait, two
 use GPUs without a reservation, and one GPU is broken.
 */
 import type {Scenario} from '../gpu/simulated/scenario.js';
@@ -109,8 +109,8 @@ const sharing: ReadonlyArray<NonNullable<Scenario['people']>[number]> = [
 ];
 
 /**
-Returns the scenario on a larger box with two GPU models and some shared GPUs. One process of the user runs without a reservation, so that the
-user can adopt or kill that process.
+Returns the scenario on a larger machine with two GPU models and some shared GPUs. One process of the user runs without a reservation, so that the
+user can try to adopt or kill a process.
 */
 export const demoScenarioFor = (account: string): Scenario => ({
 	...demoScenario,

@@ -21,10 +21,10 @@ import type {Waits} from './commands/shared/waiting.js';
 
 type Properties = {
 	readonly world: World;
-	/** The GPUs to show, which can differ from the GPUs that are reserved. */
+	/** The provider whose GPU readings are shown. Commands scan with the provider of `world` instead. */
 	readonly watched: Watched;
 	readonly store: StateStore;
-	/** The state to draw, which stands still while the terminal is not read. Defaults to `store`. */
+	/** The state to draw, which does not change while the terminal reads no output. Defaults to `store`. */
 	readonly drawn?: StateStore;
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
@@ -36,7 +36,7 @@ type Properties = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Feeds the state from the store, the GPUs and the other hosts. */
+/** Keeps the state up to date with the pool, the GPUs and the other hosts. */
 function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'changeInterval'> {
 	const {world, ports, broken} = properties;
 	const {watched, scanIntervalMs, changeInterval} = useScanning(properties);

@@ -1,4 +1,4 @@
-/** ASCII replacements for drawing characters, for terminals without Unicode. */
+/** ASCII replacements for the characters of lines and graphs, for terminals without Unicode. */
 
 const plain: Readonly<Record<string, string>> = {
 	'│': '|',
@@ -17,6 +17,6 @@ const plain: Readonly<Record<string, string>> = {
 	'…': '~',
 };
 
-/** Returns the text with drawing characters replaced by ASCII. Names and notes stay as they are. */
+/** Replaces the characters of lines and graphs by ASCII. Other characters, such as those of names and notes, stay as they are. */
 export const inAscii = (text: string): string =>
 	text.replaceAll(/\P{ASCII}/gv, (character) => plain[character] ?? character);

@@ -1,4 +1,4 @@
-/** Turns keys into intents, and intents into actions and commands. */
+/** Translates keys to intents (the names of what a key does), and carries out intents as actions on the state or as commands. */
 import {sanitize, sanitizeTyped} from '../format/text/text.js';
 import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
@@ -23,20 +23,20 @@ type Effects = {
 
 type Controller = {
 	readonly press: (input: string, key: KeyEvent) => void;
-	/** Handles a key by its name in the key table. Clicks on key hints use this. */
+	/** Handles a key, given by its name in the table of all keys. Also called when a key hint is clicked. */
 	readonly pressName: (name: string) => void;
 	readonly point: (event: MouseEvent) => void;
-	/** Inserts pasted text into the open field. Without a field, the text is ignored and never read as keys. */
+	/** Inserts pasted text into the open text field. If there is none, ignores the text. Pasted text never acts as keys. */
 	readonly paste: (text: string) => void;
 };
 
 /** Dialogs in which `y` means yes, and most other keys mean no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
-/** Modes that ignore clicks: a click would move the selection that the typed line is about. */
+/** Modes that ignore clicks. A click would move the selection, on which the typed text depends. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
-/** The key that opens each panel, and the panel's title there. */
+/** The title of each panel, which begins with the key that opens it. */
 const panelTitles: Readonly<Record<PanelName, string>> = {
 	table: '1 GPUs',
 	detail: '2 Detail',
@@ -47,7 +47,7 @@ const panelTitles: Readonly<Record<PanelName, string>> = {
 	hosts: '7 Hosts',
 };
 
-/** Returns the message for a key that does nothing here. The message names the panels in which the key works. */
+/** Returns the message for a key that has no effect in the focused panel. The message names the panels in which the key has an effect. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
 	const panels = panelNames
@@ -64,7 +64,7 @@ export function createController(
 	effects: Effects,
 	targets: Pick<MouseTargets, 'send'>,
 ): Controller {
-	/** Keys pressed while a completion is pending. They are handled after the completion. */
+	/** Keys that were pressed while a completion is being computed. They are handled afterwards. */
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
@@ -111,7 +111,7 @@ export function createController(
 		} else if (isOutward(intent)) {
 			outward[intent]();
 		} else {
-			// TypeScript cannot see that each other intent is an action.
+			// TypeScript cannot infer that every other intent is the name of an action.
 			dispatch({kind: intent} as Action);
 		}
 	}
@@ -119,12 +119,12 @@ export function createController(
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		// Suspending works everywhere, but a character chosen for it is text in a field.
+		// The key for suspending works everywhere. But if the user has chosen a character for it, that character can still be typed in a text field.
 		const isSuspension =
 			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
 		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
-			// A `y` in the middle of other characters does not answer the question.
+			// A `y` between other characters does not answer the question.
 			if (intent !== 'submit') {
 				act(intent ?? 'close-dialog');
 			} else if (mayAnswer) {
@@ -135,7 +135,7 @@ export function createController(
 		} else if (texts.includes(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		} else if (isPanelMode(mode) && key !== 'escape' && getState().flash?.next === undefined) {
-			// A stray key must not replace the line that says what to type next.
+			// Shows nothing for an unknown key in a dialog, because the message would replace the line that explains what to type.
 			dispatch(warning(unboundText(key, bindings)));
 		}
 	}
@@ -151,9 +151,8 @@ export function createController(
 	}
 
 	/**
-	Returns whether these keys can answer a question: a `y` alone, or a `y` in one event with the key that opened the question, as fast typists
-	send.
-	Longer events can be a paste from a terminal without bracketed paste.
+	Whether these keys can answer a question. A single `y` can, and so can a `y` that arrives together with the key that opened the question, as from a
+	fast typist. More keys at once can be a paste from a terminal that does not mark pastes.
 	*/
 	const mayAnswer = (names: readonly string[]): boolean =>
 		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
@@ -161,7 +160,7 @@ export function createController(
 	return {
 		press(input, key) {
 			const names = keyNames(input, key);
-			// Keep the current message: this screen has no room for another.
+			// Keeps the current message, because the small screen has no room for another.
 			if (modeOf(getState()) !== 'small') {
 				dispatch({kind: 'key-pressed'});
 			}
@@ -169,7 +168,7 @@ export function createController(
 			pressAll(names, mayAnswer(names));
 		},
 		point(event) {
-			// Ignore clicks while a completion is pending. Keys are held instead.
+			// Ignores clicks while a completion is being computed. Keys are kept for later instead.
 			if (held !== undefined) {
 				return;
 			}

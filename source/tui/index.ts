@@ -1,10 +1,10 @@
-/** Entry point of `canhazgpu top`. Ink and React are loaded only by {@link prepareMonitor}. */
+/** Entry point of `canhazgpu top`. Only {@link prepareMonitor} loads Ink and React. */
 import process from 'node:process';
 import type {MonitorOptions} from './ports.js';
 
 /**
-Calls `load` while `fetch` is hidden. With `fetch`, Yoga fetches its code from a `data:` URL, for which Node first loads its HTTP client.
-Without it, Yoga decodes the same text 15 ms sooner. Callers must not use `fetch` until the promise settles.
+Calls `load` while `fetch` is hidden. If `fetch` exists, the layout library Yoga uses it to decode its own code, and Node first loads an HTTP client.
+Without `fetch`, Yoga decodes the same text 15 ms sooner. Callers must not use `fetch` until the promise settles.
 */
 async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result> {
 	const fetching = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
@@ -20,7 +20,7 @@ async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result
 	}
 }
 
-/** Leaves a deleted working directory: Ink's libraries read it when they load, and fail. */
+/** Changes to another directory if the working directory was deleted. Libraries of Ink read the working directory when they load, and would fail. */
 function leaveDeletedDirectory(): void {
 	try {
 		process.cwd();
@@ -32,10 +32,10 @@ function leaveDeletedDirectory(): void {
 /**
 Loads the libraries of the monitor.
 
-@returns A function like {@link runMonitor} that loads nothing more.
+@returns A function like {@link runMonitor} that does not need to load anything.
 */
 export async function prepareMonitor(): Promise<typeof runMonitor> {
-	// React chooses its production build when it is loaded. The development build is slow and keeps every render.
+	// React chooses its production build when it is loaded. The development build is slow and keeps data about every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));
@@ -45,7 +45,7 @@ export async function prepareMonitor(): Promise<typeof runMonitor> {
 /**
 Shows the monitor until the user quits.
 
-@returns The exit code: 0 after quitting, 128+n after signal n.
+@returns The exit code: 0 after quitting, 128 plus the signal's number after a signal.
 @throws Any unexpected error, after the terminal is restored.
 */
 export async function runMonitor(options: MonitorOptions): Promise<number> {

@@ -1,15 +1,15 @@
-/** Divides the lines of the screen among the panels. The table has the highest priority, the events the lowest. */
+/** Divides the lines of the screen among the panels. If lines are short, the table gets them first and the events last. */
 import type {PresetName} from '../format/monitor-settings.js';
 
-/** Tiles of the `loads` panel. Each tile is a line of text with graphs below. */
+/** Sizes of the tiles in the panel `loads`. Each tile is a line of text with graphs below. */
 export type LoadTiles = {
 	readonly rows: number;
-	/** Tiles side by side. */
+	/** Number of tiles side by side. */
 	readonly columns: number;
 	readonly tileRows: number;
 };
 
-/** Lines inside each panel; 0 if the panel is hidden. The table's head is not counted. */
+/** Lines inside each panel, or 0 if the panel is hidden. The head of the table is not included. */
 export type Shares = {
 	readonly tableRows: number;
 	readonly detailRows: number;
@@ -18,8 +18,8 @@ export type Shares = {
 	readonly processRows: number;
 	readonly loads?: LoadTiles;
 	/**
-	`rows`: queue beside detail, events below both. `columns`: events below the queue, beside the detail. `wide`: the same on a large screen,
-	with graphs and processes. `stacked`: one panel below the table.
+	The arrangement of the panels below the table. `rows`: queue beside detail, events below both. `columns`: events below the queue, both beside the
+	detail. `wide`: like `columns` on a large screen, with graphs and processes. `stacked`: only one panel.
 	*/
 	readonly arrangement: 'rows' | 'columns' | 'wide' | 'stacked';
 };
@@ -30,7 +30,7 @@ export type Counts = {
 	readonly gpus: number;
 	readonly allGpus: number;
 	readonly waiting: number;
-	/** Width inside the queue panel of a wide screen. */
+	/** Width inside the queue panel, if the screen is wide. */
 	readonly innerQueueWidth: number;
 };
 
@@ -40,26 +40,26 @@ const boxedRows = (rows: number): number => (rows === 0 ? 0 : rows + 2);
 
 const boxedTable = (rows: number): number => rows + 3;
 
-/** Minimum sizes of the panels below the table, from the roomiest down. */
+/** Minimum lines of the panels below the table. The first entry that fits is used. */
 const boxedLevels = [
 	{lower: 10, events: 2},
 	{lower: 10, events: 0},
 	{lower: 4, events: 0},
 ] as const;
 
-/** Rows that the table gets before any other panel, unless it has fewer GPUs. */
+/** Rows that the table gets before any other panel gets lines. If there are fewer GPUs, the table needs fewer. */
 const leastBoxedTable = 16;
 const leastRuledTable = 17;
 
-/** A queue of one entry, and the reason why it waits. */
+/** Lines for a queue of one entry, with the reason for which it waits. */
 const leastQueue = 5;
-/** Minimum lines of a useful event list. */
+/** Minimum lines of an event list below the queue. With fewer, the list would not be useful. */
 const leastEventsBelow = 3;
 
-/** Returns the lines of a queue: its head, and for each entry a row and a reason. */
+/** Returns the lines of a queue: its head, and a row and the reason for each entry. */
 const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
-/** Moves the events below a short queue if there is no room for them at the bottom. */
+/** Moves the events below the queue if the queue is short and there is no room for events at the bottom. */
 function withEventsBelowQueue(shares: Shares, waiting: number): Shares {
 	const queueRows = Math.max(leastQueue, queueLines(waiting));
 	const eventRows = shares.queueRows - queueRows - 2;
@@ -93,25 +93,25 @@ function usual(body: number, {gpus, waiting}: Counts): Shares {
 	return withEventsBelowQueue({...nothingBelow, tableRows, detailRows: lower, queueRows: lower, eventRows}, waiting);
 }
 
-/** Minimum size for two columns below the table. */
+/** Minimum size of the screen for two columns below the table. */
 const leastWide = {columns: 140, rows: 40} as const;
 
-/** Lines, borders included, that a wide screen reserves for the panels below the table. */
+/** Lines that a wide screen keeps free for the panels below the table, including borders. */
 const leastLowerWide = 20;
 
-/** Share of their column that the processes get. */
+/** The part of their column's height that the processes get. */
 const processShare = 0.35;
 
-/** Events shown before any other panel gets more lines. */
+/** Number of events that are shown before any other panel gets more lines. */
 const leastWideEvents = 7;
 
-/** Lines of a graph tile: preferred, minimum and maximum. */
+/** Lines of a tile with graphs: preferred, minimum and maximum. */
 const goodTileRows = 5;
 const leastTileRows = 3;
 const mostTileRows = 8;
 const leastTileWidth = 23;
 
-/** Returns the tiles for the graphs of all GPUs: high enough to read, then as wide as possible. A single GPU shares the space with the events. */
+/** Returns the tiles for the graphs of all GPUs: high enough to be readable, and as wide as possible. With one GPU, events get half of the space. */
 function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | undefined {
 	if (gpus === 1) {
 		const tileRows = Math.ceil(rows / 2);
@@ -133,7 +133,7 @@ function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | und
 function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): Shares {
 	const tableRows = Math.max(1, Math.min(gpus, Math.max(leastBoxedTable, body - 3 - leastLowerWide)));
 	const lower = body - boxedTable(tableRows);
-	// Two panels, one above the other.
+	// Both columns have two panels, one above the other.
 	const inner = lower - 4;
 	const processRows = Math.min(Math.max(4, Math.floor(inner * processShare)), Math.max(5, 2 * allGpus + 3));
 	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inner / 2)));
@@ -151,7 +151,7 @@ function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): 
 
 const leastBelowDense = 4;
 
-/** Shows as many GPUs as fit. The queue and the detail panel share the rest. */
+/** Gives the table enough lines for as many GPUs as possible. The queue and the detail panel get the remaining lines. */
 function dense(body: number, {gpus}: Counts): Shares {
 	const rest = body - boxedTable(gpus) - 2;
 	return rest >= leastBelowDense
@@ -161,7 +161,7 @@ function dense(body: number, {gpus}: Counts): Shares {
 
 const stackedShare = 0.6;
 
-/** Gives one panel below the table the lines that it needs. Events get what a queue leaves. */
+/** Gives the panel below the table the lines that it needs. If it is the queue, the events get the lines that remain. */
 function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
 	const inner = body - 5;
 	const wanted = Math.floor(inner * stackedShare);
@@ -174,7 +174,7 @@ function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'qu
 		: {...withEventsBelowQueue({...shares, queueRows: rows}, waiting), arrangement: 'stacked'};
 }
 
-/** Divides the lines between panels with borders on all sides. */
+/** Divides the lines among panels that have borders on all sides. */
 export function boxed(body: number, {columns, rows}: Size, preset: PresetName, counts: Counts): Shares {
 	switch (preset) {
 		case 'processes':
@@ -192,7 +192,7 @@ export function boxed(body: number, {columns, rows}: Size, preset: PresetName, c
 	}
 }
 
-/** Divides the lines between panels with one title line each. */
+/** Divides the lines among panels that have only a title line. */
 export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts): Shares {
 	if (preset === 'processes' || preset === 'queue') {
 		const shares = stacked(body + 2, {columns: 0, gpus, waiting, allGpus: gpus, innerQueueWidth: 0}, preset);
@@ -200,7 +200,7 @@ export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts)
 	}
 
 	const least = Math.min(gpus, Math.max(leastRuledTable, Math.floor(body * 0.6)));
-	// The title lines of the table and the detail panel, and the table's head.
+	// Subtracts the title lines of the table and the detail panel, and the head of the table.
 	let spare = Math.max(0, body - 3 - least);
 	const queueRows = waiting > 0 && spare >= 2 ? Math.min(waiting, 4, spare - 1) : 0;
 	spare -= queueRows > 0 ? queueRows + 1 : 0;

@@ -1,25 +1,25 @@
-/** Chooses the visible panels and their sizes for a terminal size. Ink does the rest of the layout. */
+/** Chooses which panels are visible, and their sizes, for the size of the terminal. Ink places the content inside them. */
 import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/gpus/fold.js';
 import {remembering} from './state/memo.js';
 import type {State} from './state/state.js';
 
-/** On smaller terminals only the GPU table is shown. */
+/** The smallest terminal with panels. On smaller terminals, only GPUs are shown. */
 export const smallest = {columns: 60, rows: 15} as const;
 
-/** Whether the terminal is too small for panels and dialogs. Screen readers have no minimum. */
+/** Whether the terminal is too small for panels and dialogs. With a screen reader, no size is too small. */
 export const isTooSmall = ({size: {columns, rows}, settings}: Pick<State, 'size' | 'settings'>): boolean =>
 	!settings.isLinear && (columns < smallest.columns || rows < smallest.rows);
 
-/** `loads` shows graphs of all GPUs. It cannot get the focus. */
+/** The panels. `loads` shows graphs of all GPUs and cannot get the focus. */
 export type PanelId = PanelName | 'loads';
 
 export type Place = {
 	readonly panel: PanelId;
-	/** Cells of the terminal, borders included. */
+	/** Width in terminal columns, including borders. */
 	readonly width: number;
-	/** Lines inside, including the head of a table. */
+	/** Lines inside the panel, including the head of a table. */
 	readonly rows: number;
 };
 
@@ -27,35 +27,35 @@ export type Place = {
 export type Stack = readonly Place[];
 
 export type Layout = {
-	/** Panels have borders on all sides, or only a title line on small terminals. */
+	/** Whether panels have borders on all sides, or only a title line, as on small terminals. */
 	readonly frame: 'boxed' | 'ruled';
-	/** Whether a rule separates the last panel from the message. */
+	/** Whether a line separates the last panel from the message below it. */
 	readonly hasLastRule: boolean;
-	/** The blocks from top to bottom. Each has one stack, or two side by side. */
+	/** The blocks of the screen from top to bottom. A block has one stack of panels, or two side by side. */
 	readonly blocks: ReadonlyArray<readonly Stack[]>;
-	/** GPUs side by side in one line of the table. */
+	/** Number of GPUs that are side by side in one line of the table. */
 	readonly tableColumns: number;
 	readonly loads?: LoadTiles;
-	/** The panel that has the whole screen, if any. */
+	/** The panel that covers the whole screen, if any. */
 	readonly alone?: PanelName;
 };
 
 export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
-/** Header, summary, message and footer. */
+/** Lines outside the panels: header, summary, message and footer. */
 const fixedRows = 4;
 
 const isBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && rows >= 20;
 
 const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows;
 
-/** Returns the columns of the queue beside the detail panel. A wide layout has room for the blockers of an entry. */
+/** Returns the width of the queue beside the detail panel. In a wide layout, the queue also shows who blocks an entry. */
 const queueWidthOf = (columns: number, isWide: boolean): number =>
 	Math.max(columns >= 116 ? 51 : 45, Math.floor(columns * (isWide ? 0.4 : 0.34)));
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 
-/** Minimum width of each table block when two are side by side, by preset. */
+/** Minimum width of a block of the table if two blocks are side by side, by preset. */
 const leastTableColumn = {dense: 56, default: 80} as const;
 
 const stackOf = (width: number, ...places: ReadonlyArray<readonly [panel: PanelId, rows: number]>): Stack =>
@@ -85,7 +85,7 @@ function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly St
 			];
 }
 
-/** Returns the blocks for panels with only a title line. The title of the detail panel is shown even if the panel has no lines. */
+/** Returns the blocks for panels that have only a title line. The title of the detail panel is shown even if there is no line for its content. */
 const ruledBlocks = (
 	{tableRows, detailRows, queueRows, eventRows, processRows, arrangement}: Shares,
 	width: number,
@@ -118,12 +118,12 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 		columns,
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
-		// An empty focused queue needs one line to say so.
+		// If the queue is focused and empty, it needs one line to say that it is empty.
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
 	};
 	const isBoxedFrame = frame === 'boxed';
-	// If only the title of the detail panel is below the table, it is the last line.
+	// If only the title of the detail panel is shown below the table, that title is the last line.
 	const bare = isBoxedFrame ? undefined : ruled(body, view.preset, counts);
 	const isBare = bare !== undefined && bare.detailRows + bare.queueRows + bare.eventRows + bare.processRows === 0;
 	const shares = isBoxedFrame
@@ -142,10 +142,10 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	return {frame, hasLastRule: !isBoxedFrame, blocks: [[[alone]]], tableColumns, alone: focus};
 }
 
-/** GPUs visible at once in this layout. */
+/** Returns the number of GPUs that are visible at once in this layout. */
 const shownGpus = (layout: Layout): number => ((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
 
-/** Returns the layout for a number of GPU rows. GPUs are placed side by side if they do not fit one above the other. */
+/** Returns the layout for a number of rows in the GPU table. If the rows do not fit one above the other, they are placed in blocks side by side. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
 	const {size, view} = laid;
 	const isDense = view.preset === 'dense';
@@ -164,12 +164,12 @@ function layoutWith(laid: Laid, gpuRows: number): Layout {
 
 const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
 
-/** Whether the GPUs of a reservation share a row: the user's choice, or else whether not all GPUs fit. */
+/** Whether all GPUs of a reservation share a row. Chosen by the user, or else the case if not all GPUs fit on the screen. */
 export function isFolded(laid: Laid): boolean {
 	return laid.view.isFolded ?? (laid.view.preset !== 'dense' && gpusOf(laid) > shownGpus(unfoldedLayout(laid)));
 }
 
-/** Memoized: the layout depends on the size, the focus and the number of rows, not on the time. */
+/** Returns the layout. Cached, because it depends only on the size, the focus and the number of rows, and not on the time. */
 export const layoutOf = remembering(
 	({size, snapshot, panels, view}: Laid) => [size, snapshot, panels, view],
 	(laid): Layout => {
@@ -188,7 +188,7 @@ export type Room = {readonly rows: number; readonly width: number};
 export const innerWidthOf = (width: number, frame: Layout['frame'] | 'plain'): number =>
 	frame === 'boxed' ? width - 3 : width;
 
-/** Returns the space inside a panel. Hidden panels have no rows. */
+/** Returns the size of the space inside a panel. A hidden panel has 0 rows. */
 export function roomOf(laid: Laid, panel: PanelId): Room {
 	const layout = layoutOf(laid);
 	const {rows, width} = placeIn(layout, panel) ?? {rows: 0, width: laid.size.columns};
@@ -197,7 +197,7 @@ export function roomOf(laid: Laid, panel: PanelId): Room {
 
 export const isPanelShown = (laid: Laid, panel: PanelId): boolean => isShown(layoutOf(laid), panel);
 
-/** Rows of the GPU table visible at once, in all blocks. */
+/** Returns the number of rows of the GPU table that are visible at once, in all of its blocks. */
 export const tableRowsOf = (laid: Laid): number => Math.max(1, shownGpus(layoutOf(laid)));
 
 export const hasQueueHead = (laid: Laid): boolean => {
@@ -205,19 +205,19 @@ export const hasQueueHead = (laid: Laid): boolean => {
 	return frame === 'boxed' || alone === 'queue' || laid.view.preset === 'queue';
 };
 
-/** Lines of text that a high detail panel keeps above its graphs. */
+/** Lines of text that a high detail panel shows above its graphs. */
 const mostWords = 13;
 
-/** Returns the lines of the graphs in a detail panel, time axis included. */
+/** Returns the number of lines for graphs in a detail panel, including the time axis. */
 export const graphRowsOf = (rows: number): number =>
 	rows < 9 ? 0 : Math.max(rows - mostWords, Math.min(13, Math.max(5, Math.floor(rows / 2))));
 
-/** The head of the report, a blank line and the totals. */
+/** Lines of the report that are not rows: its head, a blank line and the totals. */
 const otherReportRows = 3;
 
 export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
 
-/** Returns the lines or rows that PageDown moves by. */
+/** Returns by how many lines or rows PageDown moves. */
 export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	const {rows} = roomOf(laid, panel);
 	const belowHead = Math.max(0, rows - 1);
@@ -232,9 +232,9 @@ export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	}[panel];
 }
 
-/** Time range of the graphs of all GPUs: that of the detail panel, or a day beside the detail of a single GPU. */
+/** Returns the time range of the graphs of all GPUs: that of the detail panel, or a day if there is only one GPU. */
 export const loadsRangeOf = (laid: Laid): PastRange => (gpusOf(laid) === 1 ? 1440 : laid.panels.range);
 
-/** The longest time range of any visible graph. */
+/** Returns the time range of the graphs, the longest one if several are visible. */
 export const shownRangeOf = (laid: Laid): PastRange =>
 	isPanelShown(laid, 'loads') ? loadsRangeOf(laid) : laid.panels.range;

@@ -22,7 +22,7 @@ const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
-/** Whether colors are off. Ink does not read NO_COLOR (https://no-color.org). */
+/** Whether the user has turned colors off with NO_COLOR (https://no-color.org), which Ink does not read. */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
 type End = {readonly code: number} | {readonly error: unknown};
@@ -30,9 +30,9 @@ type End = {readonly code: number} | {readonly error: unknown};
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-Ends the monitor in order when the terminal is closed: a closed terminal rejects every write and mode change, before or after SIGHUP.
+Ends the monitor properly when the terminal is closed. After that, every write and mode change fails, and SIGHUP may arrive before or after.
 
-@returns A function that restores the stream's earlier error listeners.
+@returns A function that restores the error listeners that the stream had before.
 */
 function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: () => void): () => void {
 	const others = stream.listeners('error') as Array<(error: Error) => void>;
@@ -46,10 +46,10 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 	};
 }
 
-/** Milliseconds that the last frame may take on a terminal that is not read. */
+/** Time limit in ms for the last frame, in case the terminal reads no output. */
 const lastFrameMs = 1000;
 
-/** Waits until the screen is restored, or until the time limit on a terminal that is not read. */
+/** Waits until the screen is restored. Gives up after a time limit if the terminal reads no output. */
 async function withinTime(unmounted: Promise<unknown>): Promise<void> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 
 type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
-/** Settings at the start: options and abilities of the terminal. */
+/** Returns the settings at the start, from the options and what the terminal supports. */
 const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: TerminalSettings): Settings => ({
 	...terminal,
 	...withTheme({terminalColors: process.env['COLORFGBG']}, options.theme),
@@ -81,11 +81,11 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
 	isInGnuScreen: isInGnuScreen(process.env),
-	// Chalk maps exact colors to the nearest of 256.
+	// With 256 colors, chalk replaces exact colors by similar ones.
 	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
 	keys: options.keys,
-	// In GNU screen the mouse would delay the Escape key.
+	// In GNU screen, the mouse would delay the Escape key, so it is off by default.
 	isMouseWanted: options.isMouseOn ?? !isInGnuScreen(process.env),
 	memoryThresholdMiB: options.world.memoryThresholdMiB,
 	formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
@@ -99,7 +99,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		stdin = process.stdin,
 		stderr = process.stderr,
 	} = options;
-	// The name of Ink's own variable.
+	// Ink reads the same variable.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const mouse = isLinear ? undefined : openMouse(stdin);
 	const nowMs = world.clock.monotonicMs();
@@ -136,7 +136,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		onSignal('SIGHUP');
 	};
 
-	// Stderr too: SIGHUP comes with a SIGCONT, after which Node reads the size of each terminal.
+	// Handles errors of stderr, too: SIGCONT follows SIGHUP, and Node then reads the size of each terminal.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
@@ -173,7 +173,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			stdout: withWrite(stdout, write),
 			stdin: mouse?.stdin ?? stdin,
 			stderr,
-			// A screen reader continues from its position, so the lines stay in the scrollback.
+			// A screen reader reads on from its position, so the lines must stay in the scrollback of the normal screen.
 			alternateScreen: !isLinear,
 			incrementalRendering: true,
 			maxFps: 60,
@@ -182,23 +182,23 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			interactive: true,
 		},
 	);
-	// Ink exits by itself when a component throws.
+	// When a component throws an error, Ink exits by itself.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const outcome = await ended;
 	modes.setMouse(false);
-	// Restore the terminal first, so that messages about the exit are readable.
+	// Restores the terminal first, so that messages about the exit are readable.
 	instance.unmount();
 	await withinTime(instance.waitUntilExit());
 	modes.leave();
 	if (isLinear) {
-		// The shell prompt needs its own line.
+		// The shell prompt must start on a new line.
 		write('\n');
 	}
 
-	// Leave the queue: nobody would use GPUs granted to this monitor's waits.
+	// Cancels waiting requests, because nobody would use GPUs that are granted after the monitor has ended.
 	await waits.leaveAll();
-	// A closed terminal can raise more errors shortly after the writes.
+	// Keeps handling errors if the terminal was closed, because more errors can occur shortly after the writes.
 	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
 		for (const giveBack of streams) {
 			giveBack();

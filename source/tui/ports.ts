@@ -1,6 +1,6 @@
 /**
-Functions that the monitor needs in addition to `World`, such as sending a signal to a process. The composition root provides them. If one is missing, the monitor says that the
-feature is unavailable.
+Functions that the monitor needs in addition to `World` (the store, the GPUs and the clock), such as sending a signal to a process. The command `top`
+provides them. If one is missing, the monitor says that the feature is unavailable.
 */
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {
@@ -17,72 +17,72 @@ import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
 import type {SeenHost} from './state/hosts/state.js';
 
-/** Output that never blocks on its reader. */
+/** An output for writes that never wait for the reader. */
 export type PatientOutput = {
 	readonly write: (text: string, written?: () => void) => void;
-	/** Whether text is waiting for the reader. */
+	/** Whether there is text that the reader has not yet read. */
 	readonly isStalled: () => boolean;
-	/** Calls the listener each time the reader catches up. */
+	/** Calls the listener each time the reader has read everything. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns the unwritten text, and clears it. */
+	/** Returns the text that was not written yet, and removes it. */
 	readonly takeRest: () => string;
 };
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
-/** Sends a signal to exactly this process of the same account. */
+/** Sends a signal to exactly this process, which must belong to the same account. */
 export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Reads the kernel's current facts about processes. Never rejects. */
+/** Asks the kernel for current facts about processes. Never rejects. */
 export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProcesses>;
 
 export type LineOptions = {
-	/** Aborted to leave the queue. */
+	/** Aborted to cancel a request that waits in the queue. */
 	readonly signal: AbortSignal;
-	/** Called with each change of the position in the queue. */
+	/** Called when the request's position in the queue changes. */
 	readonly onWaiting: (words: string) => void;
-	/** Called with the released GPUs. */
+	/** Called with the GPUs that were released. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 };
 
-/** A completion of the last word of a line. */
+/** The possible completions of the last word of a line. */
 export type Completion = {
-	/** Index of the word's first character. */
+	/** The index of the word's first character. */
 	readonly start: number;
 	readonly candidates: readonly string[];
 };
 
-/** A state of a live output. */
+/** The content of an output that updates itself, at one moment. */
 export type LiveOutputPage = {
 	readonly lines: readonly string[];
-	/** The text that Enter types for a line, by line index. */
+	/** The command lines that Enter runs when a line is chosen, by the index of that line. */
 	readonly opens?: ReadonlyMap<number, string>;
-	/** The color of a line, by line index. Other lines are plain. */
+	/** The colors of lines, by the index of the line. Other lines are plain. */
 	readonly tones?: ReadonlyMap<number, LiveOutputTone>;
 };
 
 export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 
-/** Output that changes: `show` is called at once, and again after each change, until the returned function is called. */
+/** An output that updates itself: `show` is called at once and after each change, until the function that `begin` returned is called. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
 export type CommandLine = {
 	/**
-	Runs a line such as `reserve -g 2 -d 4h`.
+	Runs a command line such as `reserve -g 2 -d 4h`.
 
-	@returns The printed lines.
-	@throws CanhazgpuError with the message of the command line.
+	@returns The lines that the command printed.
+	@throws CanhazgpuError with the message of the command.
 	*/
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
 	/**
-	Returns the live output of a line, or undefined for a line to be run.
+	Returns an output that updates itself, if the command line has one. Returns undefined if the command line should be run instead.
 
-	@throws CanhazgpuError for an invalid line.
+	@throws CanhazgpuError for an invalid command line.
 	*/
 	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
-	/** Returns the shell form of a valid line, such as `canhazgpu reserve -g 2`. */
+	/** Returns how a valid line is typed in a shell, such as `canhazgpu reserve -g 2`. */
 	readonly inShell: (line: string) => string;
-	/** Completes a line that ends at the caret from the known state of the pool. */
+	/** Completes a line that ends at the cursor. Uses what the monitor already knows about the pool. */
 	readonly complete: (
 		line: string,
 		seen: {
@@ -93,45 +93,45 @@ export type CommandLine = {
 	) => Promise<Completion>;
 };
 
-/** Typed lines, newest last. Never fails. */
+/** The lines that were typed earlier, newest last. Reading and adding never fail. */
 export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
 export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
 
 export type HostsPort = {
-	/** Calls `show` with everything known, and again after each answer, until the returned function is called. */
+	/** Calls `show` with everything that is known about the other hosts, and again after each answer, until the returned function is called. */
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
-	/** Asks one host now. Rejects with a CanhazgpuError if the host does not answer. */
+	/** Asks one host now, without waiting for the interval. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;
 	/**
-	Runs a command there by ssh, without a terminal, until it ends or `signal` is aborted.
+	Runs a command on that host by ssh, without a terminal, until it ends or `signal` is aborted.
 
-	@throws CanhazgpuError when ssh fails or does not answer in time.
+	@throws CanhazgpuError if ssh fails or does not answer in time.
 	*/
 	readonly run: (
 		host: string,
 		words: readonly string[],
 		options: {readonly signal?: AbortSignal | undefined; readonly isUnbounded: boolean},
 	) => Promise<HostAnswer>;
-	/** Runs the monitor of that host on this terminal. Returns its exit code. */
+	/** Runs the monitor of that host in this terminal. Returns its exit code. */
 	readonly openMonitor: (host: string) => Promise<number>;
 };
 
-/** Settings of the view that are saved in the user's config. */
+/** Settings of the table that are saved in the user's config. */
 export type KeptView = {
 	readonly preset: PresetName;
 	/** Undefined for the default columns. */
 	readonly columns: readonly GpuColumnName[] | undefined;
-	/** Whether a reservation has one row instead of one for each GPU. Undefined to fit the screen. */
+	/** Whether a reservation has one row, instead of a row for each GPU. If undefined, this depends on the size of the screen. */
 	readonly isFolded: boolean | undefined;
 };
 
-/** @throws CanhazgpuError if the config cannot be written. */
+/** Saves settings of the table. Throws a CanhazgpuError if the config cannot be written. */
 export type SaveView = (view: KeptView) => Promise<Saved>;
 
 export type Saved = {readonly file: string; readonly isChanged: boolean};
 
-/** Options that can change while the monitor runs. */
+/** The options that can be changed while the monitor runs. */
 export type OptionValues = Pick<KeptView, 'preset' | 'columns'> & {
 	readonly theme: ThemeName;
 	readonly scanIntervalMs: number;
@@ -140,7 +140,7 @@ export type OptionValues = Pick<KeptView, 'preset' | 'columns'> & {
 };
 
 /**
-Saves options. Options that are left out stay as they are.
+Saves options. Options that are not passed keep their saved value.
 
 @throws CanhazgpuError if the config cannot be written.
 */
@@ -149,33 +149,33 @@ export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 export type MonitorPorts = {
 	readonly saveView?: SaveView;
 	readonly saveOptions?: SaveOptions;
-	/** Returns a provider that scans the GPUs at this interval. It can be the same provider for every interval. */
+	/** Returns a provider that scans the GPUs at this interval. The same provider may be returned for every interval. */
 	readonly watchGpus?: (intervalMs: number) => Promise<GpuProvider>;
 	readonly hosts?: HostsPort;
 	readonly sendSignal?: SendSignal;
 	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
-	/** Whether the terminal is tmux, which needs escape sequences for the outer terminal to be wrapped. */
+	/** Whether the terminal is tmux. Tmux passes an escape sequence on to the terminal around it only if the sequence is wrapped. */
 	readonly isInTmux?: boolean;
 };
 
 export type MonitorOptions = {
 	readonly world: World;
-	/** The GPUs to show. Defaults to the world's GPUs, which commands always scan. */
+	/** The provider whose GPU readings are shown. Defaults to that of the world, with which commands always scan. */
 	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;
-	/** Text for the header, such as `PRIVATE pool`. */
+	/** A text for the header, such as `PRIVATE pool`. */
 	readonly poolLabel?: string;
-	/** The scheduler that grants the GPUs instead of canhazgpu. It ends jobs, and only as a whole. */
+	/** The scheduler that grants the GPUs instead of canhazgpu. It can only end whole jobs. */
 	readonly engine?: 'slurm';
-	/** Requests that the scheduler does not support. The monitor does not offer them. */
+	/** The kinds of requests that the scheduler does not support. The monitor does not offer them. */
 	readonly lacks?: ReadonlySet<Wish>;
-	/** A message shown once at the start. */
+	/** A message that is shown once, when the monitor starts. */
 	readonly notice?: string;
 	readonly isReadonly: boolean;
-	/** The hosts of the setting `remote_hosts`, without this one. */
+	/** The hosts of the setting `remote_hosts`, except this host. */
 	readonly otherHosts?: readonly string[];
 	/** Whether this machine has no pool, so that only other hosts are shown. */
 	readonly hasNoPool?: boolean;
@@ -188,15 +188,15 @@ export type MonitorOptions = {
 	readonly view?: Partial<KeptView>;
 	/** Custom keys: maps actions to keys. */
 	readonly keys?: ReadonlyMap<string, readonly string[]>;
-	/** `auto` follows COLORFGBG and falls back to dark. */
+	/** The theme. With `auto`, it depends on COLORFGBG, and is dark if COLORFGBG is not set. */
 	readonly theme?: ThemeName;
 	/** Whether the mouse is enabled at the start. Defaults to true except in GNU screen. */
 	readonly isMouseOn?: boolean;
-	/** Defaults to NO_COLOR in the environment. */
+	/** Whether to use no colors. By default, this depends on NO_COLOR in the environment. */
 	readonly noColor?: boolean;
-	/** Formats seconds since the epoch as a time of day. Defaults to local time. */
+	/** Formats seconds since the epoch as a time of day. By default in local time. */
 	readonly formatTime?: (seconds: number) => string;
-	/** Opens the terminal for writes that do not block. Undefined where that is not possible. */
+	/** Opens the terminal for writes that never wait for the reader. Returns undefined if that is not possible. */
 	readonly openOutput?: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly stdout?: NodeJS.WriteStream;
 	readonly stdin?: NodeJS.ReadStream;

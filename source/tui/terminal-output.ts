@@ -3,15 +3,15 @@ import type {StateStore} from './state/store.js';
 
 type Write = (text: string, written?: () => void) => boolean;
 
-/** Returns the terminal with a different write function. */
+/** Returns an object like `stdout` whose `write` is replaced. */
 export const withWrite = (stdout: NodeJS.WriteStream, write: Write): NodeJS.WriteStream =>
 	new Proxy(stdout, {
 		get: (target, name): unknown => (name === 'write' ? write : Reflect.get(target, name)),
 	});
 
 /**
-Returns the state to draw. The drawn state stands still while the terminal is not read, and follows the newest state afterwards. Queue
-entries, heartbeats and scans go on meanwhile.
+Returns the store whose state is drawn. Its state does not change while the terminal reads no output. When the terminal reads again, its state is the
+newest one. In the meantime, queue entries, heartbeats and scans continue.
 */
 export function whileDrained(store: StateStore, output: Pick<PatientOutput, 'isStalled' | 'onDrain'>): StateStore {
 	let drawn = store.getState();

@@ -1,22 +1,22 @@
-/** Terminal modes that Ink does not set, and the peculiarities of GNU screen. */
+/** Terminal modes that Ink does not set, and special cases of GNU screen. */
 
 /**
-Disables automatic wrapping. Terminals disagree about the width of some emoji, and a line that turns out wider than counted would wrap and
-push the whole frame down.
+Turns off automatic wrapping. Terminals have different widths for some emoji. A line that is wider than computed would wrap and move the whole screen
+down.
 */
 const stopWrapping = '\u{1B}[?7l';
 const wrapAgain = '\u{1B}[?7h';
 
-/** Enables reports of buttons and the wheel (mode 1000) in SGR form (mode 1006), which cannot be mistaken for keys. */
+/** Makes the terminal report buttons and the wheel (mode 1000) in SGR form (mode 1006), which cannot be mistaken for keys. */
 const takeMouse = '\u{1B}[?1000h\u{1B}[?1006h';
 const leaveMouse = '\u{1B}[?1006l\u{1B}[?1000l';
 
 export type TerminalModes = {
-	/** Takes the terminal, for the first time or again. */
+	/** Sets the modes that the monitor needs, for the first time or again. */
 	readonly take: () => void;
-	/** Gives the terminal to another program. */
+	/** Resets the modes, so that another program can use the terminal. */
 	readonly leave: () => void;
-	/** Turns the mouse on or off, now or when the terminal is taken. */
+	/** Turns the mouse on or off. If the modes are not set now, this happens when they are set again. */
 	readonly setMouse: (isOn: boolean) => void;
 };
 
@@ -48,16 +48,16 @@ export function createTerminalModes(write: (text: string) => unknown): TerminalM
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
-Whether the terminal is GNU screen, locally or over ssh, without a tmux inside. Only screen uses names such as `screen.xterm-256color`. GNU
-screen drops exact colors even if COLORTERM promises them, and holds Escape back until the next key while the mouse is on.
+Whether the terminal is GNU screen, even over ssh, but without tmux inside it. Only GNU screen uses terminal names such as `screen.xterm-256color`. It
+does not show exact colors even if COLORTERM announces them, and delays Escape until the next key while the mouse is on.
 */
 export const isInGnuScreen = ({STY, TMUX, TERM = ''}: Environment): boolean =>
 	TMUX === undefined && ((STY ?? '') !== '' || TERM.startsWith('screen.'));
 
-/** Number of colors, as chalk counts them: none, 16, 256 or exact. */
+/** The number of colors, in chalk's numbering: 0 for none, 1 for 16, 2 for 256, 3 for exact colors. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-/** Returns the color level that the terminal supports. FORCE_COLOR overrides it. */
+/** Returns the number of colors that the terminal supports. FORCE_COLOR overrides it. */
 export function colorLevelIn(environment: Environment, reported: ColorLevel): ColorLevel {
 	const {FORCE_COLOR, TERM = ''} = environment;
 	return reported === 3 && FORCE_COLOR === undefined && isInGnuScreen(environment)

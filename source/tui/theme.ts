@@ -1,4 +1,4 @@
-/** The styles of all tones in each theme. States and loads have colors, and every color is next to a word or number. */
+/** The styles of each theme, by the tone (the role) of a text. States and loads have colors, and always a word or number beside the color. */
 import {colorSchemes, type ColorScheme, type GraphCharacters, type ThemeName} from '../format/monitor-settings.js';
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
@@ -47,21 +47,21 @@ export const stylesOf = (theme: Theme): Styles => styles[theme];
 
 export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 
-/** Abilities of the terminal and choices of the user. */
+/** The capabilities of the terminal and the choices of the user. */
 export type Appearance = {
 	readonly isAscii: boolean;
-	/** Characters for graphs. Defaults to braille. */
+	/** The characters of graphs. Defaults to braille. */
 	readonly graphs?: GraphCharacters;
 	readonly hasColor: boolean;
 	readonly isLight: boolean;
-	/** Whether the terminal shows exact colors. */
+	/** Whether the terminal shows exact colors, so that loads can have color gradients. */
 	readonly hasGradients: boolean;
 	/** Whether the terminal has only 16 colors. */
 	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
-	/** The theme setting, from which `isLight` and `scheme` follow. Defaults to `auto`. */
+	/** The setting for the theme. `isLight` and `scheme` are derived from it. Defaults to `auto`. */
 	readonly theme?: ThemeName;
-	/** COLORFGBG of the terminal. */
+	/** The value of COLORFGBG, in which some terminals announce their colors. */
 	readonly terminalColors?: string;
 };
 
@@ -78,7 +78,7 @@ export function themeOf({
 	}
 
 	switch (scheme) {
-		// The terminal's palette matches its own background.
+		// The terminal's own colors are readable on its own background.
 		case 'terminal': {
 			return 'dark';
 		}
@@ -101,7 +101,7 @@ export const schemeOf = (theme: ThemeName = 'auto'): ColorScheme =>
 	colorSchemes.find((scheme) => theme.startsWith(scheme)) ?? 'usual';
 
 /**
-Whether the background is light. The terminal is not asked: a late answer would be read as keys.
+Whether the background is light. The terminal itself is not asked, because an answer that arrives late would be read as keys.
 
 @param colors - COLORFGBG as some terminals set it, such as `0;15` or `0;default;15`.
 */
@@ -114,7 +114,7 @@ export function isLight(theme: ThemeName = 'auto', colors = ''): boolean {
 	return ground !== undefined && (ground === '7' || Number(ground) > 8);
 }
 
-/** Returns the appearance with another theme on the same terminal. */
+/** Returns the appearance with another theme, for the same terminal. */
 export const withTheme = <Old extends Pick<Appearance, 'terminalColors'>>(
 	appearance: Old,
 	theme: ThemeName | undefined,

@@ -1,4 +1,4 @@
-/** `canhazgpu web`. Read-only, unless it acts for the account that runs it. */
+/** Implements `canhazgpu web`. The page is read-only, unless the server may make changes for the account that runs it. */
 import {randomBytes} from 'node:crypto';
 import type {Socket} from 'node:net';
 import type {Clock, World} from '../core/model/ports.js';
@@ -22,14 +22,14 @@ import {createKeptLoads} from './api/kept-loads.js';
 import {recordUtilization} from './api/utilization-json.js';
 
 export const watchedMs = 2000;
-/** Time between scans while no page is open, for the history of utilization. */
+/** Time in ms between scans while no page is open. These scans are needed for the history of utilization. */
 const unwatchedMs = 10_000;
 const mostEvents = 200;
 
 export type MineAddress = {
-	/** In a directory of mode 0700. */
+	/** Path of the socket, in a directory of mode 0700. */
 	readonly socketPath: string;
-	/** Returns whether the caller is that account. */
+	/** Whether the account of this server is at the other end of the socket. */
 	readonly admits: (socket: Socket) => boolean;
 	readonly account: string;
 	readonly requester: ActorOptions['requester'];
@@ -40,9 +40,9 @@ export type MineAddress = {
 };
 
 type WebOptions = {
-	/** Opens the pool. Called when the server listens. GPUs may come from the scans of other viewers. */
+	/** Opens the pool. Called when the server is already listening. The pool may reuse the scans of other monitors and dashboards. */
 	readonly open: () => Promise<OpenPool>;
-	/** Returns whether the server continues, and retries, after this error. */
+	/** Whether the server keeps running, and retries, after this error. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly address: MineAddress | {readonly host: string; readonly port: number};

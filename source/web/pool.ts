@@ -1,4 +1,4 @@
-/** Opens the pool of this host. After a failure, the server retries and reports the reason. */
+/** Opens the pool of this host. If that fails, the server tries again later and shows the reason. */
 import {startLiveView, type LiveState, type LiveView, type LiveViewOptions} from '../core/live/live-view.js';
 import type {Clock, World} from '../core/model/ports.js';
 import type {AuditKind} from '../core/model/types.js';
@@ -14,18 +14,18 @@ export type OpenPool = EngineWorld & {
 type LocalPool = {
 	readonly liveView: LiveView;
 	readonly opened: () => OpenPool | undefined;
-	/** Rejects with the reason while the pool is not open. */
+	/** Returns the pool. Rejects with the reason while the pool is not open. */
 	readonly world: () => Promise<World>;
-	/** Like `world`, for requests that act. */
+	/** Like `world`, for requests that change the pool. */
 	readonly actingWorld: () => Promise<World>;
-	/** Returns false while this host has no pool and the server shows other hosts alone. */
+	/** False while this host has no pool and the server shows only other hosts. */
 	readonly isExpected: () => boolean;
 	readonly close: () => Promise<void>;
 };
 
 type LocalPoolOptions = {
 	readonly open: () => Promise<OpenPool>;
-	/** Returns whether the server continues without the pool after this error. */
+	/** Whether the server continues without the pool after this error. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly live: LiveViewOptions;
@@ -117,7 +117,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	};
 }
 
-/** Rejects if the pool cannot be opened and the server cannot continue. */
+/** Opens the pool. Rejects if the pool cannot be opened and the server cannot continue without it. */
 export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoolOptions): Promise<LocalPool> {
 	const stopped = new AbortController();
 	let opened: OpenPool | undefined;
@@ -152,7 +152,7 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 
 	async function keepTrying(): Promise<void> {
 		while (opened === undefined && !stopped.signal.aborted) {
-			// An aborted sleep may reject when the server ends.
+			// The sleep may reject because it is aborted when the server ends.
 			await clock.sleep(retryMs, stopped.signal).catch(() => undefined);
 			if (!stopped.signal.aborted) {
 				await tryToOpen();

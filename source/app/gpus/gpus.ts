@@ -38,10 +38,10 @@ export type ProviderContext = {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly host: Host;
-	/** The store whose leases decide the simulated load. */
+	/** The store whose leases determine the load of simulated GPUs. */
 	readonly store?: Store;
 	readonly scenario?: Scenario;
-	/** The processes that commands can signal instead of real ones. */
+	/** The simulated processes, which commands can signal instead of real ones. */
 	readonly simulatedProcesses?: SimulatedProcesses;
 	readonly early?: EarlyRuns;
 	readonly details?: WantedDetails;
@@ -70,7 +70,7 @@ const createNvidia = (context: ProviderContext): GpuProvider => {
 const createAmd = (context: ProviderContext): GpuProvider =>
 	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
-/** Scans before the store is connected, because the GPU tool is the slowest part of most commands. Assumes the first installed provider. */
+/** Scans before the store is connected, because the GPU tool is the slowest part of most commands. Uses the first tool that is installed. */
 export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
 	if (create === undefined) {
@@ -89,7 +89,7 @@ export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	};
 }
 
-/** Creates simulated GPUs, which show load where the store has leases. */
+/** Creates simulated GPUs. A simulated GPU shows load if the store has a lease of it. */
 const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
@@ -107,7 +107,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// Dead jobs and owners that still wait for more GPUs cause no load.
+			// Jobs that have died cause no load. Neither do GPUs whose owner still waits in the queue for more GPUs.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);
@@ -149,7 +149,7 @@ function selfCommand(...words: readonly string[]): ToolCall {
 	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
 }
 
-/** Returns a factory of providers for an interface that scans every `intervalMs`. */
+/** Returns a function that creates a provider for a monitor or dashboard that scans every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,
@@ -170,7 +170,7 @@ export async function watchingProvider(
 	return () => createNvidiaProvider({...world, createSources});
 }
 
-/** Counts the GPUs of this box. Throws if the wanted provider cannot count them. */
+/** Counts the GPUs of this machine. Throws if the wanted provider cannot count them. */
 export async function detectGpus(wanted: ProviderName | undefined, context: ProviderContext): Promise<Detected> {
 	const found =
 		wanted === undefined

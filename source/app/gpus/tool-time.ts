@@ -8,18 +8,18 @@ import type {GpuProvider, Host} from '../../core/model/ports.js';
 import {machineStateDirectory, readUserFile, writeUserFile} from '../user-file.js';
 
 export type ToolMemory = {
-	/** The slowest recent scan that succeeded. */
+	/** The duration of the slowest recent scan that succeeded. */
 	readonly slowestMs?: number;
-	/** The limit that the last scan exceeded. */
+	/** The time limit that the last scan exceeded. */
 	readonly exceededMs?: number;
 };
 
 const shortestLimitMs = 10_000;
 const firstLimitMs = 40_000;
 const longestLimitMs = 60_000;
-/** The time limit is this many times the slowest recent scan. */
+/** The time limit is the slowest recent scan multiplied by this factor. */
 const margin = 4;
-/** The factor by which the remembered duration shrinks with each scan. */
+/** The remembered duration is multiplied by this factor at each scan, so that an old slow scan is forgotten. */
 const fading = 0.8;
 
 export const timeLimitMs = ({slowestMs, exceededMs = 0}: ToolMemory): number =>
@@ -37,7 +37,7 @@ export const withAnswer = ({slowestMs = 0}: ToolMemory, tookMs: number): ToolMem
 export const withExceeded = (memory: ToolMemory, limitMs: number): ToolMemory => ({...memory, exceededMs: limitMs});
 
 export type ToolTime = {
-	/** Reads the stored durations again, because other commands of this user update them. */
+	/** Returns the current time limit. Reads the stored durations again, because other commands of this user update them. */
 	readonly limitMs: () => number;
 	readonly watch: (provider: GpuProvider) => GpuProvider;
 };
@@ -81,7 +81,7 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 				const observation = await provider.observe();
 				const tookMs = monotonicMs() - beganMs;
 				const isAnswered = observation.failure === undefined;
-				// A tool that failed at once says nothing about its speed.
+				// A tool that failed long before the limit shows nothing about its speed.
 				const after = isAnswered
 					? withAnswer(before, tookMs)
 					: tookMs >= 0.9 * limitMs

@@ -1,11 +1,11 @@
 /**
-Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs before they end them, would open it on a local port, where every account can
-run code as this one.
+Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs before they end them, would open the debugger on a local port. Every account on
+this machine could then run code as this account.
 */
 import inspector from 'node:inspector';
 import process from 'node:process';
 
-/** Delays in ms before closing again, because an early signal may take effect late. */
+/** Delays in ms after which the debugger is closed again, because a signal that arrived early may take effect late. */
 const recheckMs = [100, 1000];
 
 const isWanted = (): boolean =>
@@ -15,7 +15,7 @@ const isWanted = (): boolean =>
 
 /** Makes SIGUSR1 do nothing, and closes a debugger that a signal opened while Node was starting. */
 export function keepDebuggerClosed(): void {
-	// Child processes must start with the default action, so the signal gets a listener and is not ignored.
+	// Adds a listener instead of ignoring the signal, because child processes would inherit that the signal is ignored.
 	process.on('SIGUSR1', () => undefined);
 	if (process.versions['bun'] !== undefined || isWanted()) {
 		return;

@@ -7,17 +7,17 @@ import {startEarly, type EarlyRuns} from '../../gpu/tool/early-tool.js';
 import {firstQueries} from '../../gpu/nvidia/fields.js';
 import {runTool} from '../../host/tool/spawn.js';
 
-/** Commands that scan the GPUs of this machine. `top` is missing because monitors share one scan. */
+/** Commands that scan the GPUs of this machine. `top` is not included, because all monitors share one scan. */
 const scanningCommands = new Set(['status', 'run', 'reserve']);
 
-/** Arguments with which these commands usually do not scan. A scan that turns out to be unneeded is ended. */
+/** Arguments with which these commands usually do not scan. If a scan turns out to be unnecessary, it is stopped. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
 
 const isOfCluster = (words: readonly string[], engine: string | undefined): boolean =>
 	engine === 'slurm' ||
 	words.some((word, index) => word === '--engine=slurm' || (word === '--engine' && words[index + 1] === 'slurm'));
 
-/** Whether a command line probably needs a GPU scan. `engine` is the engine that the environment names. */
+/** Whether a command line probably needs a GPU scan. `engine` is the engine that the environment variable names. */
 export const mayScan = ([command = '', ...words]: readonly string[], engine: string | undefined): boolean => {
 	const separator = words.indexOf('--');
 	const own = separator === -1 ? words : words.slice(0, separator);

@@ -1,14 +1,14 @@
-/** Leaves stdout and stderr unopened for `run`. Opening takes some milliseconds, and makes a pipe non-blocking for every process that shares it. */
+/** Keeps stdout and stderr unopened for `run`. Opening takes milliseconds, and makes a pipe non-blocking for every process that shares the pipe. */
 import {Buffer} from 'node:buffer';
 import {writeSync} from 'node:fs';
 import type {Paint} from '../../format/text/paint.js';
 
-/** Whether the command leaves stdout to its job. Only a hint: a print opens stdout first. */
+/** Whether the command leaves stdout to its job. If the command prints anyway, stdout is opened first. */
 export const leavesOutput = ([command]: readonly string[]): boolean => command === 'run';
 
 const same = (text: string): string => text;
 
-/** Avoids loading the color library, which would slow down the start. */
+/** Returns text without colors. Used where loading the color library would slow down the start. */
 export const unpainted: Paint = {
 	available: same,
 	inUse: same,
@@ -22,7 +22,7 @@ export const unpainted: Paint = {
 /** Milliseconds between two writes to a pipe that another process has made non-blocking. */
 const pauseMs = 5;
 
-/** Writes to stderr without opening the stream. Text without a reader is dropped. */
+/** Writes to stderr without opening the stream. Drops the text if there is no reader. */
 export function writeError(text: string | Uint8Array): void {
 	let left = Buffer.from(text);
 	while (left.length > 0) {

@@ -1,4 +1,4 @@
-/** Answers completion requests of a shell. Prints nothing on errors or when the pool is slow. */
+/** Answers completion requests of a shell. Prints nothing if there is an error or if the pool is slow. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {commandNames, findCommand} from '../find-command.js';
@@ -8,7 +8,7 @@ import {findHome} from '../../config/home.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
-/** The longest that completion waits for an unreachable store. */
+/** The longest time in ms that completion waits for the store. */
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, command: Command, words: readonly string[]): Promise<readonly Candidate[]> {
@@ -17,9 +17,9 @@ async function known(kind: KnownKind, command: Command, words: readonly string[]
 		import('../../config/config.js'),
 		import('./known-values.js'),
 	]);
-	// The flags of the line, such as --redis-host, decide which pool is read.
+	// Flags that are already typed, such as --redis-host, decide which pool is read.
 	const {overrides, text} = parseInput(command, {words, rest: []});
-	// A config file of the current directory is ignored: the user may press Tab in an untrusted directory.
+	// A config file in the current directory is ignored, because the user may press Tab in an untrusted directory.
 	const config = await loadConfig({
 		flags: overrides,
 		environment: process.env,
@@ -53,14 +53,14 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 	}
 }
 
-/** Expands `~/` like the shell. */
+/** Expands `~/` as the shell does. */
 const expanded = (word: string): string => (word.startsWith('~/') ? `${findHome() ?? '~'}${word.slice(1)}` : word);
 
 /**
-Prints the kind of the answer on the first line: `words`, `files`, or `command` when another program's words follow
-`--`. Prints one candidate per further line, with a tab and its description.
+Prints the kind of the answer on the first line: `words`, `files`, or `command` if the words after `--` belong to another program. Prints a candidate
+on each further line, followed by a tab and its description.
 
-@param argv - The shell, and the words up to the caret. The last word may be empty.
+@param argv - The name of the shell, and the words up to the cursor. The last word may be empty.
 */
 export async function printCompletion([shell, ...words]: readonly string[]): Promise<void> {
 	const word = words.at(-1) ?? '';

@@ -47,7 +47,7 @@ function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
 	return drains.has(record.index) ? 'out of service' : 'not reserved';
 }
 
-/** Returns the GPUs whose lease the user can change. A GPU that MIG has split is listed as the user's instances. */
+/** Returns the GPUs whose lease the user can change. For a GPU that MIG has split, returns the user's instances. */
 const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
 	snapshot.gpus.flatMap((record) => {
 		const leases = holdingsOn(record)
@@ -137,11 +137,11 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 const aboutEntry = (entry: QueueEntry, now: number): string =>
 	`for ${wantedText(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
-/** Whether no shell interprets a part of the word: other people's text is inserted into the user's command line. */
+/** Whether a word has no character that a shell interprets. A word can be chosen by other people, and becomes part of the user's command line. */
 const isHarmless = ({word}: Candidate): boolean =>
 	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:@_]*$/v.test(word);
 
-/** Returns the candidates of a kind. Returns none for the kinds that need a pool that has not been read. */
+/** Returns the candidates of a kind. Returns none if the kind needs the pool and the pool was not read. */
 export function candidatesOf(kind: KnownKind, known: Known): readonly Candidate[] {
 	const {snapshot, hosts} = known;
 	const ofPool = (): readonly Candidate[] =>

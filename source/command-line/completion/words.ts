@@ -10,21 +10,21 @@ export type Candidate = {
 
 type Completed =
 	| {readonly kind: 'words'; readonly candidates: readonly Candidate[]}
-	/** The shell completes file names. */
+	/** The word is a file name, which the shell completes. */
 	| {readonly kind: 'files'}
-	/** The word belongs to the command after `--`. */
+	/** The word belongs to the other program's command line after `--`. */
 	| {readonly kind: 'command'};
 
 type CompletionOptions = {
-	/** The commands that can be used here, except `help`. */
+	/** The commands that can be typed, except `help`. The monitor accepts only some commands. */
 	readonly commands: readonly string[];
-	/** Words accepted in place of a command, with the words that may follow each. */
+	/** Words that can be typed instead of a command, with the words that may follow each of them. */
 	readonly names?: Readonly<Record<string, readonly string[]>>;
 	readonly find: (name: string) => Promise<Command>;
 	readonly globals: Flags;
-	/** Whether candidates have descriptions. Without descriptions, the commands need not be loaded. */
+	/** Whether candidates have descriptions. Without descriptions, the modules of the commands need not be loaded. */
 	readonly isDescribed: boolean;
-	/** Returns the values that the pool or the configuration knows. `words` excludes the completed flag. */
+	/** Returns the values that only the pool or the configuration knows. `words` does not include the flag that is being completed. */
 	readonly know: (kind: KnownKind, command: Command, words: readonly string[]) => Promise<readonly Candidate[]>;
 };
 
@@ -62,7 +62,7 @@ function walk(before: readonly string[], flags: Flags): Walk {
 	return {flags: seen, others, wanting};
 }
 
-/** Completes a list with the values that are not in it yet: `1,` -> `1,0`, `1,2`. `0-2,` -> `0-2,3`. */
+/** Completes a comma-separated list with values that are not in the list yet: `1,` becomes `1,0` or `1,2`, and `0-2,` becomes `0-2,3`. */
 function listed(word: string, candidates: readonly Candidate[]): readonly Candidate[] {
 	const named = word.split(',').slice(0, -1);
 	const before = named.map((id) => `${id},`).join('');
@@ -92,7 +92,7 @@ async function valuesOf({completes, setting, value}: Flag, word: string, know: K
 	return words(plain(completes ?? []));
 }
 
-/** Completes the value after `--flag` or `--flag=`. Undefined if no value is expected. */
+/** Completes the value after `--flag` or `--flag=`. Returns undefined if the word is not the value of a flag. */
 async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know): Promise<Completed | undefined> {
 	if (wanting !== undefined) {
 		return valuesOf(wanting, word, know);
@@ -110,7 +110,7 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 		: completed;
 }
 
-/** Returns the flags that can still be given. */
+/** Returns the flags that can still be typed: those that were not used, and those that can be repeated. */
 const unused = (flags: Flags, seen: ReadonlySet<string>): readonly Candidate[] =>
 	Object.entries(flags)
 		.filter(([name, flag]) => flag.isMultiple === true || !seen.has(name))
@@ -134,7 +134,7 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 			]);
 }
 
-/** Returns commands and topics. A name shared by both appears once. */
+/** Returns the commands and help topics. A name that is both appears once. */
 async function helpWords(options: CompletionOptions): Promise<readonly Candidate[]> {
 	const {topics} = await import('../../help/topics.js');
 	const others = Object.entries(topics).filter(([name]) => !options.commands.includes(name));
@@ -151,7 +151,7 @@ async function schemaWords(after: readonly string[]): Promise<readonly Candidate
 }
 
 type Position = {
-	/** Words between the command and the completed word. */
+	/** Words between the name of the command and the word that is being completed. */
 	readonly own: readonly string[];
 	readonly outer: readonly string[];
 	readonly word: string;
@@ -171,7 +171,7 @@ async function commandWords(
 	}
 
 	const first = command.words === undefined || walked.others > 0 ? [] : command.words;
-	// Global flags are rarely useful, so they are offered only after a dash.
+	// Global flags are rarely useful, so they are offered only after a dash is typed.
 	const named = word.startsWith('-') ? flags : command.flags;
 	return words([
 		...(typeof first === 'string' ? listed(word, await options.know(first, command, others)) : plain(first)),
@@ -211,7 +211,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	return commandWords(command, {own: after, outer: own.slice(0, index), word}, options);
 }
 
-/** Returns the candidates for `word`, which may be empty or incomplete. `before` excludes the program. */
+/** Returns the candidates for `word`, which may be empty or incomplete. `before` has the earlier words, without the name of the program. */
 export async function completeWords(
 	before: readonly string[],
 	word: string,

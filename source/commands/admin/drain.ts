@@ -1,4 +1,4 @@
-/** `admin --drain` and `--undrain`. Any account that can change the pool may drain, and the audit log names the account. */
+/** `admin --drain` and `--undrain`. Any account that can change the pool may drain a GPU, and the audit log names the account. */
 import {drain, undrain} from '../../core/operations/pool/drain.js';
 import {characterCount, longestReason} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -9,7 +9,7 @@ import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../shared/flag-values.js';
 import {withWorld} from '../shared/with-world.js';
 
-/** Refuses flags for a new pool. `others` names the typed flags: `--drain and --undrain change`. */
+/** Refuses the flags that create a pool. `others` is the start of the error's second half, such as `--drain and --undrain change`. */
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {

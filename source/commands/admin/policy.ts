@@ -15,7 +15,7 @@ import {isAboutDrains, refuseMaking} from './drain.js';
 
 export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
 
-/** Resets every key that is not set in the same call, including unreadable records. */
+/** The word that `--unset` accepts instead of a key. It resets every key that is not set in the same call, including unreadable records. */
 const allKeys = 'all';
 
 function settingOf(typed: string): PolicyChange {
@@ -33,7 +33,7 @@ function settingOf(typed: string): PolicyChange {
 	return {key, value};
 }
 
-/** Does not check the key, because a later version may have set it. */
+/** Returns the change that resets a key. Accepts any key, because a later version of canhazgpu may have set it. */
 const unsettingOf = (typed: string): PolicyChange => ({key: typed.trim(), value: undefined});
 
 function changesOf(input: Input): readonly PolicyChange[] {

@@ -11,10 +11,10 @@ import {createWaitingLine} from './waiting-line.js';
 
 type Acquired =
 	| Grant
-	/** A signal ended the wait. The exit code is 128 plus its number. */
+	/** A signal ended the wait. The exit code is 128 plus the number of the signal. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
-/** The longest that a hanging notification delays the user's shell. */
+/** The longest that a hanging notification delays the return to the user's shell. */
 const servedMs = 2000;
 
 const unsureText =
@@ -43,7 +43,7 @@ export async function remindOfGrant(
 	}
 }
 
-/** Returns the id that `--on any` of another host chose for this queue entry, to cancel the entry later. */
+/** Returns the id that another host's `--on any` chose for this queue entry, so that it can cancel the entry later. */
 function givenEntryId({environment}: App): string | undefined {
 	const id = environment[queueEntryVariable];
 	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;
@@ -51,14 +51,14 @@ function givenEntryId({environment}: App): string | undefined {
 
 type AcquireOptions = {
 	readonly waitSeconds: number | undefined;
-	/** Owned by the caller, because signals must be handled until the GPUs have an owner. */
+	/** Created and ended by the caller, because signals must be handled until a job or a reservation owns the GPUs. */
 	readonly interruption: Interruption;
 	readonly isSilent?: boolean;
-	/** Resolves once the command runs. Notifications wait until then. Undefined if there is no command. */
+	/** Resolves when the user's command runs. Notifications wait until then. Undefined if there is no command to run. */
 	readonly started?: Promise<void> | undefined;
 };
 
-/** Throws `unavailable` if too few GPUs became free in time. */
+/** Requests GPUs and shows the progress of the wait. Throws `unavailable` if too few GPUs became free in time. */
 export async function acquireShown(
 	app: App,
 	world: OpenWorld,
@@ -68,7 +68,7 @@ export async function acquireShown(
 	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
 	const background = createBackground(app.progress);
-	// Loaded only for a wait, so that an immediate grant starts faster.
+	// Reminders are loaded only for a wait, so that an immediate grant starts faster.
 	let stopReminding: (() => Promise<void>) | undefined;
 	const left: Array<() => Promise<void>> = [];
 	const leave = (work: () => Promise<void>): void => {
@@ -95,7 +95,7 @@ export async function acquireShown(
 				leave(async () => remindOfGrant(app, request, answer));
 			}
 
-			// Notifications are delivered in the background.
+			// Delivers notifications in the background.
 			void (async () => {
 				await started;
 				await Promise.all(left.map(async (work) => background.attempt(work)));

@@ -1,4 +1,4 @@
-/** Background work beside a job or a wait, such as heartbeats. A failure is reported once and ends nothing. */
+/** Background work during a job or a wait, such as heartbeats. A failure is reported once, and does not end the job or the wait. */
 import {CanhazgpuError, messageOf} from '../../errors.js';
 import {stackText} from '../../format/text/text.js';
 
@@ -8,7 +8,7 @@ type Background = {
 	readonly failed: (error: unknown) => void;
 };
 
-/** `report` gets the message of each bug once. An unreachable store is no bug, and the command itself reports it. */
+/** `report` gets the message of each bug once. Does not report an unreachable store, because the command itself does. */
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {

@@ -49,7 +49,7 @@ export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undef
 	);
 }
 
-/** Returns a valid label. An empty label counts as none, because scripts pass variables that may be empty. */
+/** Returns a valid label. Returns undefined for an empty label, because scripts pass variables that may be empty. */
 export function checkLabel(label: string | undefined): string | undefined {
 	if (label === undefined || label === '') {
 		return undefined;

@@ -22,7 +22,7 @@ const localWays: Readonly<Record<string, string>> = {
 	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
 };
 
-/** Throws `usage` for the local engine, which keeps no jobs. */
+/** Throws `usage` if a flag needs a job that starts later. Only Slurm keeps such jobs. */
 export function checkNotLater(input: Input): void {
 	for (const [flag, way] of Object.entries(localWays)) {
 		if (input.has(flag)) {

@@ -12,7 +12,7 @@ export const leaseFlag: Flag = {
 	completes: 'leases',
 };
 
-/** Matches every id of this program and of Slurm. */
+/** Matches every lease id that this program or Slurm creates. */
 const leaseIdPattern = /^[\w\-]{1,64}$/v;
 
 function leaseIdOf(input: Input): string | undefined {
@@ -38,11 +38,11 @@ function leaseIdOf(input: Input): string | undefined {
 
 type MeantLeases = {
 	readonly label: string | undefined;
-	/** Call this once the pool is open: in an isolated job, only the pool knows the account. */
+	/** Returns the selection. Must be called after the pool was opened: in an isolated job, only the pool knows the account. */
 	readonly selectionOf: (requester: Requester) => Selection;
 };
 
-/** `named` is undefined for all manual reservations, or for everything in `--lease`. */
+/** If `named` is undefined, selects all manual reservations, or with `--lease` all GPUs of that reservation. */
 export function meantLeases(input: Input, named: NamedParts | undefined): MeantLeases {
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
@@ -69,7 +69,7 @@ export const nothingFoundText = (named: NamedParts | undefined): string =>
 		? 'No manually reserved GPUs found for current user'
 		: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
 
-/** Names the selected GPUs that were not reserved by the caller, while the others were changed. */
+/** Prints a remark that names the selected GPUs that the caller had not reserved. The other selected GPUs were changed. */
 export function remarkMissing(app: App, named: NamedParts | undefined, changed: readonly HeldPart[]): void {
 	const missing = named && missingParts(named, changed);
 	if (missing !== undefined && missing.ids.length + missing.instances.length > 0) {
@@ -77,7 +77,7 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 	}
 }
 
-/** Throws `not-found` if nothing is left of the reservation in `--lease`. */
+/** Throws `not-found` if the reservation of `--lease` has already ended. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
 	if (by === 'lease' && changed.length === 0) {
 		throw new CanhazgpuError('not-found', 'That reservation has already ended', {

@@ -4,7 +4,7 @@ const clearLine = '\r\u{1B}[K';
 
 type ProgressLine = {
 	readonly answered: (host: string) => void;
-	/** Prints above the line. */
+	/** Clears the line, calls `print`, and draws the line again below the printed text. */
 	readonly around: (print: () => void) => void;
 	readonly end: () => void;
 };

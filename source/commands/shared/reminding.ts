@@ -5,9 +5,9 @@ import type {App, OpenWorld} from '../../app/contract.js';
 import {createBackground} from './background.js';
 
 const firstCheckMs = 1000;
-/** The longest that a new or changed reservation can go unnoticed. */
+/** The longest time in ms after which a new or changed reservation is noticed. */
 const longestWaitMs = 60_000;
-/** How long stopping waits for a reminder that hangs. */
+/** The longest time in ms that stopping waits for a reminder that hangs. */
 const graceMs = 1000;
 
 /** Sends reminders until the returned function is called. `complain` gets a message for each failure. */
@@ -34,13 +34,13 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 		let waitMs = firstCheckMs;
 		await app.loadAhead();
 		for (;;) {
-			// A random delay keeps commands from acting at the same moment.
+			// A random delay keeps several commands from acting at the same moment.
 			await wakeSignal.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
 			if (ended.signal.aborted) {
 				return;
 			}
 
-			// An unreachable store is asked again later.
+			// If the store is unreachable, it is read again later.
 			waitMs = (await background.attempt(remind)) ?? longestWaitMs;
 		}
 	})();

@@ -88,7 +88,7 @@ function shareOf(input: Input): number | undefined {
 
 const wholeFlags = ['share', 'min-memory', 'same-model', 'mixed', 'nvlink', 'strategy', 'workload', 'mps'] as const;
 
-/** Returns the wanted MIG instances, by profile or by the names of `--gpu-ids`. Undefined for whole GPUs. */
+/** Returns the requested MIG instances, given by profile or by the names in `--gpu-ids`. Undefined for a request for whole GPUs. */
 function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
 	const typed = input.text('mig');
 	const hasNames = named !== undefined && named.instances.length > 0;
@@ -171,7 +171,7 @@ function nvlinkOf(input: Input, command: ClaimingCommand, {count, ids}: Wish): t
 	return undefined;
 }
 
-/** Whether a flag applies: typed ids override requirements from a config file. */
+/** Whether a requirement such as --model applies. If GPU ids are typed, requirements from a config file do not apply. */
 const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
 	ids === undefined || input.has(flag) || !input.has('gpu-ids');
 
@@ -228,7 +228,7 @@ export function wantedOf(
 ): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
 	const named = namedPartsOf(input);
 	const mig = instanceNeedOf(input, named);
-	// A typed number overrides ids from a config file.
+	// A typed number of GPUs overrides GPU ids from a config file.
 	const configured = input.has('gpus') ? undefined : input.config.get(`${command}.gpu-ids`);
 	const ids = mig === undefined ? (named?.ids ?? configured) : undefined;
 	const count = countOf(input, `${command}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
@@ -239,11 +239,11 @@ export function wantedOf(
 	};
 }
 
-/** Reading MIG instances takes long, so only requests for instances do it. */
+/** Returns the details that a scan must read. Reading MIG instances takes long, so only requests for MIG instances read them. */
 export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
 	need?.mig === undefined ? undefined : 'parts';
 
-/** Returns the number of GPUs. `--gpus` with `--gpu-ids` must be 1, the default of scripts, or equal. */
+/** Returns the number of GPUs. With `--gpu-ids`, `--gpus` must be the number of ids, or 1, which many scripts always pass. */
 export function countOf(
 	input: Input,
 	setting: 'run.gpus' | 'reserve.gpus',
@@ -280,7 +280,7 @@ async function modelsOfPool(app: App): Promise<string> {
 }
 
 export async function requireModelNames(app: App, input: Input): Promise<void> {
-	// Other invalid names were refused with the flags.
+	// Only an empty name gets this far. All other invalid names were refused when the flags were read.
 	if (input.text('model') !== '') {
 		return;
 	}

@@ -4,21 +4,21 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/* Wall times without a time zone are numbers like those of `Date.UTC`, in milliseconds. */
+/* A wall time is what a local clock shows, as a number: the milliseconds that `Date.UTC` returns for that date and time. */
 
 /** Returns how far local clocks are ahead of UTC at an instant. */
 const offsetMs = (instantMs: number): number => -new Date(instantMs).getTimezoneOffset() * minuteMs;
 
 const wallTime = (instantMs: number): number => instantMs + offsetMs(instantMs);
 
-/** Returns the instants at which local clocks show a time: two if clocks are set back, one if they skip it. */
+/** Returns the instants at which local clocks show a wall time: two if clocks are set back over it, one even if clocks skip it. */
 function instantsOf(wall: number): readonly number[] {
 	const offsets = new Set([offsetMs(wall - dayMs), offsetMs(wall + dayMs)]);
 	const shown = [...offsets].map((offset) => wall - offset).filter((instant) => wallTime(instant) === wall);
 	return shown.length > 0 ? shown.toSorted((a, b) => a - b) : [wall - offsetMs(wall - dayMs)];
 }
 
-/** Returns the next instant, or the last past one. */
+/** Returns the next instant at which local clocks show a wall time. If all have passed, returns the last one. */
 const nextOf = (wall: number, nowMs: number): number => {
 	const instants = instantsOf(wall);
 	return instants.find((instant) => instant > nowMs) ?? instants.at(-1)!;
@@ -38,15 +38,15 @@ const noTime = (typed: string, flag: keyof typeof examples, problem = ''): Canha
 const datePattern =
 	/^(?<date>\d{4}-\d{2}-\d{2})(?:[ T](?<time>\d{2}:\d{2}(?::\d{2})?)(?<offset>Z|[+\-]\d{2}:\d{2})?)?$/v;
 
-/** Returns NaN for a missing date. `Date` takes February 31 for March 3, and 24:00 for the next day. */
+/** Parses a wall time. Returns NaN if the date does not exist. `Date` alone would read February 31 as March 3, and 24:00 as the next day. */
 function wallTimeOf(date: string, time: string): number {
 	const wall = Date.parse(`${date}T${time}Z`);
 	return Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 10) !== date ? NaN : wall;
 }
 
 /**
-Parses a time of day (`18:30`, the next one) or a date and time (`2026-05-01T18:30`, with or without an offset) as seconds since the epoch, in the
-local time zone by default. A time that occurs twice means the next one.
+Parses a time of day (`18:30`, meaning its next occurrence) or a date and time (`2026-05-01T18:30`, with or without an offset). Returns seconds since
+the epoch. Without an offset, the time is local. A local time that occurs twice, because clocks are set back, means the next occurrence.
 @throws CanhazgpuError `usage`, also for a date that does not exist.
 */
 export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()}: TimeOptions = {}): number {
@@ -59,7 +59,7 @@ export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()
 		const here = wallTime(nowMs);
 		const today = here - (here % dayMs) + (hours * 60 + minutes) * minuteMs;
 		const next = nextOf(today, nowMs);
-		// A time in a gap that has passed means tomorrow.
+		// If clocks skip the time today, and have already been set forward, the time means tomorrow.
 		const isToCome = next > nowMs && (wallTime(next) === today || here < today);
 		return (isToCome ? next : nextOf(today + dayMs, nowMs)) / 1000;
 	}

@@ -31,7 +31,7 @@ export function createWaitingLine({
 
 		const before = `${frames[frame++ % frames.length]} `;
 		const after = ` · ${longDuration((clock.monotonicMs() - startedMs) / 1000)}`;
-		// A line that reaches the edge would wrap, and could not be cleared.
+		// A line that reaches the right edge would wrap and could not be cleared.
 		const room = Math.max(10, liveErrors.columns() - 1 - before.length - after.length);
 		liveErrors.write(`${clearLine}${before}${truncate(words, room)}${after}`);
 	};

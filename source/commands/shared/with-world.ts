@@ -1,6 +1,6 @@
 import type {App, OpenOptions, OpenWorld} from '../../app/contract.js';
 
-/** Opens the pool for the work, and closes it. An error of the work takes precedence over one of closing. */
+/** Opens the pool, calls `work`, and closes the pool. If both `work` and closing fail, throws the error of `work`. */
 export async function withWorld<Result>(
 	app: Pick<App, 'open'>,
 	options: OpenOptions,

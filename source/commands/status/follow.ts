@@ -9,7 +9,7 @@ import {statusJson} from '../../format/json/status-json.js';
 import type {App} from '../../app/contract.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 
-/** The scan interval. Each line also detects whether the reader has gone. */
+/** The scan interval in ms. A line is printed after each scan, and writing it shows whether the reader has gone. */
 const scanMs = 5000;
 const togetherMs = 200;
 
@@ -30,7 +30,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** Returns 0 when the reader has gone, else the exit code of the signal. */
+/** Returns the exit code: 0 if the reader has gone, otherwise that of the signal. */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
@@ -39,7 +39,7 @@ export async function followStatus(app: App): Promise<number> {
 	interruption.signal.addEventListener('abort', () => {
 		ended.resolve(interruption.exitCode());
 	});
-	// While signals are handled here, a closed pipe must end the process here, too.
+	// While this command handles signals, it must also end when the pipe of stdout is closed.
 	const unread = (): void => {
 		ended.resolve(0);
 	};

@@ -1,4 +1,4 @@
-/** `status` of other hosts: asked in parallel, shown in the order of the configuration, slow ones last. */
+/** `status` of other hosts. Hosts are asked in parallel and shown in the order of the configuration, except that slow hosts come last. */
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
@@ -25,7 +25,7 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
-/** Prints what no row shows: simulated GPUs and private pools. */
+/** Prints remarks about facts that no row shows: simulated GPUs and private pools. */
 function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	const hosts = answers.flatMap((answer) =>
 		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],

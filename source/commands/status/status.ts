@@ -13,7 +13,7 @@ import {recentLossText} from '../shared/data-loss.js';
 import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
 
-/** The summary overrides JSON, as in the Go program. With --all or --follow, JSON overrides the summary. Flags override settings. */
+/** Chooses the output form. As in the Go program, the summary wins over JSON, except with --all or --follow. Flags win over settings. */
 export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
 	const forms = has('all') || has('follow') ? (['json', 'summary'] as const) : (['summary', 'json'] as const);
 	const typed = forms.find((form) => has(form));
@@ -121,7 +121,7 @@ export const status: Command = {
 				}
 			}
 
-			// Comes last, because it must neither delay nor fail the output.
+			// Alerts are recorded after the output, so that recording can neither delay the output nor make it fail.
 			await createAlertRecorder(world)(view.snapshot, view.observation);
 			return 0;
 		});

@@ -13,7 +13,7 @@ import {globalFlags} from '../../command-line/flags.js';
 import type {HostOutputs} from './hosts.js';
 import {namingReplaced} from './replaced.js';
 
-/** The commands that work in the monitor. The others need a terminal or do not end. */
+/** The commands that work in the monitor. The other commands need a terminal or do not end. */
 const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	status: 'reads',
 	reserve: 'changes',
@@ -26,14 +26,14 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	admin: 'changes',
 };
 
-/** Flags with which `admin` does not create a pool. */
+/** The flags of `admin` that are supported in the monitor. Without them, `admin` creates a pool. */
 const flagsOfAdmin = ['policy', 'set', 'unset', 'drain', 'undrain'];
 
-/** A command of the monitor: `host` shows all hosts, and `host NAME` shows one. */
+/** A command that exists only in the monitor: `host` shows all hosts, and `host NAME` shows one. */
 const hostWord = 'host';
 const hostWords = new Set([hostWord, 'hosts']);
 
-/** Returns the name after `host`, empty for all hosts. Undefined for another command. */
+/** Returns the name after `host`, or an empty string for all hosts. Returns undefined for another command. */
 function hostOf([first = '', name = '', ...others]: readonly string[]): string | undefined {
 	if (!hostWords.has(first)) {
 		return undefined;
@@ -115,7 +115,7 @@ function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKi
 
 const mostLines = 5000;
 
-/** Returns an app for a command in the monitor: its output is collected, and its pool is the monitor's. */
+/** Returns the app with which the monitor runs a command: its output is collected, and it uses the pool that the monitor has open. */
 function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
 		for (const line of text.split('\n')) {
@@ -182,7 +182,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 				commands: grammar.commands.filter((name) => Object.hasOwn(manners, name)),
 				names: {
 					[hostWord]: ['all', ...hosts.names],
-					// Options of the monitor, which handles these lines itself.
+					// `:theme` and `:interval` change options of the monitor, which handles these lines itself.
 					theme: themeNames,
 					interval: usualScanIntervals.map((seconds) => intervalText(seconds * 1000)),
 				},

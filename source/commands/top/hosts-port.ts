@@ -10,12 +10,12 @@ import type {HostsPort} from '../../tui/ports.js';
 import {answerFrom} from '../shared/hosts/ask-hosts.js';
 import {namingReplaced} from './replaced.js';
 
-/** The interval for hosts that failed or cannot be followed. */
+/** The interval in ms at which hosts that failed or cannot be followed are asked again. */
 const roundMs = 2000;
 
-/** The least time between updates that show who holds GPUs. */
+/** The shortest time in ms between updates that show who holds GPUs. */
 const holdingUpdateMs = 250;
-/** The least time between updates that show only load. The monitor draws once a second. */
+/** The shortest time in ms between updates that show only load. The monitor draws once a second. */
 const loadMs = 1000;
 
 const olderVersion = 'its canhazgpu is older and has no status --follow, so it is asked every 10 s until it is updated';
@@ -42,7 +42,7 @@ async function askOnce(app: App, host: string, signal?: AbortSignal): Promise<Ho
 	return hostStatus(host, rows, {waitingCount: 'error' in queue ? undefined : queue.entries.length});
 }
 
-/** Returns what people act on, to detect changes: who holds what, and whether the host answers. */
+/** Returns a text that changes when something that people act on changes: who holds which GPU, or whether the host answers. */
 const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
 	'error' in answer
 		? answer.error

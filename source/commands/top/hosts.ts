@@ -1,4 +1,4 @@
-/** `:host` of the monitor: all hosts with their free GPUs, or one host in full, refreshed while it is shown. */
+/** Implements `:host` in the monitor: shows all hosts with their free GPUs, or one host in full, and refreshes the answer while it is shown. */
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
 import type {Clock} from '../../core/model/ports.js';
 import {isRemoteHost} from '../../core/model/other-hosts.js';

@@ -1,6 +1,6 @@
 import {CanhazgpuError, isMissingPart} from '../../errors.js';
 
-/** Replaces the error of a module that an update has removed while the monitor was running. */
+/** Calls `work`. If a module is missing because an update replaced this program, throws an error that says so. */
 export async function namingReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
 	try {
 		return await work();

@@ -11,7 +11,7 @@ async function save(values: SavedSettings, configFile: string | undefined) {
 	return saveSettings(values, configFile);
 }
 
-/** A default value removes the setting from the file. */
+/** Returns a function that saves how the monitor's table is shown. A default value removes its setting from the file. */
 export const viewSaver =
 	(configFile: string | undefined): SaveView =>
 	async ({preset, columns, isFolded}) =>
@@ -33,11 +33,11 @@ const paths = {
 	columns: 'top.columns',
 } as const satisfies Readonly<Record<keyof OptionValues, SettingPath>>;
 
-/** Returns the value of an option in a file. */
+/** Returns the value of an option as it is written in a config file. */
 const writtenValue = (options: Partial<OptionValues>, name: keyof OptionValues): unknown =>
 	name === 'scanIntervalMs' ? intervalText(options.scanIntervalMs!) : options[name];
 
-/** A default value removes the setting from the file, unless the configuration has the setting: then it can come from another file. */
+/** Returns a function that saves options. Saving a default value removes its setting, unless a config file, a variable or a flag sets the option. */
 export const optionsSaver =
 	(configFile: string | undefined, {isGiven}: Pick<Config, 'isGiven'>, environment: NodeJS.ProcessEnv): SaveOptions =>
 	async (options) => {

@@ -18,11 +18,11 @@ async function loadMonitor() {
 	return prepareMonitor();
 }
 
-/** Returns undefined if this host has no pool but others can be shown. Without others, creates a private pool. */
+/** Opens the pool. If there is none, returns undefined if other hosts can be shown, and otherwise creates a private pool. */
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
 	const canMakePrivate = others.length === 0;
 	try {
-		// A dialog may ask for a MIG instance, and only a longer scan lists them.
+		// A dialog can request a MIG instance, and only a detailed scan lists the MIG instances.
 		return await app.open({keepReconnecting: true, canMakePrivate, isDemo, details: 'parts'});
 	} catch (error) {
 		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -33,10 +33,10 @@ async function openPool(app: App, isDemo: boolean, others: readonly string[]): P
 	}
 }
 
-/** Terminals that draw only ASCII or the characters of a PC. */
+/** Values of TERM for terminals that draw only ASCII or the character set of the first PCs. */
 const plainTerminals: ReadonlySet<string | undefined> = new Set(['dumb', 'linux', 'ansi', 'vt100', 'vt102', 'vt220']);
 
-/** Whether the terminal may draw only ASCII. An unset locale, as in a container, says nothing. */
+/** Whether the terminal may draw only ASCII. If the locale is not set, as in a container, the terminal is assumed to draw more. */
 function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
 	const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '');
 	return plainTerminals.has(TERM) || (locale !== undefined && !/utf-?8/iv.test(locale));
@@ -79,7 +79,7 @@ export const top: Command = {
 
 		const keys = input.config.get('top.keys');
 		if (keys !== undefined) {
-			// An invalid key binding is refused before anything is opened.
+			// Refuses an invalid key binding before anything is opened.
 			const {bindingsWith} = await import('../../tui/keys/custom.js');
 			bindingsWith(keys);
 		}
@@ -87,7 +87,7 @@ export const top: Command = {
 		const isReadonly = input.has('readonly');
 		const configFile = namedFile(input.text('config'), app.environment);
 		const loading = loadMonitor();
-		// The failure is reported where the promise is awaited.
+		// Prevents an unhandled rejection. The failure is reported where the promise is awaited.
 		loading.catch(() => undefined);
 		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const opened = await openPool(app, input.has('demo'), others);
@@ -102,7 +102,7 @@ export const top: Command = {
 		let stopReminding: (() => Promise<void>) | undefined;
 		try {
 			const runMonitor = await loading;
-			// Reminders that fail have no place on the monitor's screen.
+			// The monitor's screen has no place for reminders that fail.
 			stopReminding =
 				isReadonly || hasNoPool || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 			const ended = runMonitor({
@@ -147,7 +147,7 @@ export const top: Command = {
 				isAscii: input.has('ascii') || isPlain(process.env),
 				graphs: input.config.get('top.graphs'),
 			});
-			// Runs after the first frame, which needs a larger heap.
+			// Called after the first frame, because drawing that frame needs a larger heap.
 			keepHeapSmall();
 			return await ended;
 		} finally {

@@ -1,4 +1,4 @@
-/** `R`: holds the selected GPU for the user's own process there, or reserves the chosen GPUs if there is none. */
+/** `R`: reserves the selected GPU for the user's own process on it. If there is no such process, reserves the chosen GPUs. */
 import type {GpuProcess} from '../../core/model/types.js';
 import {adopt as adoptProcess} from '../../core/operations/adopt.js';
 import {ownTargets} from '../../core/rules/processes/process-targets.js';
@@ -15,7 +15,7 @@ import {ownProcesses} from './shared/own-scan.js';
 import {reserveThese} from './shared/reservation.js';
 import {defineCommand, openingOf, succeeded} from './command.js';
 
-/** Returns the user's largest process on the selected GPU, if nobody holds the GPU and no other GPU is tagged. */
+/** Returns the user's largest process on the selected GPU, if nobody holds that GPU and no GPUs are tagged. */
 const adoptable = (state: State): GpuProcess | undefined =>
 	taggedGpus(state).length === 0 && selectedRow(state)?.state === 'unreserved'
 		? ownProcesses(state).find(({startTicks}) => startTicks !== undefined)

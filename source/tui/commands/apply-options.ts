@@ -1,4 +1,4 @@
-/** Enter in the options dialog: the chosen options take effect until the monitor ends. */
+/** Enter in the options dialog: applies the chosen options until the monitor ends. */
 import {changesText} from '../state/view/options.js';
 import {applyOptions} from './shared/options.js';
 import {defineCommand, succeeded} from './command.js';

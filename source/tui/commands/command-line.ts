@@ -1,4 +1,4 @@
-/** `:`: runs a typed command line, or the one that belongs to a chosen line of an output. */
+/** `:`: runs a typed command line. Also runs the command line of a line that is chosen in the output of an earlier command. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
@@ -14,10 +14,10 @@ import {
 import {isOptionLine, runOptionLine} from './shared/options.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
-/** Lines that people type out of habit to quit. */
+/** Lines that people type to quit, from habit with other programs. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
 
-/** Opens the live output of a line. Returns false for other lines. */
+/** Opens an output that updates itself, if the line is a command with such an output. Otherwise returns false. */
 function openLiveOutput({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
 	const liveOutput = commandLine.liveOutputOf?.(line);
 	if (liveOutput !== undefined) {
@@ -69,7 +69,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 		: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo};
 }
 
-/** Runs the command line that belongs to the chosen line of an output. */
+/** Runs the command line that belongs to the chosen line in the output of an earlier command. */
 export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
 	const {commandLine} = context.ports;

@@ -1,4 +1,4 @@
-/** A command of the monitor: its keys, its dialog and its action in one record. */
+/** Defines a command of the monitor: its keys, its dialog and its action in one record. */
 import type {ComponentType} from 'react';
 import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
@@ -11,24 +11,24 @@ import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import type {Waits} from './shared/waiting.js';
 
-/** The data and functions with which a command acts outside of the state. */
+/** The data and functions with which a command acts on the pool, the terminal and other things outside the state. */
 export type EffectContext = {
 	readonly world: World;
 	readonly store: {readonly getState: () => State; readonly dispatch: Dispatch};
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
-	/** Reads the pool and scans the GPUs at once. */
+	/** Reads the pool and scans the GPUs now, without waiting for the next interval. */
 	readonly refresh: () => void;
 	readonly quit: () => void;
-	/** Lends the terminal until `work` settles, then redraws everything. */
+	/** Leaves the terminal to another program until `work` settles, then redraws everything. */
 	readonly lendTerminal: (work: () => Promise<void>) => Promise<void>;
-	/** Scans the GPUs at another interval from now on. Rejects with a CanhazgpuError if that is not possible. */
+	/** Changes the interval of GPU scans. Rejects with a CanhazgpuError if that is not possible. */
 	readonly changeInterval: (intervalMs: number) => Promise<void>;
-	/** Writes to the terminal directly, next to the frames. */
+	/** Writes an escape sequence to the terminal directly, not as part of a frame. */
 	readonly writeTerminal: (text: string) => void;
-	/** Scans these GPUs and inspects their processes, and the given ones. Undefined while another such scan runs, or if a dialog opened meanwhile. */
+	/** Scans GPUs and inspects their processes and `pids`. Returns undefined if such a scan is already running, or if a dialog was opened meanwhile. */
 	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
-	/** Scans the selected row's GPUs and inspects their processes. Undefined if the user moved on meanwhile. */
+	/** Scans the GPUs of the selected row and inspects their processes. Returns undefined if the user has moved on meanwhile. */
 	readonly scanSelected: () => Promise<{readonly gpus: readonly number[]; readonly scan: OwnScan} | undefined>;
 };
 
@@ -36,12 +36,12 @@ type Outcomes = Extract<Answer, {readonly kind: 'done' | 'refused' | 'put-away' 
 
 type WithoutDialog<Kind> = Kind extends unknown ? Omit<Kind, 'dialog'> : never;
 
-/** The answer to the dialog, or undefined for none. */
+/** The outcome of a command's request. Undefined if nothing needs to be shown. */
 export type Outcome = WithoutDialog<Outcomes> | undefined;
 
 export type Done = Extract<Outcome, {readonly kind: 'done'}>;
 
-/** A key of a command's dialog, besides the keys of all dialogs. */
+/** A key of a command's dialog, in addition to the keys that all dialogs have. */
 export type DialogKey<Asking> = {
 	readonly keys: readonly string[];
 	readonly footer?: KeyHint['footer'];
@@ -49,41 +49,41 @@ export type DialogKey<Asking> = {
 };
 
 export type MonitorCommandOf<Asking extends AskingDialog> = {
-	/** Name of the command and of its dialogs. */
+	/** The name of the command, which its dialogs also have. */
 	readonly name: string;
 	readonly keys: KeyHint;
-	/** Returns the footer's word for the command, if that depends on the selection. */
+	/** Returns the word for the command in the footer, if it depends on the selection. */
 	readonly footerWord?: (state: State) => string | undefined;
-	/** Returns why the command is disabled, or undefined. The core decides again when it is performed. */
+	/** Returns why the command is disabled. Undefined if it is enabled. The operation checks this again when it runs. */
 	readonly reasonAgainst: (state: State) => string | undefined;
-	/** Returns the dialog of the command. Without a dialog, the command is performed at once. */
+	/** Returns the dialog of the command. A command without a dialog is performed when its key is pressed. */
 	readonly open?: (state: State) => Asking;
-	/** Replaces `open` for commands that do more first, such as a scan. */
+	/** Called instead of `open` by commands that must do something before, such as scanning the GPUs. */
 	readonly begin?: (context: EffectContext) => Promise<void> | void;
 	readonly shellCommand?: (dialog: Asking, requester: Requester) => string;
 	/**
-	Performs the command with operations of the core.
+	Performs the command with the operations in core/operations.
 
 	@throws CanhazgpuError, whose message is shown in the dialog.
 	*/
 	readonly perform?: (context: EffectContext, dialog: Asking, willWait: boolean) => Promise<Outcome>;
-	/** Returns the footer's word for Enter in the form. */
+	/** Returns the word for Enter in the footer while the form is open. */
 	readonly submitWord?: (dialog: Asking) => string;
-	/** The dialog: a `<Form>` or a `<Confirm>` with the command's text. */
+	/** The component of the dialog: a `<Form>` or a `<Confirm>` with the command's text. */
 	readonly Dialog?: ComponentType<{readonly dialog: Asking}>;
 	readonly dialogKeys?: ReadonlyArray<DialogKey<Asking>>;
 };
 
 export type MonitorCommand = MonitorCommandOf<AskingDialog>;
 
-/** A dialog always returns to the command that opened it, so each command can rely on its own dialog type. */
+/** Defines a command. A dialog is always passed to the command that opened it, so each command can rely on the type of its own dialog. */
 export const defineCommand = <Asking extends AskingDialog = AskingDialog>(
 	command: MonitorCommandOf<Asking>,
 ): MonitorCommand => command as unknown as MonitorCommand;
 
 export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
 
-/** Returns the state after the key of a command: with its dialog open, or with the reason against it. */
+/** Returns the state after the key of a command was pressed: with its dialog open, or with a message why the command is disabled. */
 export function openingOf(
 	{reasonAgainst, open}: Pick<MonitorCommand, 'reasonAgainst' | 'open'>,
 	state: State,
@@ -97,7 +97,7 @@ export const succeeded = (text: string, command?: string): Done => ({
 	flash: {level: 'ok', text, command},
 });
 
-/** Returns a success that did not cover all targets. */
+/** Returns the outcome of a request that changed some of its targets, but not all. */
 export const halfDone = (text: string, command?: string): Done => ({
 	kind: 'done',
 	flash: {level: 'warning', text, command},

@@ -1,4 +1,4 @@
-/** Carries out the commands of keys: opens a dialog or shows why the command is disabled, and performs the request of an open dialog. */
+/** Carries out commands: opens the dialog of a command or shows why it is disabled, and performs the request of an open dialog. */
 import {CanhazgpuError} from '../../errors.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
@@ -22,17 +22,17 @@ type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
 
 export type CommandRunner = {
 	readonly context: EffectContext;
-	/** Handles the key of a command. */
+	/** Handles a key that belongs to a command. */
 	readonly press: (command: MonitorCommand) => Promise<void>;
 	/** Copies the shell command that the open dialog shows. */
 	readonly copyShellCommand: () => void;
-	/** Handles a key that a command adds to its dialog. */
+	/** Handles a key that a command has added to its dialog. */
 	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
-	/** Performs the request of the open dialog. With `willWait`, the request waits in the queue if necessary. */
+	/** Performs the request of the open dialog. If `willWait` is true and the GPUs are not free, the request waits in the queue. */
 	readonly submit: (willWait: boolean) => Promise<void>;
 };
 
-/** Turns expected failures into messages. Other errors are bugs, and are thrown. */
+/** Calls `work`. Returns an expected failure as a message. Throws any other error, because it is a bug. */
 export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
 	try {
 		return await work();
@@ -46,7 +46,7 @@ export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> 
 	}
 }
 
-/** Returns functions that scan GPUs for actions on processes. The shown readings may come from another account, so they are not used. */
+/** Returns functions that scan GPUs before actions on processes. Readings on the screen may come from another account, so they are not used. */
 function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOwn' | 'scanSelected'> {
 	const {getState, dispatch} = store;
 	let isScanning = false;
@@ -81,7 +81,7 @@ export function createCommandRunner(outside: Outside): CommandRunner {
 	const context: EffectContext = {...outside, ...ownScanner(outside)};
 	const {getState, dispatch} = context.store;
 
-	/** Performs a command, reports the outcome to the state, and reads and scans again. */
+	/** Performs a command, adds its outcome to the state, and reads the pool and the GPUs again. */
 	async function carryOut(
 		{perform}: MonitorCommand,
 		dialog: AskingDialog | undefined,

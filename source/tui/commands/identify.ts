@@ -8,7 +8,7 @@ import {defineCommand} from './command.js';
 
 const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
 
-/** Whether the UUID is a plain name. Readings may come from another account, and must not bring anything else into the clipboard. */
+/** Whether the UUID is a plain name. Another account may have published the reading, and no other text must get into the clipboard. */
 const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
 
 function reasonAgainstNames(state: State): string | undefined {

@@ -1,4 +1,4 @@
-/** The registry of all commands of the monitor, in the order of the help and the footer. */
+/** The list of all commands of the monitor, in the order of the help and the footer. */
 import {command} from './command-line.js';
 import {adopt} from './adopt.js';
 import {applyChosenOptions} from './apply-options.js';
@@ -23,14 +23,14 @@ import type {MonitorCommand} from './command.js';
 import {wait} from './wait.js';
 
 export const commands = {
-	/** Listed before the keys that move over the table. */
+	/** Commands that the help lists before the keys that move in the table. */
 	pool: [reserve, adopt, release, extend, leave, wait],
-	/** Listed with the keys for processes. */
+	/** Commands that the help lists with the keys for processes. */
 	processes: [signal],
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
-	/** Keys that do not change the pool. */
+	/** Commands whose own keys do not reserve or release GPUs. */
 	aside: [command, undo, copy, copyCommand, identify, past],
-	/** Listed with the keys that choose the view. */
+	/** Commands that the help lists with the keys that choose the view. */
 	view: [saveView],
 	options: [applyChosenOptions, keepOptions],
 	end: [quit],

@@ -1,4 +1,4 @@
-/** `S` in the options dialog: the chosen options take effect, and are saved in the user's config. */
+/** `S` in the options dialog: applies the chosen options and saves them in the user's config. */
 import {savedOptions} from '../state/view/options.js';
 import {applyOptions} from './shared/options.js';
 import {noConfig, savedOutcome} from './shared/saving.js';

@@ -1,11 +1,11 @@
-/** `q`: quits, and asks first while a request of this monitor waits in the queue. */
+/** `q`: quits. Asks first if a request of this monitor is waiting in the queue. */
 import {Confirm} from '../dialogs/confirm.js';
 import {panelNames} from '../state/panels/state.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {Label} from '../widgets/label.js';
 import {defineCommand} from './command.js';
 
-/** Number of waiting requests. They leave the queue with the monitor. */
+/** The number of this monitor's requests in the queue. They leave the queue when the monitor quits. */
 type Pending = {readonly waiting: number};
 
 export const quit = defineCommand<Confirmation<Pending>>({

@@ -38,13 +38,13 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
-/** Slurm ends a job when its GPUs are released. */
+/** Returns the warning for Slurm, which ends a job when the job's GPUs are released. */
 const slurmWarning = ({targets}: Targets): string =>
 	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
 		? 'Slurm ends the whole job, with all that runs in it.'
 		: 'Slurm ends the whole jobs, with all that runs in them.';
 
-/** The rest of a reservation of which one GPU is released. */
+/** Names the GPUs that stay reserved if only one GPU of a reservation is released. */
 function Rest({
 	targets,
 	others,
@@ -55,7 +55,7 @@ function Rest({
 		return undefined;
 	}
 
-	// Root can release other accounts' GPUs.
+	// Root can also release GPUs of other accounts.
 	const isOwn = target === undefined || owns(requester, target.lease);
 	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
 	return (

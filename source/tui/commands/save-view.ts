@@ -1,4 +1,4 @@
-/** `S`: saves the preset, the columns and the folding in the user's config. */
+/** `S`: saves the preset, the columns, and whether rows are folded, in the user's config. */
 import {panelNames} from '../state/panels/state.js';
 import {noConfig, savedOutcome} from './shared/saving.js';
 import {defineCommand} from './command.js';

@@ -83,7 +83,7 @@ export const signal = defineCommand<SignalChoice>({
 		help: ['Queue and processes', 'signal your process'],
 		footer: ['K', 'Kill', 5],
 	},
-	// The state of the pool does not matter here.
+	// Signals can be sent whatever the state of the pool is.
 	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstProcesses),
 	async begin(context) {
 		const opened = await signalChoiceFor(context);
@@ -100,7 +100,7 @@ export const signal = defineCommand<SignalChoice>({
 		const failures: string[] = [];
 		for (const {gpu, process} of targets) {
 			const {pid, startTicks} = process;
-			// Sends one signal to a process on several GPUs.
+			// A process that uses several GPUs gets only one signal.
 			if (sent.has(pid)) {
 				continue;
 			}
@@ -111,7 +111,7 @@ export const signal = defineCommand<SignalChoice>({
 				continue;
 			}
 
-			// `sendSignal` compares the start time again right before it sends.
+			// Right before it sends the signal, `sendSignal` compares the start time again.
 			const outcome = sendSignal?.({pid, startTicks}, name) ?? 'unknown';
 			if (outcome === 'sent') {
 				sent.add(pid);

@@ -1,11 +1,11 @@
-/** `w`: reserves any GPUs, or the tagged GPUs, when they become free. */
+/** `w`: waits in the queue for any GPUs, or for the tagged GPUs, and reserves them when they are free. */
 import {taggedGpus} from '../state/gpus/rows.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {reasonAgainstNaming} from './shared/reservation.js';
 import {reserveForm, type ReserveForm} from './shared/reserve-form.js';
 import {defineCommand} from './command.js';
 
-/** Uses the dialog of `reserve`, which performs it. */
+/** Opens the dialog of `reserve`. That command then performs the request. */
 export const wait = defineCommand<ReserveForm>({
 	name: 'wait',
 	keys: {modes: ['table', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},

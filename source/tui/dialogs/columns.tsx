@@ -1,4 +1,4 @@
-/** The column chooser: which columns of the GPU table are shown, and in which order. The table follows at once. */
+/** The column chooser: which columns of the GPU table are shown, and in which order. The table changes immediately. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {gpuTitles} from '../panels/gpus/columns.js';
@@ -15,7 +15,7 @@ import {DialogBox} from './dialog-box.js';
 const width = 58;
 const titleWidth = 9;
 
-/** Lines that stay visible around the list: the message, the keys and the table head. */
+/** Lines of the screen that the list must not cover: the message, the keys, the head of the table and the dialog's own lines. */
 const otherRows = 10;
 
 const listed = remembering(

@@ -4,7 +4,7 @@ import {Paragraph} from './dialog-box.js';
 
 export const CommandContext = createContext<string | undefined>(undefined);
 
-/** Shows the command, such as `$ canhazgpu release --gpu-ids 2`. */
+/** Shows the shell command with the same effect, such as `$ canhazgpu release --gpu-ids 2`. */
 export function CommandText(): ReactElement | undefined {
 	const command = use(CommandContext);
 	return command === undefined ? undefined : (

@@ -1,4 +1,4 @@
-/** A dialog that asks a question and takes `y` for yes. */
+/** A dialog that asks a question. Only `y` means yes. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {usePressKey} from '../keys/key-context.js';
@@ -22,7 +22,7 @@ function Answer({letter, name}: {readonly letter: string; readonly name: string}
 	);
 }
 
-/** Width of a question about one thing. */
+/** Width of the dialog if the question is about one thing. */
 const questionWidth = 66;
 
 type Properties = {

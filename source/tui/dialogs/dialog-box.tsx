@@ -9,15 +9,15 @@ import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {opaque} from '../widgets/opaque.js';
 
-/** The borders and a blank inside each. */
+/** Columns taken by the left and right border, with a blank beside each. */
 const sides = 4;
 
 const widest = 84;
 
-/** Returns the width of a dialog, borders included. */
+/** Returns the width of a dialog, including its borders. */
 export const useDialogWidth = (most = widest): number => useMonitor(({size}) => Math.min(most, size.columns - 2));
 
-/** Screens with fewer rows get shortened dialogs. */
+/** Screens with fewer rows show shortened dialogs. */
 const leastRoomyRows = 20;
 
 export const useIsLow = (): boolean => useMonitor(({size}) => size.rows < leastRoomyRows);
@@ -32,12 +32,12 @@ type Properties = {
 	readonly children: ReactNode;
 };
 
-/** A box over the panels. The message and the key hints below it stay visible. */
+/** A box in front of the panels. The message and the key hints below the panels stay visible. */
 export function DialogBox({title, end = '', width, children}: Properties): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const {frame} = useDrawing();
 	const {color, dimColor} = useStyle('focus');
-	// The dialog catches all mouse events, so the panels behind it get none.
+	// The dialog accepts all mouse events, so that they do not reach the panels behind it.
 	const ref = useMouse({onClick: () => true, onWheel: () => undefined});
 	if (frame === 'plain') {
 		return (
@@ -48,7 +48,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 		);
 	}
 
-	// On high screens the dialog is slightly above the middle.
+	// On a high screen, the dialog is slightly above the middle.
 	const height = rows - (rows > 18 ? 2 : 1);
 	return (
 		<Box ref={ref} position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
@@ -78,13 +78,13 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 
 type ParagraphProperties = {
 	readonly tone?: Tone;
-	/** Maximum number of lines on a screen with enough rows. */
+	/** Maximum number of lines if the screen has enough rows. */
 	readonly most: number;
 	readonly mostWhenLow: number;
 	readonly children: string;
 };
 
-/** Text that wraps up to a maximum number of lines. Longer text ends in an ellipsis. */
+/** Text that wraps. Text that needs more than the maximum number of lines ends in an ellipsis. */
 export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperties): ReactElement {
 	const isLow = useIsLow();
 	const width = use(InnerWidthContext);

@@ -11,7 +11,7 @@ import {CommandText} from './command-text.js';
 import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
 
 const labelWidth = 10;
-/** Cells of a short value. Longer text scrolls. */
+/** Width of the field of a short value, in terminal columns. Longer text scrolls. */
 const valueWidth = 10;
 const textWidth = 40;
 
@@ -102,7 +102,7 @@ export function Form({form, title, children}: Properties): ReactElement {
 			{isBusy ? (
 				<Label tone="dim">asking the pool</Label>
 			) : complaint === undefined ? (
-				// Reserves a line for the answer, so that the dialog does not jump.
+				// Keeps a line free for an error, so that the dialog does not change its height.
 				<DialogGap />
 			) : (
 				<Complaint complaint={complaint} />

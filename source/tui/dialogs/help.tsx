@@ -1,4 +1,4 @@
-/** The help dialog: every key, and the meaning of words and colors on the screen. */
+/** The help dialog: every key, and the meaning of the words and colors on the screen. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {states, stateText, type MonitorState} from '../../format/states.js';
@@ -18,12 +18,12 @@ import {DialogBox} from './dialog-box.js';
 
 type HelpLine = {readonly keys: string; readonly words: string; readonly tone: Tone};
 
-/** Lines that stay together under a title. */
+/** Lines under a common title. */
 type Group = {readonly title: string; readonly lines: readonly HelpLine[]};
 
 const keyWidth = 12;
 
-/** Returns the lines of one group. Keys with the same effect share a line. */
+/** Returns the lines of one group. Keys with the same effect are on one line. */
 function keyLines(group: HelpGroup, bindings: readonly Binding[]): readonly HelpLine[] {
 	const lines = new Map<string, string>();
 	for (const {help, keys} of bindings) {
@@ -71,7 +71,7 @@ const marks: Group = {
 
 const loadShares = [0.2, 0.7, 1] as const;
 
-/** The color legend of bars and graphs. */
+/** Explains the colors of bars and graphs. */
 function Colours(): ReactElement {
 	const {isAscii} = useDrawing();
 	const bar = (isAscii ? '#' : '━').repeat(4);
@@ -107,7 +107,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 			continue;
 		}
 
-		// A group that is higher than the screen continues in the next column.
+		// A group with more lines than the screen continues in the next column.
 		for (let from = 0; from < height; from += rows) {
 			const lines = group.lines.slice(Math.max(0, from - 1), from + rows - 1);
 			columns.push([{title: from === 0 ? group.title : '', lines}]);
@@ -120,7 +120,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 
 const columnGap = 2;
 
-/** Returns the columns of each page, as many side by side as fit. */
+/** Returns the columns of each page. A page has as many columns side by side as fit. */
 function pagesOf(
 	groups: readonly Group[],
 	rows: number,
@@ -151,10 +151,10 @@ type Page = {
 	readonly count: number;
 };
 
-/** Title, states and a blank line. */
+/** The lines of the title, the states and a blank line. */
 const stateRows = shownStates.length + 2;
 
-/** A blank line and the colors. */
+/** The lines of a blank line and the colors. */
 const colourRows = 3;
 
 export const openPage = remembering(
@@ -197,7 +197,7 @@ function GroupView({title, lines}: Group): ReactElement {
 	);
 }
 
-/** The states of a GPU, with the words that `status` prints for scripts. */
+/** Explains the states of a GPU, with the words that `status` prints for scripts. */
 const States = (): ReactElement => (
 	<StillTable
 		columns={[{title: 'STATE', tone: 'strong'}, {title: 'IN STATUS', tone: 'dim'}, {title: 'MEANING'}]}

@@ -1,4 +1,4 @@
-/** The options dialog. The screen around it previews the theme and the graphs. */
+/** The options dialog. The screen behind it shows how the chosen theme and graphs look. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {usePressKey} from '../keys/key-context.js';
@@ -11,10 +11,10 @@ import {Label} from '../widgets/label.js';
 import {DialogBox, DialogGap} from './dialog-box.js';
 
 const width = 66;
-/** Cells of the mark of the selected row. */
+/** Width of the mark before the selected row, in terminal columns. */
 const margin = 2;
 const labelWidth = 10;
-/** Cells of the longest theme name with its arrows. */
+/** Width of the longest theme name with its arrows, in terminal columns. */
 const valueWidth = 25;
 
 function Arrow({sign, name}: {readonly sign: string; readonly name: string}): ReactElement {
@@ -61,7 +61,7 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 	);
 }
 
-/** The selected value in words, and its number among the choices. */
+/** Explains the selected value, and shows its number among the choices. */
 const Meaning = ({meaning, position, count}: OptionLine): ReactElement => (
 	<Box paddingLeft={margin} gap={2} justifyContent="space-between" flexShrink={0}>
 		<Label>{meaning}</Label>

@@ -1,4 +1,4 @@
-/** The scrollable output of a `:` command. */
+/** Shows the output of a `:` command, which can be scrolled. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {sanitize} from '../../format/text/text.js';
@@ -10,10 +10,10 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
-/** Control characters. Commands already remove them. This check protects the screen if a command does not. */
+/** Matches control characters. Commands already remove them. Removing them again protects the screen if a command does not. */
 const active = /[\p{Bidi_Control}\p{Control}]/gv;
 
-/** Returns a table line for a screen reader: the cells without the lines between them. */
+/** Returns a line of a table for a screen reader: the texts of its cells, without the characters that draw lines between them. */
 const withoutRules = (text: string): string =>
 	text
 		.replaceAll(/[─┼]{2,}/gv, '')

@@ -1,4 +1,4 @@
-/** Details of one process, with graphs of its use since the monitor first saw it. */
+/** Details of one process, with graphs of its GPU use since the monitor first saw the process. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {processSeriesOf} from '../../core/live/process-history.js';
@@ -23,15 +23,15 @@ import {Pieces} from '../widgets/pieces.js';
 import {DialogBox, useDialogWidth} from './dialog-box.js';
 
 const widest = 140;
-/** Commands of several hundred characters are shown whole. */
+/** Maximum number of lines for the command, enough to show several hundred characters completely. */
 const mostCommandLines = 6;
 const mostAncestorLines = 2;
 /** Maximum height of a graph, without its time axis. */
 const mostGraphRows = 12;
 const leastGraphRows = 3;
-/** Screens with fewer rows omit details to make room for the graphs. */
+/** Screens with fewer rows show fewer details, to make room for the graphs. */
 const leastRoomyRows = 24;
-/** Minimum width for two graphs side by side. */
+/** Minimum width of the dialog for two graphs side by side. */
 const leastForTwo = 64;
 const graphGap = 2;
 
@@ -62,7 +62,7 @@ function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {
 	);
 }
 
-/** The owner of a process, the owner's right to use the GPU, and the holder of the GPU. */
+/** Shows who owns a process, whether the owner may use the GPU, and who holds the GPU. */
 function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): ReactElement {
 	const {account} = useSettings().requester;
 	const leases = row.shares?.map(({lease}) => lease) ?? (row.lease === undefined ? [] : [row.lease]);
@@ -135,7 +135,7 @@ export function ProcessDialog({shown}: ProcessView): ReactElement {
 			? wrap(sanitize(`started by ${ancestors.join(' < ')}`), innerWidth, mostAncestorLines)
 			: [];
 	const textRows = 2 + command.length + ancestry.length + (isRoomy ? 2 : 0);
-	// Rows taken by borders, the time axis, the message and the key hints.
+	// Rows that are not available for graphs: borders, time axis, message and key hints.
 	const spare = screenRows - 4 - 2 - textRows - 1;
 	const model = row.reading?.name === undefined ? '' : `  ${shortModel(row.reading.name)}`;
 	return (

@@ -1,6 +1,6 @@
 /**
-The table of all keys. Keys that move or show something are listed here; keys of commands are defined in `commands/`. The help and the footer
-are built from this table.
+The table of all keys, from which the help and the footer are built. Keys that move or show something are listed in this file. The keys of commands
+are defined in `commands/`.
 */
 import {commands} from '../commands/index.js';
 import type {MonitorCommand} from '../commands/command.js';
@@ -11,12 +11,12 @@ import {formKeys, otherDialogKeys} from './dialog-keys.js';
 
 type DialogChange = NonNullable<MonitorCommand['dialogKeys']>[number]['change'];
 
-/** The effect of a key: an intent for the reducer or the controller, a command, or a change of a command's dialog. */
+/** The effect of a key: an intent (the name of a change of the state), a command, or a change of a command's dialog. */
 export type Intended = Intent | MonitorCommand | DialogChange;
 
 export type Binding = KeyHint & {
 	readonly intent: Intended;
-	/** Name of the action in the config. Defaults to the name of the intent. */
+	/** Name of the key's action in the config. Defaults to the name of the intent. */
 	readonly name?: string;
 };
 
@@ -32,10 +32,10 @@ const choiceKeys: readonly Binding[] = Object.values(commands)
 /** Panels whose lines can be selected. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
-/** Panels with rows to search. */
+/** Panels with rows that can be searched. */
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
-/** Help text shared by several keys. */
+/** Texts in the help that several keys share. */
 const help = {
 	rows: ['GPUs and processes', 'one line up, one down'],
 	pages: ['GPUs and processes', 'page up, page down'],
@@ -104,7 +104,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: searchModes, keys: ['n'], intent: 'search-next', help: help.search},
 	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: help.search},
 	...keysOf(commands.hosts),
-	// The same keys as in the GPU table.
+	// The keys are the same as in the GPU table, but the config names them separately.
 	{modes: ['hosts'], keys: ['up', 'k'], intent: 'line-up', name: 'previous-host-line'},
 	{modes: ['hosts'], keys: ['down', 'j'], intent: 'line-down', name: 'next-host-line'},
 	{modes: ['hosts'], keys: ['pageup'], intent: 'page-up', name: 'previous-host-page'},

@@ -1,4 +1,4 @@
-/** Keys chosen by the user in `top.keys`. */
+/** Applies the keys that the user has chosen in the setting `top.keys`. */
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {isPanelMode, type Mode} from '../state/keys.js';
 import {panelNames} from '../state/panels/state.js';
@@ -9,7 +9,7 @@ type CustomKeys = ReadonlyMap<string, readonly string[]>;
 
 const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => isPanelMode(mode));
 
-/** Returns the config name of an action. Undefined for actions without a name and for text editing. */
+/** Returns the name of an action in the config. Undefined for text editing, and for actions that cannot be configured. */
 const actionOf = (binding: Binding): string | undefined => {
 	const {intent} = binding;
 	return isOfPanel(binding) && typeof intent !== 'function'
@@ -17,7 +17,7 @@ const actionOf = (binding: Binding): string | undefined => {
 		: undefined;
 };
 
-/** Returns all configurable actions with their default keys, in the order of the help. */
+/** Returns all actions that can be configured with their default keys, in the order of the help. */
 export const actions = (): ReadonlyMap<string, readonly string[]> => {
 	const found = new Map<string, readonly string[]>();
 	for (const binding of panelBindings) {
@@ -47,7 +47,7 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 	});
 }
 
-/** Returns the message for a key with two meanings in one panel, if there is one. */
+/** Returns a message if a key has two meanings in one panel. */
 function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined {
 	const used = new Map<string, Binding>();
 	for (const binding of changed) {
@@ -101,7 +101,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 const made = new WeakMap<CustomKeys, readonly Binding[]>();
 
 /**
-Returns all bindings, with the keys of the config instead of the default keys.
+Returns all keys. Keys in the config replace the default keys of their actions.
 
 @throws CanhazgpuError `config` for an unknown action, an invalid key, or a key with two meanings.
 */

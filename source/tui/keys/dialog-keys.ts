@@ -1,4 +1,4 @@
-/** Keys of dialogs and text fields, except those that commands add. */
+/** Keys of dialogs and text fields. Keys that a command adds to its dialog are defined with that command. */
 import type {Intent} from '../state/actions.js';
 import type {KeyHint, Mode} from '../state/keys.js';
 
@@ -8,7 +8,7 @@ const forms: readonly Mode[] = ['form', 'refusal'];
 
 const outputs: readonly Mode[] = ['output', 'list'];
 
-/** Modes in which characters are text. */
+/** Modes in which characters are typed as text. */
 export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'command'];
 
 export const formKeys: readonly DialogKey[] = [
@@ -29,7 +29,7 @@ export const formKeys: readonly DialogKey[] = [
 	{modes: forms, keys: ['escape'], intent: 'close-dialog', footer: ['Esc', 'Cancel']},
 ];
 
-/** Keys of the `:` line and of dialogs that show something. */
+/** Keys of the `:` line, and of dialogs that only show something. */
 export const otherDialogKeys: readonly DialogKey[] = [
 	{
 		modes: [...forms, 'confirmation', 'choice'],

@@ -1,6 +1,6 @@
-/** Names of keys, independent of what the terminal sent, and their spelling in the help, the footer and the config. */
+/** Names of keys, independent of the bytes that a terminal sends, and how the names are written in the help, the footer and the config. */
 
-/** Ink's flags for one input event. */
+/** The flags that Ink passes with an input event. */
 export type KeyEvent = Readonly<Record<(typeof named)[number][0] | 'tab' | 'shift' | 'ctrl' | 'meta', boolean>> & {
 	readonly eventType?: 'press' | 'repeat' | 'release';
 };
@@ -20,7 +20,7 @@ const named = [
 	['delete', 'delete'],
 ] as const;
 
-/** Keys that arrive as characters within a burst of typing. */
+/** Names of keys that arrive as single characters if several keys are typed fast. */
 const typed: Readonly<Record<string, string>> = {
 	'\r': 'enter',
 	'\n': 'enter',
@@ -29,18 +29,18 @@ const typed: Readonly<Record<string, string>> = {
 	'\u{7F}': 'backspace',
 };
 
-/** Returns the name of a control character: Ctrl with a letter arrives as the letter's number in the alphabet. */
+/** Returns the name of a control character. Ctrl with a letter arrives as the position of that letter in the alphabet. */
 function typedName(character: string): string {
 	const code = character.codePointAt(0)!;
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
 }
 
-/** Keys that terminals send as one character, so that Escape can precede them in the same packet. */
+/** Keys that terminals send as one character. If Escape arrives together with one of them, they were pressed one after the other. */
 const characterKeys: ReadonlySet<string> = new Set(['enter', 'tab', 'backspace']);
 
 /**
-Returns the names of the keys in one event. Fast typing over a slow connection arrives as one event of several characters. Escape and a key
-in one packet look like Alt with that key, and mean Escape followed by the key.
+Returns the names of the keys in one event. Over a slow connection, fast typing arrives as one event with several characters. If Escape arrives
+together with another key, they look like Alt with that key. They are treated as Escape followed by the key.
 */
 export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	const names = key.eventType === 'release' ? [] : plainKeyNames(input, key);
@@ -61,10 +61,10 @@ function plainKeyNames(input: string, key: KeyEvent): readonly string[] {
 	return key.ctrl ? [`ctrl-${input}`] : [...input].map((character) => typedName(character));
 }
 
-/** Whether the key stands for the character it writes. */
+/** Whether the key types a character. */
 export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);
 
-/** Spelling of keys in the help, the footer and the config. */
+/** How keys are written in the help, the footer and the config, by their names. */
 
 const writtenNames: Readonly<Record<string, string>> = {
 	up: 'Up',
@@ -84,7 +84,7 @@ const writtenNames: Readonly<Record<string, string>> = {
 	' ': 'Space',
 };
 
-/** Returns the spelling of a key, such as `PgUp`, `Ctrl-D` or `x`. */
+/** Returns how a key is written, such as `PgUp`, `Ctrl-D` or `x`. */
 export const keyText = (key: string): string =>
 	writtenNames[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
@@ -96,7 +96,7 @@ export function keyNamed(written: string): string | undefined {
 
 	const small = written.trim().toLowerCase();
 	if (/^ctrl-[a-z]$/v.test(small)) {
-		// Ctrl-C always quits. Terminals send Ctrl-I and Ctrl-M as Tab and Enter.
+		// Ctrl-C always quits. Terminals send the same bytes for Ctrl-I as for Tab, and for Ctrl-M or Ctrl-J as for Enter.
 		return ['ctrl-c', 'ctrl-i', 'ctrl-m', 'ctrl-j'].includes(small) ? undefined : small;
 	}
 

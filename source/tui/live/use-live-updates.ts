@@ -11,13 +11,13 @@ type Options = {
 	readonly world: World;
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
-	/** Whether the monitor is read-only. It then writes nothing to the audit log. */
+	/** Whether the monitor is read-only. Such a monitor does not write to the audit log. */
 	readonly isReadonly: boolean;
-	/** Whether there is no pool to read. */
+	/** Whether this host has no pool that could be read. */
 	readonly hasNoPool: boolean;
 };
 
-/** Copies the pool, the GPU readings and the audit log into the state. */
+/** Keeps the state up to date with the pool, the GPU readings and the audit log. */
 export function useLiveView(
 	{world, watched, scanIntervalMs, isReadonly, hasNoPool}: Options,
 	dispatch: Dispatch,
@@ -76,7 +76,7 @@ export function useHosts({clock}: Pick<World, 'clock'>, {hosts}: MonitorPorts): 
 	);
 }
 
-/** Keeps the output of a following command, such as `:events --follow`, up to date while it is shown. */
+/** Keeps an output that updates itself, such as that of `:events --follow`, up to date while it is shown. */
 export function useOutputPage(): void {
 	const dispatch = useDispatch();
 	const liveOutput = useMonitor(({dialog}) => (dialog?.kind === 'output' ? dialog.liveOutput : undefined));
@@ -89,7 +89,7 @@ export function useOutputPage(): void {
 	);
 }
 
-/** Advances the clock after a second without news. All other news brings its own time. */
+/** Advances the clock of the state if nothing else has changed the state for a second. Other changes set the clock themselves. */
 export function useTick({clock}: Pick<World, 'clock'>): void {
 	const dispatch = useDispatch();
 	const nowMs = useMonitor((state) => state.nowMs);

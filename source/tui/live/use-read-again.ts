@@ -1,4 +1,4 @@
-/** Reads data for a single panel while that panel is shown. */
+/** Reads data that only one panel needs, while that panel is shown. */
 import {useEffect, useRef} from 'react';
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
@@ -12,9 +12,9 @@ import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core
 import {reportOf} from '../../core/operations/history/report.js';
 import {localDay} from '../../format/text/days.js';
 
-/** Age at which the data of a visible panel is read again. */
+/** Age in ms at which the data of a visible panel is read again. */
 const freshMs = 60_000;
-/** Interval of attempts while the store is unreachable. */
+/** Interval in ms between attempts while the store is unreachable. */
 const retryMs = 5000;
 
 type Reader<Value> = {
@@ -25,7 +25,7 @@ type Reader<Value> = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** @param of - The inputs of the read. A change of any of them starts a new read at once. */
+/** Reads the data of a panel repeatedly. `of` are the inputs of the read. If one of them changes, the data is read again at once. */
 export function useReadAgain<Value>(
 	{isShown, read, arrived, failed, broken}: Reader<Value>,
 	of: readonly unknown[],
@@ -71,7 +71,7 @@ export function useReadAgain<Value>(
 	}, [isShown, broken, ...of]);
 }
 
-/** Reads the pool's past for graphs that go back further than this session, and continues it each minute. */
+/** Reads the pool's load history for graphs that begin before this session. Adds new values each minute. */
 export function usePast(world: World, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
 	const {getState} = useStore();
@@ -97,7 +97,7 @@ export function usePast(world: World, broken: (error: unknown) => void): void {
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
-/** Returns the report. A report by day lists the newest day first. */
+/** Returns the report. If it is by day, the newest day comes first. */
 async function shownReport(world: World, by: ReportKind, days: ReportDays): Promise<Report> {
 	const made = await reportOf(world, {days, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;

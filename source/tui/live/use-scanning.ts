@@ -15,7 +15,7 @@ type Options = Scanning & {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Returns the scanned GPUs and their interval, and a function that changes the interval. */
+/** Returns the provider whose GPUs are shown and its interval, with a function that changes the interval. */
 export function useScanning({
 	world,
 	ports,
@@ -38,7 +38,7 @@ export function useScanning({
 	);
 	const {gpus} = watched;
 	const shown = useRef(gpus);
-	// Closes a replaced provider. React has already stopped the scans with it. Commands still use the world's own provider.
+	// Closes the previous provider after React has stopped its scans. Keeps the world's own provider open, because commands still use it.
 	useEffect(() => {
 		const before = shown.current;
 		shown.current = gpus;

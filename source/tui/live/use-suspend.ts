@@ -1,4 +1,4 @@
-/** Hands the terminal over to the shell from Ctrl-Z until `fg`, or to another program until it ends. */
+/** Leaves the terminal to the shell after Ctrl-Z until `fg`, or to another program until that program ends. */
 import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
@@ -10,7 +10,7 @@ const sleep = async (milliseconds: number): Promise<void> =>
 		setTimeout(resolve, milliseconds);
 	});
 
-/** Reports the terminal's size to Ink: a stopped process misses a resize. */
+/** Tells Ink the size of the terminal, because a stopped process is not notified if the size changes. */
 async function catchUpWithSize(): Promise<void> {
 	process.kill(process.pid, 'SIGWINCH');
 	await sleep(5);
@@ -33,9 +33,9 @@ async function withoutInterrupts(work: () => Promise<void>): Promise<void> {
 	}
 }
 
-/** Stops reading the terminal. Ink has stopped listening, but Node would still read ahead and steal keys from the other program. */
+/** Stops reading from the terminal. Ink no longer listens, but Node would still read keys that are meant for the other program. */
 async function stopReading(): Promise<void> {
-	// Node processes the removed listener in the next tick, and pauses only flowing streams.
+	// Node notices in the next tick that the listener was removed, and can pause only a stream that is flowing.
 	await sleep(0);
 	process.stdin.resume();
 	process.stdin.pause();
@@ -50,7 +50,7 @@ type Suspension = {
 export function useSuspend(modes: TerminalModes): Suspension {
 	const {suspendTerminal} = useApp();
 	const isSuspended = useRef(false);
-	// Suspensions run one at a time.
+	// Does nothing if the terminal is already left to the shell or to another program.
 	const whileSuspended = useCallback(
 		async (work: () => Promise<void>): Promise<void> => {
 			if (isSuspended.current) {
@@ -70,9 +70,9 @@ export function useSuspend(modes: TerminalModes): Suspension {
 		async () =>
 			whileSuspended(async () => {
 				modes.leave();
-				// Stop the whole process group, as the terminal would: npm and a wrapping shell script must stop too.
+				// Stops the whole process group, as the terminal would do, because npm or a shell script around this process must stop, too.
 				process.kill(0, 'SIGTSTP');
-				// Continues after `fg`, or at once if no shell can resume the process.
+				// Continues after `fg`, or at once if there is no shell that could resume the process.
 				await sleep(50);
 				await catchUpWithSize();
 				modes.take();
@@ -80,7 +80,7 @@ export function useSuspend(modes: TerminalModes): Suspension {
 		[whileSuspended, modes],
 	);
 	useEffect(() => {
-		// A process stopped from outside may come back to a changed terminal: take it again and redraw everything.
+		// If another process stopped this one, the terminal may have changed in the meantime. Sets its modes again and redraws everything.
 		const takeBack = async (): Promise<void> => {
 			await whileSuspended(catchUpWithSize);
 			modes.take();

@@ -1,21 +1,21 @@
 /**
-Separates mouse reports from keys. Reports are in SGR form (mode 1006): `ESC [ < BUTTON ; COLUMN ; ROW M`. Incomplete or malformed reports
-are discarded, because their bytes must never be read as keys. Pasted text is left alone.
+Separates the terminal's mouse reports from keys. Reports have the SGR form (mode 1006): `ESC [ < BUTTON ; COLUMN ; ROW M`. Incomplete or malformed
+reports are discarded, because their bytes must never be read as keys. Pasted text is not changed.
 */
 
 export type MouseEvent = {
 	readonly kind: 'click' | 'wheel-up' | 'wheel-down';
-	/** Columns and rows count from 0 at the upper left corner. */
+	/** Columns and rows are counted from 0, starting at the upper left corner. */
 	readonly column: number;
 	readonly row: number;
 };
 
-/** A report without its leading Escape. */
+/** Matches a report after its leading Escape. */
 const report = /^\[<(?<button>\d{1,3});(?<column>\d{1,5});(?<row>\d{1,5})(?<end>m)/iv;
 const unfinished = /^\[(?:<[\d;]{0,20})?$/v;
-/** The beginning of a report, followed by anything. */
+/** Matches the beginning of a report, with whatever follows. */
 const likeReport = /^\[<[\d;]*[\u{40}-\u{7E}]?/v;
-/** A report in the older form `ESC [ M`, from terminals without SGR reports. Its three bytes can be any keys. */
+/** Matches a report in the older form `ESC [ M`, which some terminals send. Its last three bytes could be read as any keys. */
 const old = /^\[M[\s\S]{0,3}/v;
 const oldLength = 5;
 
@@ -24,7 +24,7 @@ const pasteEnd = '\u{1B}[201~';
 
 const escape = '\u{1B}';
 
-/** Only presses of the left button and turns of the wheel count, without Shift, Alt or Ctrl. */
+/** The supported buttons: presses of the left button, and turns of the wheel. With Shift, Alt or Ctrl, they have other numbers. */
 const kinds: Readonly<Record<string, MouseEvent['kind']>> = {0: 'click', 64: 'wheel-up', 65: 'wheel-down'};
 
 function eventOf({button, column, row, end}: Readonly<Record<string, string>>): MouseEvent | undefined {
@@ -38,7 +38,7 @@ type MouseFilter = {
 	readonly push: (chunk: string) => string;
 };
 
-/** Returns the length of a possible beginning of a mark at the end of the text. */
+/** Returns how many characters at the end of the text could be the beginning of `mark`. */
 function startOf(mark: string, text: string): number {
 	for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
 		if (text.endsWith(mark.slice(0, length))) {
@@ -49,13 +49,13 @@ function startOf(mark: string, text: string): number {
 	return 0;
 }
 
-/** @param onEvent - Called with each event in order, before `push` returns. */
+/** Creates a filter. `onEvent` is called with each mouse event, in order, before `push` returns. */
 export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFilter {
-	/** Input that the next chunk can complete. */
+	/** The end of the input, if it may be the beginning of an escape sequence. The next chunk completes it. */
 	let held = '';
 	let isPasting = false;
 
-	/** Splits an escape sequence from the text. `held` means that the rest has not arrived yet. */
+	/** Returns the length of the escape sequence at the start of the text, and the keys in it. `held` means that the rest has not arrived yet. */
 	function take(text: string): 'held' | {readonly length: number; readonly keys: string} {
 		const rest = text.slice(escape.length);
 		const found = report.exec(rest);
@@ -124,13 +124,13 @@ export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFi
 }
 
 export type MouseInput = {
-	/** The terminal without mouse reports. */
+	/** A stream with the terminal's input, without mouse reports. */
 	readonly stdin: NodeJS.ReadStream;
 	/** Calls the listener with each event. A new listener replaces the old one. */
 	readonly listen: (listener: (event: MouseEvent) => void) => void;
 };
 
-/** Filters the terminal's input for Ink, which would read mouse reports as keys. */
+/** Removes mouse reports from the terminal's input, because Ink would read them as keys. */
 export function createMouseInput(terminal: NodeJS.ReadStream): MouseInput {
 	let listener: (event: MouseEvent) => void = () => undefined;
 	const filter = createMouseFilter((event) => {
@@ -155,7 +155,7 @@ export function createMouseInput(terminal: NodeJS.ReadStream): MouseInput {
 	};
 }
 
-/** Terminals without a mouse, and terminals that print unknown escape sequences. */
+/** Matches the names of terminals that have no mouse, or that print escape sequences that they do not know. */
 const withoutMouse = /^$|^(?:dumb|linux|ansi|cons25|sun|emacs|eterm|vt\d+|unknown)/v;
 
 export const mayHaveMouse = (name = ''): boolean => !withoutMouse.test(name);

@@ -1,34 +1,34 @@
-/** Mouse events for components: a component registers its box and gets the events inside it. */
+/** Passes mouse events to components. A component registers its box and gets the events inside that box. */
 import {createContext, use, useEffect, useRef, type RefObject} from 'react';
 import type {DOMElement} from 'ink';
 import type {MouseEvent} from './input.js';
 
-/** A position inside a box, in cells from its upper left corner. */
+/** A position inside a box, in terminal columns and rows from the box's upper left corner. */
 export type Point = {readonly x: number; readonly y: number};
 
 export type MouseHandlers = {
-	/** Returns false to pass the click to the box behind. */
+	/** Handles a click. Returns false to pass the click to the box behind. */
 	readonly onClick?: (point: Point) => boolean;
-	/** `lines` is negative when the wheel turns up. */
+	/** Handles a turn of the wheel. `lines` is negative if the wheel is turned up. */
 	readonly onWheel?: (lines: number, point: Point) => void;
 };
 
 type Target = {readonly element: DOMElement; readonly handlers: RefObject<MouseHandlers>};
 
-/** Lines for one turn of the wheel. */
+/** The number of lines for one turn of the wheel. */
 const wheelLines = 3;
 
 export type MouseTargets = {
-	/** Adds a target. Returns a function that removes it. */
+	/** Adds a component's box. Returns a function that removes it. */
 	readonly add: (target: Target) => () => void;
-	/** Passes an event to the frontmost target under it that accepts it. Returns whether a target accepted the event. */
+	/** Passes an event to the frontmost box at its position that accepts it. Returns whether a box accepted the event. */
 	readonly send: (event: MouseEvent) => boolean;
 };
 
 type Placed = {
 	readonly left: number;
 	readonly top: number;
-	/** Path to the box from the root: its index among its siblings at each level. */
+	/** The path from the root to the box: at each level, the index among the siblings. */
 	readonly path: readonly number[];
 };
 
@@ -88,13 +88,13 @@ export function createMouseTargets(): MouseTargets {
 	};
 }
 
-/** Components outside of a provider get no mouse events. */
+/** The registry of boxes. Components outside of a provider get no mouse events. */
 export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
 
 /**
-Calls the handlers for mouse events inside a box.
+Handles the mouse events inside a box.
 
-@returns The ref for that box.
+@returns The ref that the component must set on its box.
 */
 export function useMouse(handlers: MouseHandlers): RefObject<DOMElement | null> {
 	const targets = use(MouseContext);

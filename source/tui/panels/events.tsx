@@ -18,14 +18,14 @@ export type ShownEvent = {
 	readonly level: 'plain' | 'warning' | 'error';
 };
 
-/** Whether somebody should act on an event. */
+/** Whether an event needs somebody's attention. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'unreserved' ||
 	kind === 'squatter' ||
 	(kind === 'overuse' && reason === undefined) ||
 	(kind === 'health' && reason !== undefined);
 
-/** Returns the events of the pool and the errors of this monitor, newest first. */
+/** Returns the events of the pool and the errors that this monitor has shown, newest first. */
 export const shownEvents = remembering(
 	({events}: State) => [events],
 	({events}): readonly ShownEvent[] =>
@@ -49,7 +49,7 @@ const marks: Readonly<Record<ShownEvent['level'], readonly [word: string, tone: 
 
 const secondsPerDay = 86_400;
 
-/** Returns the time of day, with the number of days for an earlier day. */
+/** Returns the time of day. For an earlier day, adds how many days ago. */
 function timeText(time: number, state: State): string {
 	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
 	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');

@@ -1,4 +1,4 @@
-/** The last line: hints for the keys that work now. */
+/** The last line of the screen, with hints for the keys that have an effect now. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {widthOf} from '../../format/text/width.js';
@@ -16,19 +16,19 @@ import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 
 type ShownHint = {
-	/** The key as shown in the footer. */
+	/** How the footer writes the key. */
 	readonly name: string;
 	readonly word: string;
 	readonly isDisabled: boolean;
-	/** The key that a click presses. */
+	/** The name of the key that a click on the hint presses. */
 	readonly pressed: string;
-	/** Rank of the hint. Hints with larger numbers are left out first. */
+	/** The rank of the hint. If there is not enough room, hints with the largest ranks are left out first. */
 	readonly soon: number;
 };
 
-/** Rank of actions on the selected row, which come before all others. */
+/** Rank of actions on the selected row. It is below all other ranks, so these hints are left out last. */
 const leastSoon = -1;
-/** Added to the rank of disabled hints. */
+/** A number that is added to the rank of a disabled hint. */
 const disabledPart = 0.5;
 const margin = 1;
 const gap = 2;
@@ -53,7 +53,7 @@ function hintOf({footer, intent, modes, keys}: Binding, state: State): ShownHint
 const widthOfHints = (hints: readonly ShownHint[]): number =>
 	margin + hints.reduce((sum, {name, word}) => sum + widthOf(`${name} ${word}`) + gap, -gap);
 
-/** Whether Escape works in the table of hosts: it clears the filter, or returns to the local pool. */
+/** Whether Escape has an effect in the table of hosts. It clears the filter, or returns to the GPUs of this host. */
 const canGoBack = ({settings, hosts}: State): boolean => settings.hasNoPool !== true || isFiltered(hosts.filter);
 
 /** Returns the hints that fit, in the order of the key table. */
@@ -77,7 +77,7 @@ const hintsOf = remembering(
 	},
 );
 
-/** Returns the same list until a hint changes. */
+/** Returns the hints. Returns the same list as before until a hint changes, so that the footer is not drawn again. */
 export const footerHints = keepingEqual(hintsOf);
 
 type ClickableProperties = Pick<ShownHint, 'name' | 'word' | 'isDisabled'> & {readonly press: () => void};
@@ -96,7 +96,7 @@ function ClickableHint({name, word, isDisabled, press}: ClickableProperties): Re
 	);
 }
 
-/** Returns help for the `:` line: an error, or possible continuations. Undefined if there is none. */
+/** Returns help for the `:` line: an error, or the words that can come next. Returns undefined if there is none. */
 export function useCommandLineHelp(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	if (dialog?.kind !== 'command') {
@@ -121,7 +121,7 @@ export function useCommandLineHelp(): ReactElement | undefined {
 	return candidates.length === 0 ? undefined : <Label tone="dim">{candidates.join('  ')}</Label>;
 }
 
-/** @param properties - `hasHelp`: help for the `:` line replaces the key hints. */
+/** Shows the footer. If `hasHelp` is true, help for the `:` line is shown in place of the key hints. */
 export function Footer({hasHelp = true}: {readonly hasHelp?: boolean}): ReactElement {
 	const hints = useMonitor(footerHints);
 	const press = usePressKey();

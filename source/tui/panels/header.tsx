@@ -1,4 +1,4 @@
-/** The first of the two top lines: the host, the age of the values, and the account. */
+/** The first of the two lines at the top: the host, the age of the values, and the account. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {inventory} from '../../format/readings.js';
@@ -9,7 +9,7 @@ import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 import {Clock, EdgeLine, FixedLabel, PauseBadge} from './shared/header-parts.js';
 
-/** Whether the values are up to date: `[LIVE]` or `[STALE 14s]`. */
+/** Shows whether the values are up to date: `[LIVE]` or `[STALE 14s]`. */
 function Badge(): ReactElement | undefined {
 	const connection = useMonitor((state) => state.connection);
 	const scanFailure = useMonitor((state) => state.scanFailure);
@@ -37,13 +37,13 @@ function Badge(): ReactElement | undefined {
 	}
 }
 
-/** Returns the time of the last valid values: the start of the outage, or of an earlier pause. */
+/** Returns the time up to which the values are valid: the start of the outage, or of a pause that began before. */
 function lostAt({connection, snapshot, snapshotAtMs, pause}: State): number | undefined {
 	const untilMs = Math.min(connection.kind === 'lost' ? connection.sinceMs : Infinity, pause?.sinceMs ?? Infinity);
 	return snapshot && snapshot.now + Math.max(0, untilMs - snapshotAtMs) / 1000;
 }
 
-/** Age of the scan, or the time of the values while the store is unreachable. */
+/** Shows the age of the scan. While the store is unreachable, shows up to when the values are valid. */
 function Freshness(): ReactElement {
 	const {formatTime} = useSettings();
 	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
@@ -74,7 +74,7 @@ export function Header(): ReactElement {
 	const {model, memory} = inventory(gpuCount, observation?.gpus ?? []);
 	const cannotChange = isReadonly || isLost;
 	const isRoomy = columns >= 100;
-	// Each notice takes space from the GPU model on a small screen.
+	// On a small screen, each notice leaves less space for the GPU model.
 	const notices = [isTrouble, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
 	return (
 		<EdgeLine

@@ -1,4 +1,4 @@
-/** Graphs of all GPUs on a wide screen. Each tile shows the holder, the load and its history. */
+/** The panel with graphs of all GPUs on a wide screen. Each GPU has a tile with its holder, its load and the graphs. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../core/rules/pool/status.js';
@@ -20,13 +20,13 @@ import {shownValues, spanText} from './shared/past-values.js';
 import {useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
 import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
 
-/** Blanks between two tiles, and between the two graphs of a tile. */
+/** Number of blanks between two tiles, and between the two graphs of a tile. */
 const gap = 2;
 
-/** Minimum width of a tile with a second graph for memory. */
+/** Minimum width of a tile for a second graph, which shows the memory. */
 const leastForMemory = 36;
 
-/** The current load, in the colors of the curves below. */
+/** Shows the current load, in the colors of the graphs below. */
 function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB} = reading ?? {};
 	return (
@@ -45,7 +45,7 @@ function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** The holder or user of a GPU, or its state if there is none. */
+/** Shows the holder or user of a GPU. If there is none, shows the state of the GPU. */
 function Holder({row}: {readonly row: StatusRow}): ReactElement {
 	const isNobodys = row.owner === undefined && row.shares === undefined && row.state !== 'unreserved';
 	return isNobodys ? <StateWord row={row} /> : <OwnerName row={row} />;
@@ -53,7 +53,7 @@ function Holder({row}: {readonly row: StatusRow}): ReactElement {
 
 type TileProperties = {readonly row: StatusRow; readonly width: number; readonly rows: number};
 
-/** A tile such as `> 0 alice           84%  60G`, with graphs below. A click selects the GPU. */
+/** Shows a tile: a line such as `> 0 alice           84%  60G`, with graphs below. A click selects the GPU. */
 function Tile({row, width, rows}: TileProperties): ReactElement {
 	const dispatch = useDispatch();
 	const {getState} = useStore();

@@ -1,4 +1,4 @@
-/** The line above the footer: the latest message, a lasting problem, or a line being typed. */
+/** The line above the footer. Shows the latest message, a problem that lasts, or the text that is being typed. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {recentLoss} from '../../core/rules/pool/alerts.js';
@@ -32,11 +32,11 @@ const words: Readonly<Record<Message['level'], readonly [word: string, tone: Ton
 	waiting: ['WAIT', 'mine'],
 };
 
-/** Returns the message of a lasting problem, or of the monitor's own waiting request. */
+/** Returns a message about a problem that lasts, or about a request of this monitor that is waiting. */
 export function standingMessage(state: State): Message | undefined {
 	const {connection, snapshot, observation, scanFailure, nowMs, settings} = state;
 	if (connection.kind === 'lost') {
-		// The header shows the time of the values.
+		// The message does not contain the time, because the header shows it.
 		return {level: 'warning', text: `${connection.reason} - changes are disabled`};
 	}
 
@@ -65,7 +65,7 @@ export function standingMessage(state: State): Message | undefined {
 	return text === undefined ? undefined : {level: 'warning', text};
 }
 
-/** Memoized: the message changes only with the state. */
+/** Returns the message. Cached, because it changes only when the state changes. */
 const messageOf = remembering(
 	(state: State) => [state],
 	(state): Message | undefined => state.flash ?? standingMessage(state),
@@ -87,11 +87,11 @@ type PromptProperties = {
 	readonly label: string;
 	readonly field: TextField;
 	readonly count?: string;
-	/** Why the text can match nothing. Replaces the count. */
+	/** The reason for which the text cannot match anything. Shown in place of the number of matches. */
 	readonly problem?: string;
 };
 
-/** A line being typed, with the number of matching rows at its end. */
+/** Shows the text being typed. At its end, shows how many rows match. */
 function Prompt({label, field, count, problem}: PromptProperties): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const end = problem ?? count ?? '';
@@ -106,11 +106,11 @@ function Prompt({label, field, count, problem}: PromptProperties): ReactElement 
 	);
 }
 
-/** The hint `z Undo (8s)`, shown while undo is possible. */
+/** Shows the hint `z Undo (8s)` for as long as a release can be undone. */
 function Undo(): ReactElement | undefined {
 	const {isLinear} = useSettings();
 	const seconds = useMonitor(({undo, nowMs}) => (undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000)));
-	// A screen reader would read each second of a countdown.
+	// A screen reader would read a countdown aloud every second.
 	return seconds > 0 ? (
 		<Box flexShrink={0}>
 			<Hint name="z" word={isLinear ? 'Undo' : `Undo (${seconds}s)`} />
@@ -118,7 +118,7 @@ function Undo(): ReactElement | undefined {
 	) : undefined;
 }
 
-/** A shell command equivalent to the last action, or the next step. */
+/** Shows the shell command that has the same effect as the last action, or the command that should come next. */
 const ShellCommand = ({children}: {readonly children: string}): ReactElement => (
 	<Label>
 		<Label tone="dim">$ </Label>
@@ -126,14 +126,14 @@ const ShellCommand = ({children}: {readonly children: string}): ReactElement => 
 	</Label>
 );
 
-/** Cells of `z Undo (10s)` and the blanks before it. */
+/** Width of `z Undo (10s)` with the blanks before it, in terminal columns. */
 const undoColumns = 14;
 
 function MessageText({level, text, command, next}: Message): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
 	const [word, tone] = words[level];
-	// The message takes precedence over the equivalent command.
+	// If there is not enough room, the equivalent command is left out, not the message.
 	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
 	return (
 		<>

@@ -14,11 +14,11 @@ import {firstLine} from '../widgets/scroll-lines.js';
 import {StillTable, type StillColumn} from '../widgets/still-table.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
 
-/** Returns the requested report, or undefined while it is computed. */
+/** Returns the report that the panel should show. Undefined while that report is being computed. */
 const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy && report.days === panels.reportDays ? report : undefined;
 
-/** Cells of the figures next to the names and bars. */
+/** Width of the figures beside the names and bars, in terminal columns. */
 const figuresWidth = 52;
 const shortestBar = 10;
 const longestBar = 60;

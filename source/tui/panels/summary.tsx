@@ -1,4 +1,4 @@
-/** The second of the two top lines: free, reserved and failed GPUs, their load, and the queue. */
+/** The second of the two lines at the top: free, reserved and failed GPUs, their load, and the queue. */
 import type {ReactElement} from 'react';
 import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import {states} from '../../format/states.js';
@@ -9,19 +9,19 @@ import {Count, EdgeLine, FreeCount, TotalLoad, TotalMemory} from './shared/heade
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Means and totals over the GPUs with readings. Wide screens have longer bars. */
+/** Shows the mean or total load of the GPUs that have readings. On wide screens, the bars are longer. */
 function Loads({columns}: {readonly columns: number}): ReactElement {
 	const gpus = useMonitor(({observation}) => observation?.gpus) ?? [];
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
 	const mean = sum(percents) / percents.length / 100;
-	// Memory in use is counted only for GPUs with a known total.
+	// GPUs whose total memory is unknown are excluded, so that the sum can be compared with the sum of totals.
 	const used = sum(
 		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
 	);
 	const total = sum(gpus.map(({memoryTotalMiB = 0}) => memoryTotalMiB));
 	const powers = gpus.filter(({powerWatts}) => powerWatts !== undefined);
 	const watts = sum(powers.map(({powerWatts = 0}) => powerWatts));
-	// A limit is shown only if it is known for every GPU.
+	// The sum of the power limits is shown only if the limit of every GPU is known.
 	const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
 	const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
 	const kilowatts = (some: number): string => (some / 1000).toFixed(1);
@@ -70,7 +70,7 @@ export function Summary(): ReactElement {
 	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
 	const isScanned = useMonitor(({observation}) => observation !== undefined);
 	const {mine, others, drained, unreserved, errors} = countRows(rows, requester);
-	// Small screens have short words, and omit zeros.
+	// Small screens get shorter words, and no counts that are zero.
 	const isShort = columns < 75;
 	const isBrief = columns < 50;
 	return (

@@ -1,4 +1,4 @@
-/** A GPU in words, for a screen reader: without anything that changes every second, because each change is read aloud again. */
+/** Describes a GPU in words for a screen reader. Omits everything that changes every second, because each change is read aloud again. */
 import type {ReactElement} from 'react';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
@@ -14,7 +14,7 @@ import {selectedGpu} from '../state/gpus/rows.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 
-/** Returns a percentage to tens, so that it does not change with each scan. */
+/** Rounds a percentage to tens, so that the text does not change after each scan. */
 const about = (percent: number): string => `${Math.round(percent / 10) * 10} percent`;
 
 export const sentence = (parts: ReadonlyArray<string | undefined>): string =>

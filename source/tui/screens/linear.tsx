@@ -1,4 +1,4 @@
-/** The screen for a screen reader: sentences one below another, without borders, bars or anything that changes every second. */
+/** The screen for a screen reader: sentences one below another, without borders, bars, or anything that changes every second. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {freeGpus, type StatusRow} from '../../core/rules/pool/status.js';
@@ -48,7 +48,7 @@ function countSentence(state: State): string {
 	]);
 }
 
-/** The GPUs around the selected one, as many as there are rows for. */
+/** Describes the selected GPU and those around it, as many as there are rows for. */
 function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 	const all = useMonitor(visibleRows);
 	const selected = useMonitor(gpuTable.selectedIndex) ?? 0;
@@ -68,17 +68,17 @@ function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 	);
 }
 
-/** Size of a panel that is read aloud, in cells and lines. */
+/** The size of a panel that is read aloud, in terminal columns and lines. */
 const panelSize = {width: 100, rows: 10} as const;
 
-/** The focused panel, except the GPU table, whose rows are already sentences. */
+/** Shows the focused panel, unless that is the GPU table, whose rows are already shown as sentences. */
 function FocusedPanel(): ReactElement | undefined {
 	const focus = useMonitor(({panels}) => panels.focus);
 	const PanelView = panelViews[focus];
 	return focus === 'table' ? undefined : <PanelView {...panelSize} />;
 }
 
-/** A new message, or a line being typed. Lasting problems are in the first sentence instead, without their age. */
+/** Shows a new message, or a line being typed. A problem that lasts is mentioned in the first sentence instead, without its duration. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
 		(state) =>

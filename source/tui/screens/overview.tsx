@@ -37,7 +37,7 @@ function Rule(): ReactElement {
 	);
 }
 
-/** The whole screen: two lines of summary, the panels, a message and the keys. */
+/** The whole screen: two lines of summary, the panels, a message and the key hints. */
 export function Overview(): ReactElement {
 	const {hasLastRule, blocks} = useMonitor(layoutOf);
 	const hasHosts = useMonitor(({panels}) => panels.focus === 'hosts');

@@ -11,12 +11,12 @@ import {LinearScreen} from './linear.js';
 import {Overview} from './overview.js';
 import {SmallScreen} from './small.js';
 
-/** The full screen, exactly as large as the terminal: a taller frame would make Ink clear and repaint it. */
+/** The full screen. It is exactly as large as the terminal, because Ink would clear and redraw a screen that is higher. */
 function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		// Panels fit their width. Clipping all text at the right edge would take a tenth of the time of each frame.
+		// Panels fit their width themselves. Clipping all text at the right edge would take a tenth of the time of each frame.
 		<Box
 			flexDirection="column"
 			width={columns}
@@ -36,7 +36,7 @@ function FullScreen(): ReactElement {
 	);
 }
 
-/** The full screen, or lines of text for a screen reader. */
+/** Shows the full screen, or lines of text for a screen reader. */
 export function Screen(): ReactElement {
 	const {isLinear} = useSettings();
 	const appearance = useMonitor(shownAppearance);

@@ -7,7 +7,7 @@ import {Summary} from '../panels/summary.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 
-/** The screen that is too small for panels: counts, as many GPUs as fit, and the keys that still work. */
+/** The screen for a terminal that is too small for panels: counts, as many GPUs as fit, and the keys that still have an effect. */
 export function SmallScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isWaiting = useMonitor(({waits}) => waits.length > 0);

@@ -1,4 +1,4 @@
-/** Everything that can happen to the state. Actions are named as intents. */
+/** Everything that can change the state. An action that a key causes has the name of the key's intent. */
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {SeenHost} from './hosts/state.js';
@@ -13,12 +13,12 @@ import type {ShownPast, ShownReport} from './panels/state.js';
 import type {PointerAction} from './mouse.js';
 import type {CommandLineIntent} from './command-line/reduce.js';
 
-/** News from the clock, the terminal, the store and the GPUs. `nowMs` is monotonic. */
+/** Updates from the clock, the terminal, the store and the GPUs. `nowMs` is the time of the monotonic clock. */
 export type LiveUpdate =
 	| PanelUpdate
-	/** Everything known about the other hosts. */
+	/** Everything that is known about the other hosts. */
 	| {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]; readonly nowMs: number}
-	/** All known events. */
+	/** All events that are known. */
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]}
 	| {readonly kind: 'events-lost'; readonly reason: string}
 	| {readonly kind: 'report-arrived'; readonly report: ShownReport}
@@ -26,7 +26,7 @@ export type LiveUpdate =
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}
-	/** The values on the screen were valid until `sinceMs`. */
+	/** The store is unreachable. The values on the screen are those of `sinceMs`. */
 	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number; readonly sinceMs: number}
 	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
 
@@ -44,22 +44,22 @@ export type DialogIntent =
 	| 'previous-process'
 	| CommandLineIntent;
 
-/** Intents for the reducer, which has a handler of the same name for each. */
+/** The intents that change the state. For each, the reducer has a handler of the same name. */
 type StateIntent = DialogIntent | keyof typeof tableIntents | PanelIntent | ViewIntent | OptionIntent | SearchIntent;
 
-/** Intents for the controller, which act outside the state. */
+/** The intents that act outside the state. The controller carries them out. */
 export type OutwardIntent =
 	| 'quit-now'
 	| 'suspend'
 	| 'refresh'
 	| 'submit'
-	/** Submits, and waits in the queue if necessary. */
+	/** Submits a request that waits in the queue if the GPUs are not free. */
 	| 'submit-patiently'
 	/** Copies the shell command that the dialog shows. */
 	| 'copy-shell-command'
-	/** Opens the target of the chosen output line. */
+	/** Runs the command line that belongs to the chosen line of an output. */
 	| 'open-line'
 	| 'complete';
 
-/** Everything a key can do, by name. */
+/** The names of everything that a key can do. */
 export type Intent = StateIntent | FormIntent | OutwardIntent;

@@ -8,16 +8,16 @@ import {flashMs, type State} from './state.js';
 import {withOptions} from './view/options.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
-/** The answer to a dialog. It names its dialog, so that a late answer cannot change another. */
+/** The answer to a request. It contains the dialog that asked, so that an answer that arrives late cannot change another dialog. */
 export type Answer =
 	| WaitingUpdate
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
 	| {readonly kind: 'submitted'}
-	/** A key changed an open dialog. */
+	/** A key has changed an open dialog. */
 	| {readonly kind: 'changed'; readonly dialog: AskingDialog; readonly next: AskingDialog}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
 	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: readonly Released[]}
-	/** The request waits in the queue now, or there was nothing to do. */
+	/** The request now waits in the queue, or there was nothing to do. In both cases, the dialog is closed. */
 	| {readonly kind: 'put-away'; readonly dialog: Dialog}
 	| {
 			readonly kind: 'printed';
@@ -31,7 +31,7 @@ export type Answer =
 	| {readonly kind: 'options-applied'; readonly values: OptionValues}
 	| {readonly kind: 'undo-began'};
 
-/** A success disappears by itself. An error stays until a key is pressed. */
+/** Shows a message. A success disappears by itself after some time. An error stays until a key is pressed. */
 const withFlash = (state: State, flash: Flash): State => ({
 	...state,
 	flash: flash.level === 'error' ? flash : {...flash, untilMs: state.nowMs + flashMs},
@@ -40,7 +40,7 @@ const withFlash = (state: State, flash: Flash): State => ({
 function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
 	const {dialog} = state;
 	const isOpen = asker !== undefined && dialog === asker;
-	// The form stays open if the user can fix the error. If waiting is possible, the focus moves to a field where letters are commands.
+	// The form stays open, so that the user can fix the error. If waiting is possible, focuses a field that is no text, so that letters are commands.
 	if (isOpen && dialog.kind === 'form') {
 		const focused = complaint.canWait === true ? 0 : dialog.focused;
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
@@ -54,7 +54,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
 }
 
-/** Output of one or two lines goes to the message line. Longer output gets a panel, unless the user moved on. */
+/** Shows output of one or two lines in the message line, and longer output in a panel, unless another dialog was opened meanwhile. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
 	const words = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;
@@ -63,7 +63,7 @@ function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answ
 		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: words[0] ?? 'done'});
 }
 
-/** Remembers what can be undone. An answer that released nothing keeps the earlier undo. */
+/** Stores what can be undone. If nothing was released, an earlier release can still be undone. */
 const withUndo = (state: State, released: readonly Released[] = []): State =>
 	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
 
@@ -85,7 +85,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	},
 	'put-away': (state, {dialog}) => (state.dialog === dialog ? {...state, dialog: undefined} : state),
 	printed: (state, answer) => afterPrinting(withUndo(state, answer.undo), answer),
-	// Ignores updates of an output that is no longer shown.
+	// Updates of an output that is no longer shown are ignored.
 	'page-came': (state, {liveOutput, page}) =>
 		state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
 			? {...state, dialog: withPage(state.dialog, page)}

@@ -1,26 +1,26 @@
-/** State of open dialogs. Targets are captured when a dialog opens: a lease, never a line of the table. */
+/** The state of open dialogs. When a dialog opens, it stores the lease that it is about, because the line of the table can change. */
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
 import type {ColumnsDialog, OptionsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
-/** Fields shared by the dialogs of all commands. */
+/** Fields that the dialogs of all commands have. */
 type AskingDialogBase = {
-	/** Name of the command that opened the dialog. */
+	/** The name of the command that opened the dialog. */
 	readonly command: string;
-	/** Whether a request was sent and not yet answered. */
+	/** Whether a request was sent and has not been answered yet. */
 	readonly isBusy: boolean;
 };
 
 export type FormField = {
 	readonly name: string;
-	/** Up and Down change a count. A check is toggled. A text can be long. */
+	/** Up and Down change a `count`. A `check` can be on or off. A `text` can be long. */
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;
 	readonly most?: number;
-	/** Returns the hint and the maximum for the current values. */
+	/** Returns the hint and the maximum, if they depend on the values of other fields. */
 	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
 	readonly field: TextField;
 };
@@ -33,15 +33,15 @@ export type Form<About = unknown> = About &
 		readonly complaint?: Complaint;
 	};
 
-/** Only `y` means yes. */
+/** A dialog in which only `y` means yes. */
 export type Confirmation<About = unknown> = About & AskingDialogBase & {readonly kind: 'confirmation'};
 
-/** `y` means yes, and the command adds keys for choosing. */
+/** A dialog in which `y` means yes, and in which the keys of its command change what is chosen. */
 export type Choice<About = unknown> = About & AskingDialogBase & {readonly kind: 'choice'};
 
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 
-/** A process when the dialog opened. Newer values are shown while the process runs. */
+/** The dialog about a process, as the process was when the dialog opened. While the process runs, newer values are shown. */
 export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow};
 
 export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | OptionsDialog | {readonly kind: 'help'};

@@ -7,7 +7,7 @@ export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; 
 
 const focusedField = (form: Form): FormField => form.fields[form.focused]!;
 
-/** Sets a field. Any change clears the error. */
+/** Sets the focused field. Clears the error, because it was about the earlier values. */
 function withField(form: Form, field: TextField): Form {
 	const fields = form.fields.with(form.focused, {...focusedField(form), field});
 	const values = Object.fromEntries(fields.map((each) => [each.name, each.field.value]));
@@ -19,7 +19,7 @@ const focusBy = (form: Form, by: number): Form => ({
 	focused: (form.focused + by + form.fields.length) % form.fields.length,
 });
 
-/** Up and Down change a count. In other fields they move to the neighboring field. */
+/** Handles Up and Down. They change the number in a field for a count, and in other fields move to the neighboring field. */
 function step(form: Form, by: 1 | -1): Form {
 	const {kind, most = Infinity, field} = focusedField(form);
 	if (kind !== 'count') {
@@ -30,7 +30,7 @@ function step(form: Form, by: 1 | -1): Form {
 	return withField(form, fieldOf(String(Math.min(most, Math.max(1, count + by)))));
 }
 
-/** Toggles a check on any character. */
+/** Toggles a field that is a check. Any character does this. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
 
 const moves = {

@@ -1,28 +1,28 @@
-/** Modes of the keyboard. A key can have different effects in a panel and in a dialog. */
+/** Modes of the keyboard. In each mode, the same key can have another effect. */
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
 import {promptOf} from './table/tables.js';
 
-/** The focused panel, the text field or the dialog that handles keys. */
+/** The modes: each is named after the focused panel, the text field or the dialog that handles keys. */
 export const modes = [
 	...panelNames,
 	'filter',
 	'search',
 	'form',
-	/** A form whose request was refused because the GPUs are taken. */
+	/** A form whose request was refused because other people have the GPUs. */
 	'refusal',
 	'confirmation',
 	'choice',
 	'command',
 	'output',
-	/** The output of a `:` command whose lines can be opened, such as the list of hosts. */
+	/** The output of a `:` command with lines that can be chosen and opened, such as the list of hosts. */
 	'list',
 	'help',
 	'process',
 	'columns',
 	'options',
-	/** The screen is too small to show the effect of a key. */
+	/** The screen is so small that the effect of most keys could not be seen. */
 	'small',
 ] as const;
 
@@ -56,18 +56,18 @@ export function modeOf(state: State): Mode {
 	return canWait ? 'refusal' : dialog.kind;
 }
 
-/** Groups of the help, in order. */
+/** The groups of keys in the help, in order. */
 export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes', 'Panels', 'Monitor'] as const;
 
 export type HelpGroup = (typeof helpGroups)[number];
 
-/** The modes in which a key works, and its names in the help and the footer. */
+/** The modes in which a key has an effect, and what the help and the footer show about the key. */
 export type KeyHint = {
 	readonly modes: readonly Mode[];
-	/** Names as {@link keyNames} gives them. */
+	/** The names of the keys, as {@link keyNames} returns them. */
 	readonly keys: readonly string[];
-	/** For the help: the group, and the effect of the key. Bindings with the same effect share a line. Bindings without `help` are not listed. */
+	/** The group in the help, and the effect of the key. Keys with the same effect share a line. Keys without `help` are not listed. */
 	readonly help?: readonly [group: HelpGroup, words: string];
-	/** For the footer: the key, one word, and a rank, which defaults to 0. Hints with larger ranks are left out first. */
+	/** The key, one word, and a rank for the footer. The rank defaults to 0. If there is not enough room, the largest ranks are left out first. */
 	readonly footer?: readonly [key: string, word: string, soon?: number];
 };

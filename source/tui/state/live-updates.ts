@@ -1,4 +1,4 @@
-/** State changes caused by time, the terminal, the store and the GPUs. */
+/** Changes of the state that the clock, the terminal, the store and the GPUs cause. */
 import type {AuditEntry, Observation, Snapshot, Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
@@ -15,20 +15,20 @@ import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';
 
-/** Adds new events at the top. A user who has scrolled down continues to see the same events. */
+/** Adds new events at the top. If the user has scrolled down, the same events stay in view. */
 function withEvents(state: State, entries: readonly AuditEntry[]): State {
 	const arrived = {...state, events: {...state.events, problem: undefined, entries}};
 	const line = state.panels.scroll.events;
 	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
 }
 
-/** Returns the number of new events, or 0 if the newest of the earlier events is gone. */
+/** Returns how many events are new. Returns 0 if the newest event of the earlier ones was removed. */
 function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): number {
 	const last = now.findLastIndex(({id}) => id === before.at(-1)?.id);
 	return last === -1 ? 0 : now.length - 1 - last;
 }
 
-/** Maps the user's GPUs to the end of the reservation that a reminder was recorded for. */
+/** Maps the indices of the user's GPUs to the ends of reservations about which a reminder was recorded. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
 	new Map(
 		holdingsIn(gpus)
@@ -37,7 +37,7 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 			.map(({index, lease}) => [index, lease.remindedOf!]),
 	);
 
-/** Returns a reminder of reservations that end soon, once this monitor or another one has recorded the reminder. Undefined if there is none. */
+/** Returns a message about reservations that end soon, after this monitor or another program has recorded a reminder. Undefined if there is none. */
 function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
 	const known = before === undefined ? undefined : remindedIn(before, requester);
 	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
@@ -84,7 +84,7 @@ const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 		),
 	);
 
-/** Applies a scan. After a failed scan, the last readings stay, with their age. */
+/** Applies a scan to the state. After a failed scan, keeps the earlier readings, whose age is shown. */
 function withScan(state: State, observation: Observation, nowMs: number): State {
 	const {failure} = observation;
 	if (failure === undefined) {
@@ -117,7 +117,7 @@ function withTick(state: State, nowMs: number): State {
 
 function withoutStore(state: State, {reason, nowMs, sinceMs}: Update<'store-lost'>): State {
 	const since = state.connection.kind === 'lost' ? state.connection.sinceMs : sinceMs;
-	// An earlier success would hide the reason.
+	// A message about an earlier success is removed, because it would hide the reason.
 	const flash = state.flash?.level === 'ok' ? undefined : state.flash;
 	return {...state, nowMs, connection: {kind: 'lost', reason: sanitize(reason), sinceMs: since}, flash};
 }

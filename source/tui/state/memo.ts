@@ -1,4 +1,4 @@
-/** Returns a function that keeps its last answer until a part of the input, as returned by `partsOf`, changes. */
+/** Caches the last answer of a function. It is computed again only when a part of the input changes. `partsOf` returns these parts. */
 export function remembering<Input, Answer>(
 	partsOf: (input: Input) => readonly unknown[],
 	answerTo: (input: Input) => Answer,
@@ -14,7 +14,7 @@ export function remembering<Input, Answer>(
 	};
 }
 
-/** Returns a function that keeps its last list until an element changes, so that components do not render again. */
+/** Returns a function that returns the same list as before until an element changes, so that components do not render again. */
 export function keepingEqual<Input, Element extends Readonly<Record<string, unknown>>>(
 	listOf: (input: Input) => readonly Element[],
 ): (input: Input) => readonly Element[] {

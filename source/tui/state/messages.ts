@@ -1,24 +1,24 @@
-/** A message at the foot of the screen. */
+/** A message at the bottom of the screen. */
 export type Flash = {
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly text: string;
-	/** The equivalent command. It is left out where there is no room. */
+	/** The shell command with the same effect. It is left out if there is not enough room. */
 	readonly command?: string;
-	/** The suggested next input. */
+	/** The command that the user should type next. */
 	readonly next?: string;
-	/** On the monotonic clock. Undefined for a message that stays until a key is pressed. */
+	/** The time on the monotonic clock at which the message disappears. Undefined for a message that stays until a key is pressed. */
 	readonly untilMs?: number;
 };
 
-/** A refusal shown inside the dialog, so that what was typed can be fixed. */
+/** Why a request was refused. Shown inside the dialog, so that the user can correct what was typed. */
 export type Complaint = {
 	readonly message: string;
 	readonly hint?: string;
-	/** Whether the request can wait in the queue, because others have the GPUs now. */
+	/** Whether the request can wait in the queue, because other people have the GPUs now. */
 	readonly canWait?: boolean;
 };
 
-/** A request of this monitor that waits in the queue. */
+/** A request of this monitor that is waiting in the queue. */
 export type Waiting = {
 	readonly id: number;
 	/** The position in the queue, and what the request waits for. */

@@ -1,4 +1,4 @@
-/** State changes by the mouse: a click selects, sorts or focuses, and the wheel moves by lines. */
+/** Changes of the state by the mouse. A click selects, sorts or focuses, and the wheel moves by several lines. */
 import {focusPanel, moveIn} from './panels/reduce.js';
 import type {PanelName, TableName} from './panels/state.js';
 import {type State, withFlash} from './state.js';
@@ -7,16 +7,16 @@ import {offeredOptions} from './view/options.js';
 
 /** The target of a click. */
 export type Pointed =
-	/** Index among all rows. */
+	/** A row. `index` counts all rows of the table, not only those in view. */
 	| {readonly on: 'row'; readonly panel: TableName; readonly index: number}
 	| {readonly on: 'heading'; readonly panel: TableName; readonly key: string}
 	| {readonly on: 'panel'; readonly panel: PanelName};
 
 export type PointerAction =
 	| {readonly kind: 'pointed'; readonly at: Pointed}
-	/** The wheel over a panel. `lines` is negative when the wheel turns up. */
+	/** The wheel was turned over a panel. `lines` is negative if the wheel was turned up. */
 	| {readonly kind: 'wheeled'; readonly panel: PanelName; readonly lines: number}
-	/** A field of the open form, or a row of the options. */
+	/** A field of the open form was clicked, or a row of the options dialog. */
 	| {readonly kind: 'field-pointed'; readonly field: number};
 
 function point(state: State, at: Pointed): State {
@@ -29,7 +29,7 @@ function point(state: State, at: Pointed): State {
 			);
 }
 
-/** Moves by lines, as keys do. The process table shows its selection only while it has the focus. */
+/** Moves by several lines, as keys do. Focuses the process table, because it shows its selection only while it has the focus. */
 const wheel = (state: State, panel: PanelName, lines: number): State =>
 	moveIn(panel === 'processes' ? focusPanel(state, panel) : state, panel, lines);
 
@@ -54,7 +54,7 @@ export const afterPointer = (state: State, action: PointerAction): State =>
 export const isPointerAction = (action: {readonly kind: string}): action is PointerAction =>
 	['pointed', 'wheeled', 'field-pointed'].includes(action.kind);
 
-/** Turns the mouse on, or leaves it to the terminal. */
+/** Starts to handle the mouse in the monitor, or leaves it to the terminal, which can then select text. */
 export function toggleMouse(state: State): State {
 	const {hasMouse, isInGnuScreen} = state.settings;
 	if (hasMouse !== true) {

@@ -1,4 +1,4 @@
-/** The pause: the screen stands still, while updates continue behind it. */
+/** The pause: the screen does not change, while updates are still received and kept for later. */
 import type {Shown, State} from './state.js';
 
 const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, processHistory}: State): Shown => ({
@@ -10,16 +10,16 @@ const shownOf = ({snapshot, snapshotAtMs, observation, scanFailure, history, pro
 	processHistory,
 });
 
-/** Starts a pause, or ends it and shows the newest values. */
+/** Starts a pause. If there is one already, ends it and shows the newest values. */
 export const togglePause = (state: State): State =>
 	state.pause === undefined
 		? {...state, pause: {sinceMs: state.nowMs, latest: shownOf(state)}}
 		: {...state, ...state.pause.latest, pause: undefined};
 
-/** The current state, even during a pause. */
+/** Returns the newest values, even if the screen is paused. */
 export const latestOf = (state: State): Shown => state.pause?.latest ?? state;
 
-/** Applies a live update behind the paused screen. */
+/** Applies an update to the newest values, without changing what the paused screen shows. */
 export function behindPause(state: State, change: (state: State) => State): State {
 	const {pause} = state;
 	if (pause === undefined) {

@@ -1,4 +1,4 @@
-/** The reducer of the monitor's state, a pure function. */
+/** The reducer of the monitor's state, which is a pure function. */
 import {commandLineIntents, withText} from './command-line/reduce.js';
 import type {DialogIntent, Action} from './actions.js';
 import {panelIntents} from './panels/reduce.js';
@@ -54,7 +54,7 @@ function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 	return withText(dialog, action.kind === 'typed' ? insert(field, action.text) : edit(field, action.kind));
 }
 
-/** Applies typed text to the search, or to the filter of the focused table. */
+/** Applies typed text to the search. If no search is being typed, applies it to the filter of the focused table. */
 function changePrompt(state: State, change: FieldChange): State {
 	const {search} = state;
 	return search.prompt === undefined
@@ -76,7 +76,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 		return isAsking(dialog) && !dialog.isBusy ? {...state, dialog: changeText(dialog, action)} : state;
 	}
 
-	// Ignored during a pause. The next update brings everything.
+	// During a pause, answers of other hosts are ignored. The next answer after the pause contains everything.
 	if (action.kind === 'hosts-arrived' && state.pause !== undefined) {
 		return state;
 	}
@@ -90,7 +90,7 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 
 const mostErrors = 50;
 
-/** Adds a new error to the events, where it stays after the message is gone. */
+/** Adds a new error to the events, where the user can still find it when the message has disappeared. */
 function withOwnError(before: State, after: State): State {
 	const {flash, events} = after;
 	return flash === before.flash || flash?.level !== 'error'

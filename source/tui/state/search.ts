@@ -1,4 +1,4 @@
-/** Search: moves the selection to the next row that contains the words, and wraps around. */
+/** The search. It selects the next row that contains the words, and continues at the first row after the last one. */
 import {sanitize} from '../../format/text/text.js';
 import {withFlash, type State, type SearchState} from './state.js';
 import {focusedTable} from './table/tables.js';
@@ -9,7 +9,7 @@ const withSearch = (state: State, search: Partial<SearchState>): State => ({
 	search: {...state.search, ...search},
 });
 
-/** Returns the number of rows that contain the text being typed. */
+/** Returns how many rows contain the text that is being typed. */
 export const matchCount = (state: State): number =>
 	focusedTable(state)
 		.matches(state, state.search.prompt?.value ?? '')
@@ -17,7 +17,7 @@ export const matchCount = (state: State): number =>
 
 const openSearch = (state: State): State => withSearch(state, {prompt: presetField(state.search.text)});
 
-/** Selects the next or previous match. The selected row comes last. */
+/** Selects the next or previous row that matches. Selects the same row again only if no other row matches. */
 function jump(state: State, step: 1 | -1): State {
 	const {text} = state.search;
 	if (text.trim() === '') {

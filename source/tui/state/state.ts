@@ -1,4 +1,4 @@
-/** The state of the monitor, and simple selectors. All values are readonly. */
+/** The state of the monitor, which is never modified, and simple functions that read it. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
@@ -17,24 +17,24 @@ import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
 
-/** How long a success, or the reason for a refusal, is shown. */
+/** How long in ms a success, or the reason for a refusal, is shown. */
 export const flashMs = 4000;
 
-/** Settings of the monitor. The options dialog changes the appearance and the scan interval, and the rest stays the same. */
+/** Settings of the monitor. The options dialog can change the appearance and the scan interval. The other settings stay the same. */
 export type Settings = Appearance &
 	Pick<
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
 	> & {
-		/** The store's location, in the form shown to users. */
+		/** The location of the store, as it is shown to users. */
 		readonly storeLocation: string;
-		/** Whether the terminal may have a mouse. */
+		/** Whether the terminal may support a mouse. */
 		readonly hasMouse?: boolean;
-		/** Whether the mouse is on at the start. Defaults to true. */
+		/** Whether the monitor handles the mouse from the start. Defaults to true. */
 		readonly isMouseWanted?: boolean;
-		/** Whether the terminal is GNU screen, which holds Escape back while the mouse is on. */
+		/** Whether the terminal is GNU screen, which delays the Escape key while the monitor handles the mouse. */
 		readonly isInGnuScreen?: boolean;
-		/** Whether the screen is sentences for a screen reader, line by line. */
+		/** Whether the screen consists of sentences for a screen reader. */
 		readonly isLinear: boolean;
 		readonly memoryThresholdMiB: number;
 		readonly scanIntervalMs: number;
@@ -52,13 +52,13 @@ type Connection =
 export type State = {
 	readonly settings: Settings;
 	readonly size: Size;
-	/** The monotonic clock at the last tick or arrival. */
+	/** The time of the monotonic clock at the last change of the state. */
 	readonly nowMs: number;
 	readonly connection: Connection;
-	/** The last snapshot, which stays while the store is unreachable. */
+	/** The last snapshot that was read. It is kept while the store is unreachable. */
 	readonly snapshot?: Snapshot;
 	readonly snapshotAtMs: number;
-	/** The last successful scan, which stays after a later scan fails. */
+	/** The last scan that succeeded. It is kept if a later scan fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
 	readonly table: TableState<SortKey>;
@@ -69,59 +69,59 @@ export type State = {
 	readonly panels: PanelsState;
 	readonly search: SearchState;
 	readonly view: ViewState;
-	/** Whether clicks and the wheel go to the monitor instead of the terminal. */
+	/** Whether the monitor handles clicks and the wheel. Otherwise the terminal does. */
 	readonly isMouseOn?: boolean;
 	readonly history: UtilizationHistory;
 	readonly processHistory: ProcessHistory;
 	readonly events: Events;
-	/** The last requested report. */
+	/** The report that was requested last. */
 	readonly report?: ShownReport;
-	/** The load history, for graphs that go further back than this session. */
+	/** The load history of the pool, for graphs that begin before this session. */
 	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
-	/** The release that `z` can undo, until a time on the monotonic clock. */
+	/** The last release, and the time on the monotonic clock until which `z` can undo it. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
-	/** Requests of this monitor that wait in the queue. */
+	/** The requests of this monitor that wait in the queue. */
 	readonly waits: readonly Waiting[];
-	/** The pause. Updates that arrive during it are kept for later. */
+	/** Set while the screen is paused. Contains the updates that arrive in the meantime. */
 	readonly pause?: Pause;
 };
 
-/** The search in tables and the queue. It moves the selection, and hides no row. */
+/** The search in tables and in the queue. It only moves the selection, and does not hide rows. */
 export type SearchState = {
-	/** Words that a row must all contain, ignoring case. Empty before the first search. */
+	/** The words that a row must contain, in upper or lower case. Empty before the first search. */
 	readonly text: string;
-	/** The search being typed, if any. */
+	/** The text of the search while it is being typed. */
 	readonly prompt?: TextField;
 };
 
-/** Number of events that are kept. `canhazgpu events` shows all. */
+/** The number of events that are kept. `canhazgpu events` shows all events. */
 export const mostEvents = 300;
 
-/** Events of the pool, and errors of this monitor. */
+/** The events of the pool, and the errors of this monitor. */
 type Events = {
-	/** Oldest first. */
+	/** The events, oldest first. */
 	readonly entries: readonly AuditEntry[];
 	/** The newest errors that this monitor has shown. */
 	readonly errors: ReadonlyArray<{readonly time: number; readonly text: string}>;
-	/** Why the entries cannot be read. */
+	/** Why the events cannot be read. */
 	readonly problem?: string;
 };
 
-/** The values that a pause freezes. */
+/** The values that do not change on the screen during a pause. */
 export type Shown = Pick<
 	State,
 	'snapshot' | 'snapshotAtMs' | 'observation' | 'scanFailure' | 'history' | 'processHistory'
 >;
 
-/** `sinceMs` is the time of the frozen values. `latest` is what would be shown otherwise. */
+/** `sinceMs` is the time of the values on the screen. `latest` has the values that would be shown without the pause. */
 type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
-/** The time span of the graphs. */
+/** The time range of the graphs in ms. */
 const graphWindowMs = 5 * 60 * 1000;
 
-/** Returns graphs without values. Scans less than a second apart become one sample. */
+/** Returns a history without samples. If scans are less than a second apart, they are combined into one sample. */
 export const emptyGraphs = (scanIntervalMs: number): UtilizationHistory =>
 	emptyHistory({windowMs: graphWindowMs, stepMs: 1000, coverMs: Math.max(scanIntervalMs, 1000) * 2.5});
 
@@ -149,16 +149,16 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	flash,
 });
 
-/** The time that is shown: now, or the start of the pause. */
+/** Returns the time of the values on the screen: the current time, or the start of the pause. */
 const shownMs = ({nowMs, pause}: State): number => pause?.sinceMs ?? nowMs;
 
-/** Returns the store's clock at the time that is shown, continued from the last read. Undefined before the first read. */
+/** Returns the time of the store's clock for the values on the screen, computed from the last read. Undefined before the first read. */
 export const storeNow = (state: State): number | undefined =>
 	state.snapshot && state.snapshot.now + Math.max(0, shownMs(state) - state.snapshotAtMs) / 1000;
 
 export const gpuCountOf = ({snapshot}: State): number => snapshot?.gpus.length ?? 0;
 
-/** Returns a placeholder until the first successful scan. */
+/** Returns a scan without readings, which is used until the first scan succeeds. */
 const notScanned = (message: string): Observation => ({
 	provider: 'fake',
 	takenAtMs: 0,
@@ -168,7 +168,7 @@ const notScanned = (message: string): Observation => ({
 	warnings: [],
 });
 
-/** Returns a row for each GPU, by index. Held and remaining times advance between reads. */
+/** Returns a row for each GPU, by index. Between two reads, the times of reservations advance with the clock. */
 export const rowsOf = remembering(
 	(state: State) => [
 		state.snapshot,
@@ -190,7 +190,7 @@ export const rowsOf = remembering(
 	},
 );
 
-/** Shows a message at the foot of the screen for a few seconds. */
+/** Shows a message at the bottom of the screen for a few seconds. */
 export const withFlash = (state: State, level: Flash['level'], text: string): State => ({
 	...state,
 	flash: {level, text, untilMs: state.nowMs + flashMs},

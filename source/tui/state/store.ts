@@ -1,4 +1,4 @@
-/** Holds the state outside React, so that keys typed in one burst and answers that arrive between frames see the newest. */
+/** Holds the state outside React. Keys that arrive together, and answers that arrive between two frames, thus always see the newest state. */
 import type {Dispatch} from './actions.js';
 import {reduce} from './reducer.js';
 import type {State} from './state.js';
@@ -6,7 +6,7 @@ import type {State} from './state.js';
 export type StateStore = {
 	readonly getState: () => State;
 	readonly dispatch: Dispatch;
-	/** Returns a function that unsubscribes. */
+	/** Calls the listener after each change. Returns a function that removes the listener. */
 	readonly subscribe: (listener: () => void) => () => void;
 };
 

@@ -1,20 +1,20 @@
-/** A text field. Every edit returns a new value. */
+/** A text field. Each edit returns a new value and does not modify the old one. */
 import {sanitizeTyped} from '../../format/text/text.js';
 
 export type TextField = {
 	readonly value: string;
-	/** Number of code points before the caret. */
+	/** The number of code points before the cursor. */
 	readonly caret: number;
-	/** Whether the value is a suggestion that the first typed character replaces. */
+	/** Whether the text is a suggestion. The first character that is typed replaces it. */
 	readonly isPreset: boolean;
 };
 
-/** Maximum length of a text, in code points. */
+/** The maximum length of a text, in code points. */
 const longest = 200;
 
 export const presetField = (value: string): TextField => ({value, caret: [...value].length, isPreset: true});
 
-/** Returns a field with this text and the caret at its end. */
+/** Returns a field with this text and the cursor at its end. */
 export const fieldOf = (value: string): TextField => ({...presetField(value), isPreset: false});
 
 export function insert(field: TextField, text: string): TextField {

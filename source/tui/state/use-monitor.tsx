@@ -5,7 +5,7 @@ import type {StateStore} from './store.js';
 
 export const StoreContext = createContext<StateStore | undefined>(undefined);
 
-/** Returns the store itself, for callbacks that read the newest state. */
+/** Returns the store of the state, for callbacks that need the newest state. */
 export function useStore(): StateStore {
 	const store = use(StoreContext);
 	if (store === undefined) {
@@ -16,8 +16,8 @@ export function useStore(): StateStore {
 }
 
 /**
-Returns a part of the state. The component renders again only when that part changes, so the selector must return the same value for the same
-state: a member, or the result of a memoised function.
+Returns a part of the state. The component renders again only when that part changes. `select` must therefore return the same value for the same
+state: a member of the state, or the result of a cached function.
 */
 export function useMonitor<Part>(select: (state: State) => Part): Part {
 	const {subscribe, getState} = useStore();

@@ -1,4 +1,4 @@
-/** The table component for GPUs, processes, hosts, queue and events. */
+/** The component that draws the tables of GPUs, processes, hosts, queue entries and events. */
 import {memo, type ComponentType, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {useMouse} from '../mouse/mouse-context.js';
@@ -7,7 +7,7 @@ import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
 export type CellProperties<Row> = {
 	readonly row: Row;
 	readonly width: number;
-	/** The neighboring rows in view. */
+	/** The row above, if it is in view. `below` is the row below. */
 	readonly above?: Row;
 	readonly below?: Row;
 };
@@ -17,7 +17,7 @@ export type DataColumn<Row> = {
 	readonly title: string;
 	readonly width: number;
 	readonly align?: 'start' | 'end';
-	/** Blanks before the column. Defaults to 1. */
+	/** Number of blanks before the column. Defaults to 1. */
 	readonly gap?: number;
 	readonly Cell: ComponentType<CellProperties<Row>>;
 	readonly emphasisOf?: (cell: CellProperties<Row>) => Emphasis;
@@ -29,7 +29,7 @@ type RowProperties<Row> = Cells<Row> &
 	Omit<CellProperties<Row>, 'width'> & {
 		readonly isSelected: boolean;
 		readonly isTagged: boolean;
-		/** Replaces the cells. */
+		/** Shown in place of the cells. */
 		readonly line?: ReactNode;
 	};
 
@@ -80,7 +80,7 @@ function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowPro
 	);
 }
 
-/** Renders again only when the row, its neighbors, its marks or the columns change. */
+/** Draws a row. Renders again only if the row, its neighbors, its marks or the columns change. */
 const DataRow = memo(UncachedRow) as typeof UncachedRow;
 
 function Head<Row>({columns}: Cells<Row>): ReactElement {
@@ -100,15 +100,15 @@ type Properties<Row> = Cells<Row> & {
 	readonly rows: readonly Row[];
 	/** Index of the first row in view. */
 	readonly firstRow: number;
-	/** Lines of the panel, the head included. */
+	/** Lines of the panel, including the head. */
 	readonly height: number;
 	readonly width: number;
 	readonly selected?: number;
 	readonly isTagged?: (row: Row) => boolean;
-	/** Returns the content that replaces the cells of a row, or undefined for the cells. */
+	/** Returns content that is shown in place of the cells of a row. Returns undefined to show the cells. */
 	readonly lineOf?: (row: Row) => ReactNode;
 	readonly hasHead?: boolean;
-	/** Blocks side by side, filled one after another. Each has a head. */
+	/** Number of blocks side by side. They are filled one after another, and each has a head. */
 	readonly blocks?: number;
 	/** Shown if there are no rows. */
 	readonly empty?: ReactNode;
@@ -118,13 +118,13 @@ type Properties<Row> = Cells<Row> & {
 	readonly onTitle?: (name: string) => void;
 };
 
-/** Blanks on each side of the line between two blocks. */
+/** Number of blanks on each side of the line between two blocks. */
 const blockGap = 1;
 
 export const blockWidthOf = (width: number, blocks: number): number =>
 	Math.floor((width - (2 * blockGap + 1) * (blocks - 1)) / blocks);
 
-/** Returns the column at a position of a line, counted from the first cell of the table. */
+/** Returns the column at a horizontal position, counted from the left edge of the table. */
 function columnAt<Row>(columns: ReadonlyArray<DataColumn<Row>>, x: number): string | undefined {
 	let end = markerWidth;
 	for (const [index, {name, width, gap}] of columns.entries()) {
@@ -190,7 +190,7 @@ function Block<Row>({
 	);
 }
 
-/** Shows as many rows as there are lines. `useTable` provides the selection and the scroll position. */
+/** Draws as many rows as there are lines. The selection and the scroll position come from `useTable`. */
 export function DataTable<Row>({blocks = 1, empty, ...table}: Properties<Row>): ReactElement {
 	const {rows, firstRow, height, width, hasHead = true} = table;
 	const rowsInBlock = height - (hasHead ? 1 : 0);

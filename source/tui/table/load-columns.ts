@@ -11,15 +11,15 @@ import {leastWithBar} from '../panels/shared/readings.js';
 const isLoad = (name: string): boolean => name === 'utilization' || name === 'memory';
 
 type Fit<Name extends string> = {
-	/** Columns to shrink or remove when space is short, in order. */
+	/** Columns that shrink or disappear if space is short, in this order. */
 	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
-	/** Maximum widths to grow to, round by round. */
+	/** The maximum widths of columns if there is enough space. Columns grow in several rounds. */
 	readonly growth: ReadonlyArray<GrowthRound<Name>>;
-	/** The first visible one of these columns gets the remaining space. */
+	/** The first of these columns that is visible gets the remaining space. */
 	readonly last: readonly Name[];
 };
 
-/** Returns the columns that fit, with bars as long as possible. A number without a bar does not grow. */
+/** Returns the columns that fit, with the longest bars that are possible. A column with a number but no bar does not grow. */
 export function loadColumns<Name extends string>(
 	least: ReadonlyArray<Column<Name>>,
 	room: TableRoom,

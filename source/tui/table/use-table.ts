@@ -17,9 +17,9 @@ type TableInView<Row> = {
 };
 
 /**
-Returns the properties of a table besides its columns, and which rows are in view, such as `1-24 of 64`.
+Returns the properties of a table except its columns, and which rows are in view, such as `1-24 of 64`.
 
-@param height - Number of rows in view at once.
+@param height - The number of rows that are in view at once.
 */
 export function useTable<Name extends TableName>(
 	name: Name,

@@ -1,6 +1,6 @@
 /**
-Themes for color-blind people. The colors of the states are as far apart as possible for all three kinds of color blindness and for normal
-vision, by the model of Machado, Oliveira and Fernandes (2009).
+Themes for color-blind people. The colors of the states differ as much as possible for all three kinds of color blindness and for normal vision,
+according to the model of Machado, Oliveira and Fernandes (2009).
 */
 import {gradient, loadStyles, type BaseStyles} from './styles.js';
 import {onDark, onLight} from './usual.js';

@@ -5,7 +5,7 @@ export type Drawing = {
 	/** Whether bars and graphs use only ASCII characters. */
 	readonly isAscii: boolean;
 	readonly graphs: GraphCharacters;
-	/** `boxed`: borders on all sides of a panel. `ruled`: only a title line, on small terminals. `plain`: no lines, for screen readers. */
+	/** The frames of panels. `boxed`: borders on all sides. `ruled`: only a title line, on small terminals. `plain`: no lines, for screen readers. */
 	readonly frame: 'boxed' | 'ruled' | 'plain';
 };
 

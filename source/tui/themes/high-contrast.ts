@@ -1,4 +1,4 @@
-/** High-contrast themes: at least 7 to 1 on black or white, without faint text. */
+/** Themes with a contrast of at least 7 to 1 on black or on white. They have no faint text. */
 import {gradient, loadStyles, type BaseStyles} from './styles.js';
 
 export const contrastOnDark: BaseStyles = {

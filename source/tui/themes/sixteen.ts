@@ -1,8 +1,8 @@
-/** Themes for terminals with 16 colors, where exact colors would be rounded badly: dark green to black, amber to red. */
+/** Themes for terminals with 16 colors. Exact colors would be replaced by unsuitable ones there: dark green by black, amber by red. */
 import {inThree, loadStyles, type BaseStyles} from './styles.js';
 import {onDark} from './usual.js';
 
-/** Green, yellow and cyan are hard to see on white in most terminals. Problems are red, and bold if severe. */
+/** Avoids green, yellow and cyan, which are hard to see on white in most terminals. Problems are red, and bold if they are severe. */
 export const sixteenOnLight: BaseStyles = {
 	...onDark,
 	dim: {color: 'gray'},
@@ -15,7 +15,7 @@ export const sixteenOnLight: BaseStyles = {
 	...loadStyles({load: inThree('black', 'red', 'red'), memory: () => 'blue'}),
 };
 
-/** No faint text, and hues only for the most important tones. */
+/** Has no faint text, and uses colors only for the most important tones. */
 export const sixteenContrastOnDark: BaseStyles = {
 	...onDark,
 	plain: {color: 'whiteBright'},
@@ -44,7 +44,7 @@ export const sixteenContrastOnLight: BaseStyles = {
 	...loadStyles({load: inThree('black', 'red', 'red'), memory: () => 'black'}),
 };
 
-/** No green, which some people confuse with red. */
+/** Has no green, because some people cannot tell it from red. */
 export const sixteenSafeOnDark: BaseStyles = {
 	...onDark,
 	free: {color: 'cyanBright', bold: true},

@@ -1,4 +1,4 @@
-/** Building blocks of themes: a style for each tone, and colors for loads. */
+/** Parts from which themes are built: a style for each tone (the role of a text), and colors for loads. */
 import type {TextProps} from 'ink';
 import {loadTone, type LoadTone, type Tone} from './tones.js';
 
@@ -6,10 +6,10 @@ export type Style = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimC
 
 export type Styles = Readonly<Record<Tone, Style>>;
 
-/** The styles that a theme defines. {@link completed} derives the others. */
+/** The styles that each theme defines. {@link completed} derives the other styles from them. */
 export type BaseStyles = Omit<Styles, 'strong' | 'heading' | 'success' | 'key' | 'marked'>;
 
-/** Adds the derived tones, so that related tones look similar in every theme. */
+/** Adds the styles that are derived from others, so that related tones look similar in every theme. */
 export const completed = (base: BaseStyles): Styles => ({
 	...base,
 	strong: {...base.plain, bold: true},
@@ -19,7 +19,7 @@ export const completed = (base: BaseStyles): Styles => ({
 	marked: {inverse: true},
 });
 
-/** Shares from which a load counts as busy, and as hot. */
+/** The share from which a load is called busy, and the share from which it is called hot. */
 const busyShare = 0.6;
 const hotShare = 0.85;
 
@@ -38,7 +38,7 @@ export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, St
 		]),
 	) as Readonly<Record<LoadTone, Style>>;
 
-/** Returns a function that picks one of three colors. */
+/** Returns a function that chooses one of three colors for a share. */
 export const inThree =
 	(calm: string, busy: string, hot: string) =>
 	(share: number): string =>
@@ -46,7 +46,7 @@ export const inThree =
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Returns a function that interpolates evenly spaced colors from share 0 to share 1. */
+/** Returns a function that interpolates between colors, which are evenly spaced from share 0 to share 1. */
 export const gradient =
 	(...stops: readonly Rgb[]) =>
 	(share: number): string => {

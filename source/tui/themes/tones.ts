@@ -1,8 +1,8 @@
-/** Names for the looks of text. A theme defines a style for each tone. */
+/** Tones: the roles of text on the screen, such as a heading or a warning. A theme defines a style for each tone. */
 
 type Tenth = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 
-/** A share of utilization or memory, in tenths. */
+/** The tone of a share of utilization or memory, in tenths. */
 export type LoadTone = `load-${Tenth}` | `memory-${Tenth}`;
 
 export type Tone =
@@ -21,13 +21,13 @@ export type Tone =
 	| 'error'
 	| 'success'
 	| 'key'
-	/** The selected row and the text caret. */
+	/** The selected row, and the cursor in a text field. */
 	| 'marked';
 
 /**
-Returns the tone of a share.
+Returns the tone for a share of utilization or memory.
 
-@param share - 0 to 1. Other values are clamped.
+@param share - From 0 to 1. Values outside this range are treated as 0 or 1.
 */
 export const loadTone = (of: 'load' | 'memory', share: number): LoadTone =>
 	`${of}-${(share > 0 ? Math.min(10, Math.round(share * 10)) : 0) as Tenth}`;

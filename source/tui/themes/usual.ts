@@ -1,4 +1,4 @@
-/** The default themes: the terminal's own colors on a dark background, and readable colors on a light background. */
+/** The default themes: the terminal's own colors on a dark background, and colors that are readable on a light background. */
 import {gradient, inThree, loadStyles, type Colors, type BaseStyles} from './styles.js';
 
 export const darkGradients: Colors = {
@@ -11,7 +11,7 @@ export const lightGradients: Colors = {
 	memory: gradient([75, 85, 200], [60, 60, 190], [45, 35, 170]),
 };
 
-/** The terminal's own colors, which its user chose to be readable. The six hues have meanings, so other users' reservations have no hue. */
+/** Uses the terminal's own colors, which are readable for its user. All six hues have a meaning, so reservations of other users have no hue. */
 export const onDark: BaseStyles = {
 	plain: {},
 	dim: {dimColor: true},
@@ -25,7 +25,7 @@ export const onDark: BaseStyles = {
 	...loadStyles({load: inThree('green', 'yellow', 'red'), memory: () => 'blueBright'}),
 };
 
-/** Yellow, cyan and faint text are hard to see on white. */
+/** Avoids yellow, cyan and faint text, which are hard to see on white. */
 export const onLight: BaseStyles = {
 	...onDark,
 	dim: {color: '#5f5f5f'},

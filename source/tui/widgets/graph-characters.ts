@@ -1,33 +1,33 @@
-/** The characters of graphs. Unknown values are blank. */
+/** The characters of which graphs consist. Unknown values are blank. */
 import type {Drawing} from '../themes/drawing-context.js';
 import {loadTone, type LoadTone} from '../themes/tones.js';
 
-/** Shares from 0 to 1, oldest first. Undefined values are unknown. */
+/** The values of a graph, from 0 to 1, oldest first. A value is undefined if it is unknown. */
 export type Values = ReadonlyArray<number | undefined>;
 
-/** A braille character shows two by four dots; a block shows eighths. */
+/** A braille character has dots in two columns and four rows. A block character shows a height in eighths. */
 export type GraphStyle = 'braille' | 'blocks' | 'ascii';
 
 export const graphStyleOf = ({isAscii, graphs}: Pick<Drawing, 'isAscii' | 'graphs'>): GraphStyle =>
 	isAscii ? 'ascii' : graphs;
 
-/** Returns the number of values in a graph of this width. */
+/** Returns how many values a graph of this width can show. */
 export const valuesWithin = (columns: number, style: GraphStyle): number => columns * (style === 'braille' ? 2 : 1);
 
 const eighths = [...'▁▂▃▄▅▆▇█'];
 const asciiLevels = [...'._-=#'];
 
-/** Returns a character for a share. One percent shows a trace, and only 100 % looks full. */
+/** Returns the character for a share. From one percent on, something is visible. Only 100 % looks full. */
 function levelOf(share: number, isAscii: boolean): string {
 	const levels = isAscii ? asciiLevels : eighths;
 	const rounded = Math.round(share * (levels.length - 1));
 	return levels[Math.max(share < 0.01 ? 0 : 1, Math.min(levels.length - 1, rounded))]!;
 }
 
-/** Adjacent characters with the same tone. */
+/** Adjacent characters that have the same tone, and are drawn together. */
 export type Run = {readonly text: string; readonly tone: LoadTone | 'plain'};
 
-/** Returns a line of characters, one for each value, grouped by tone. */
+/** Returns a line with a character for each value, grouped by tone. */
 export function sparkRuns(values: Values, isAscii: boolean): readonly Run[] {
 	const runs: Array<{text: string; tone: Run['tone']}> = [];
 	for (const value of values) {
@@ -44,7 +44,7 @@ export function sparkRuns(values: Values, isAscii: boolean): readonly Run[] {
 	return runs;
 }
 
-/** Returns the part of a value in one row of a graph. The lowest row shows a trace of every known value. */
+/** Returns the character of a value in one row of a graph. In the lowest row, something is visible for every known value. */
 function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
 	if (value === undefined) {
 		return ' ';
@@ -64,7 +64,7 @@ function cellOf(value: number | undefined, row: number, rows: number, isAscii: b
 	return eighth >= 1 ? eighths[eighth - 1]! : isLowest ? '▁' : ' ';
 }
 
-/** Bits of a braille character for zero to four dots in one of its columns, from below. */
+/** The bits of a braille character for zero to four dots in its left column, counted from below. */
 const leftDots = [0, 0x40, 0x44, 0x46, 0x47];
 const rightDots = [0, 0x80, 0xa0, 0xb0, 0xb8];
 const firstBraille = 0x28_00;
@@ -78,9 +78,9 @@ function brailleOf(left: number | undefined, right: number | undefined, row: num
 }
 
 /**
-Returns one row of a graph.
+Returns the characters of one row of a graph.
 
-@param row - 0 is the lowest.
+@param row - The number of the row. 0 is the lowest row.
 */
 export function graphRow(values: Values, row: number, rows: number, style: GraphStyle): string {
 	if (style !== 'braille') {

@@ -6,14 +6,14 @@ import {graphRow, graphStyleOf, valuesWithin, type Values} from './graph-charact
 import {Label} from './label.js';
 
 type CurveProperties = {
-	/** The colors of the rows. */
+	/** Determines the colors of the rows. */
 	readonly of: 'load' | 'memory';
-	/** The values, as many as `valuesWithin` returns for the width. */
+	/** The values. Their number must be what `valuesWithin` returns for the width. */
 	readonly values: Values;
 	readonly rows: number;
 };
 
-/** The area under the values, without axes. */
+/** Draws the area below the values, without axes. */
 export function Curve({of, values, rows}: CurveProperties): ReactElement {
 	const style = graphStyleOf(useDrawing());
 	return (
@@ -28,20 +28,20 @@ export function Curve({of, values, rows}: CurveProperties): ReactElement {
 }
 
 type Properties = CurveProperties & {
-	/** Label of the upper end, such as `util 100%`. */
+	/** Label at the upper end of the vertical axis, such as `util 100%`. */
 	readonly top: string;
-	/** Label of the lower end, such as `0%`. */
+	/** Label at the lower end of the vertical axis, such as `0%`. */
 	readonly bottom: string;
-	/** Label of the left end, such as `-5m` or `09:00`. */
+	/** Label at the left end of the time axis, such as `-5m` or `09:00`. */
 	readonly from: string;
-	/** A line between the curve and the time axis. */
+	/** A line between the area and the time axis. */
 	readonly under?: ReactNode;
 };
 
-/** Columns to the left of the curve, for labels and the axis. */
+/** Width of the labels and the axis at the left of the area, in terminal columns. */
 export const graphMargin = 11;
 
-/** A graph with axes. It takes `rows` lines, including the time axis and `under`. */
+/** Draws a graph with axes. It takes `rows` lines, including the time axis and `under`. */
 export function Graph({of, values, rows, top, bottom, from, under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;

@@ -3,14 +3,14 @@ import {Text} from 'ink';
 import {useStyle} from '../themes/theme-context.js';
 import type {Tone} from '../themes/tones.js';
 
-/** Changes the look of everything inside, such as a table row. */
+/** Changes the look of all text inside an element, such as a row of a table. */
 export type Emphasis =
 	| 'normal'
-	/** A selected row: plain text is bold. */
+	/** For a selected row. Plain text is bold. */
 	| 'selected'
-	/** Text that repeats the row above: plain text is faint. */
+	/** For text that repeats the row above. Plain text is faint. */
 	| 'repeated'
-	/** Outdated values: all text is faint. */
+	/** For outdated values. All text is faint. */
 	| 'old';
 
 export const EmphasisContext = createContext<Emphasis>('normal');
@@ -37,12 +37,12 @@ function emphasized(tone: Tone, emphasis: Emphasis): Tone {
 
 type Properties = {
 	readonly tone?: Tone;
-	/** `wrap` continues long text on the next line. */
+	/** With `wrap`, text that is too long continues on the next line. Otherwise it is cut off. */
 	readonly wrap?: 'truncate-end' | 'truncate-middle' | 'wrap';
 	readonly children?: ReactNode;
 };
 
-/** Text in a tone of the theme. Text that is too long ends in an ellipsis. Labels can be nested. */
+/** Shows text in a tone of the theme. By default, text that is too long ends in an ellipsis. Labels can be nested. */
 export function Label({tone = 'plain', wrap = 'truncate-end', children}: Properties): ReactElement {
 	const style = useStyle(emphasized(tone, use(EmphasisContext)));
 	return (

@@ -4,22 +4,22 @@ import {loadTone} from '../themes/tones.js';
 import {Label} from './label.js';
 
 type Properties = {
-	/** The colors of the filled part. */
+	/** Determines the colors of the filled part. */
 	readonly of: 'load' | 'memory';
-	/** 0 to 1. */
+	/** The filled part, from 0 to 1. */
 	readonly share: number;
-	/** Cells of the terminal. */
+	/** Width in terminal columns. */
 	readonly width: number;
 };
 
-/** Returns the filled steps of a bar: half cells, or whole characters in ASCII. One percent shows a trace, and only 100 % looks full. */
+/** Returns how many half characters of a bar are filled (whole ones in ASCII): some from one percent on, and all only at 100 %. */
 function stepsOf(share: number, steps: number): number {
 	const clamped = Math.min(1, Math.max(0, share));
 	const least = clamped < 0.01 ? 0 : 1;
 	return clamped === 1 ? steps : Math.min(steps - 1, Math.max(least, Math.round(clamped * steps)));
 }
 
-/** A bar in the color of its load. It is one line thin, so that bars of neighboring rows stay apart. */
+/** Draws a bar in the color of its load. The bar is as thin as a line, so that bars in neighboring rows do not touch. */
 export function Meter({of, share, width}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const tone = loadTone(of, share);

@@ -1,5 +1,5 @@
 /**
-Background of a box that hides the panels behind it. Ink fills a box with blanks in its background color. For this unknown color name, Ink
-falls back to the terminal's own background. A test fails if that changes.
+The background color of a box that hides the panels behind it. Ink fills such a box with blanks. Ink does not know this color name, so it uses the
+terminal's own background. A test fails if Ink changes this.
 */
 export const opaque = 'default';

@@ -7,18 +7,18 @@ import {opaque} from './opaque.js';
 
 type Properties = {
 	readonly title: ReactNode;
-	/** Shown at the right end of the upper border, such as `1-24 of 64`. */
+	/** A text at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;
-	/** Width in cells, borders included. */
+	/** Width in terminal columns, including the borders. */
 	readonly width: number;
-	/** Lines inside. */
+	/** Lines inside the panel. */
 	readonly rows: number;
 	readonly isFocused?: boolean;
 	readonly ref?: Ref<DOMElement>;
 	readonly children?: ReactNode;
 };
 
-/** A region of the screen with a title in its border. Content that does not fit is cut off. */
+/** A part of the screen with a title in its border. Content that does not fit is cut off. */
 export function Panel({title, end = '', width, rows, isFocused = false, ref, children}: Properties): ReactElement {
 	const {frame} = useDrawing();
 	const {color, dimColor} = useStyle(isFocused ? 'focus' : 'frame');
@@ -32,7 +32,7 @@ export function Panel({title, end = '', width, rows, isFocused = false, ref, chi
 	}
 
 	const isBoxed = frame === 'boxed';
-	// Leaves room for the border, and for a blank on both sides of each text.
+	// Subtracts the border, and a blank on both sides of each text.
 	const titleWidth = width - 4 - (end === '' ? 0 : end.length + 4);
 	return (
 		<Box

@@ -1,7 +1,7 @@
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 
-/** Parts of a line, two blanks apart. */
+/** Shows the parts of a line, with two blanks between them. */
 export const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
 	<Box gap={2} height={1} flexShrink={0}>
 		{children}

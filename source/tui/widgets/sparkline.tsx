@@ -3,7 +3,7 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {sparkRuns, type Values} from './graph-characters.js';
 import {Label} from './label.js';
 
-/** Values over time in one line, one character each. */
+/** Shows values over time in one line, with one character for each value. */
 export function Sparkline({values}: {readonly values: Values}): ReactElement {
 	const {isAscii} = useDrawing();
 	return (

@@ -1,4 +1,4 @@
-/** A small table without scrolling, sorting or selection, drawn by ink-table. */
+/** A small table without scrolling, sorting or selection. It is drawn by the library ink-table. */
 import type {PropsWithChildren, ReactElement} from 'react';
 import {Box} from 'ink';
 import {Table, type CellProps} from 'ink-table';
@@ -7,7 +7,7 @@ import type {Tone} from '../themes/tones.js';
 import {Label} from './label.js';
 
 export type StillColumn = {
-	/** The title, which is also the key of the values. */
+	/** The title of the column, under which each row stores its value. */
 	readonly title: string;
 	readonly align?: 'left' | 'right';
 	readonly tone?: Tone;
@@ -15,11 +15,11 @@ export type StillColumn = {
 
 type Properties = {
 	readonly columns: readonly StillColumn[];
-	/** A record for each row, with a one-line value for each title. */
+	/** The rows. Each has a value of one line for each title. */
 	readonly rows: ReadonlyArray<Readonly<Record<string, string>>>;
 };
 
-/** Draws no rules between rows, which would halve the number of visible rows. */
+/** Replaces the lines between rows by nothing, because they would halve the number of visible rows. */
 const NoLines = ({children}: PropsWithChildren): ReactElement | undefined =>
 	children === '│' ? <Label> </Label> : undefined;
 
@@ -27,7 +27,7 @@ export function StillTable({columns, rows}: Properties): ReactElement {
 	const widths = columns.map(({title}) =>
 		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
 	);
-	/** Returns a cell component that fits its column on the screen. ink-table counts characters instead of cells. */
+	/** Returns a component for cells that fits the width of its column. Needed because ink-table counts characters, and some are two columns wide. */
 	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
 		function Cell({children, column}: CellProps): ReactElement {
 			const {align = 'left'} = columns[column]!;

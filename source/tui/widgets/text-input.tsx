@@ -10,7 +10,7 @@ type Properties = {
 	readonly isFocused?: boolean;
 };
 
-/** Text being typed. Long text scrolls with the caret. */
+/** Shows text that is being typed. Long text scrolls, so that the cursor stays visible. */
 export function TextInput({field, width, isFocused = true}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const characters = [...field.value];

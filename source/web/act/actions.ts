@@ -24,12 +24,12 @@ import {secondsOf, type ActName, type ActRequests} from './requests.js';
 export type Done = {
 	readonly words: string;
 	readonly gpus: readonly number[];
-	/** How to undo a release, and for how many seconds that is possible. */
+	/** The id with which a release can be undone, and the number of seconds for which that is possible. */
 	readonly undo?: {readonly id: string; readonly seconds: number};
 };
 
 export type ActorOptions = {
-	/** The pool, with a GPU scanner. Rejects while the pool cannot be opened. */
+	/** Returns the pool with a GPU scanner. Rejects while the pool cannot be opened. */
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
 	readonly monotonicMs: () => number;
@@ -42,10 +42,10 @@ export type Actor = {
 	readonly close: () => Promise<void>;
 };
 
-/** Grace period for undo requests that arrive late. */
+/** Additional time in which an undo request that arrives late is accepted. */
 const undoSlackMs = 5000;
 
-/** Maximum number of requests that one server can have in the queue. */
+/** Maximum number of requests of one server that can wait in the queue. */
 const mostWaits = 16;
 
 const notOwner = (whose: string, owner: string): CanhazgpuError =>
@@ -58,7 +58,7 @@ const gone = (what: string): CanhazgpuError =>
 
 const leaseGone = (): CanhazgpuError => gone('That reservation');
 
-/** Throws unless the account itself owns the lease. A page may not act on leases of others, even for root. */
+/** Throws unless the account of this server owns the lease. The page must not change leases of other users, even if the account is root. */
 function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): void {
 	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
 	if (lease === undefined) {
@@ -121,7 +121,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		};
 	};
 
-	/** Resolves when the GPUs are granted or the request is in the queue. The wait continues in the background. */
+	/** Resolves when the GPUs are granted or the request has joined the queue. The request then keeps waiting in the background. */
 	async function join(world: World, request: TimedRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {

@@ -6,7 +6,7 @@ const index = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(9999
 const gpus = v.pipe(v.array(index), v.minLength(1), v.maxLength(1024));
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
-/** Chosen by the page. A request that is repeated with the same id is done once. */
+/** An id that the page chooses. A request that is repeated with the same id is carried out only once. */
 const id = v.pipe(v.string(), v.regex(/^[\w\-]{16,64}$/v));
 
 const wanted = {
@@ -15,18 +15,18 @@ const wanted = {
 	count: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1024))),
 	duration: v.pipe(v.string(), v.maxLength(100)),
 	note: v.optional(v.string()),
-	/** Needs in words, such as `40G h100 nvlink`. */
+	/** Requirements as text, such as `40G h100 nvlink`. */
 	needs: v.optional(v.pipe(v.string(), v.maxLength(500))),
 	share: v.optional(v.pipe(v.string(), v.maxLength(100))),
 	force: v.optional(v.boolean()),
 };
 
-/** A lease, with all or some of its GPUs. The id protects against a row that has changed meanwhile. */
+/** Selects a lease, with all or some of its GPUs. The lease id prevents a mistake if the GPU has another reservation by now. */
 const held = {id, lease_id: name, gpus: v.optional(gpus)};
 
 const schemas = {
 	reserve: v.strictObject(wanted),
-	/** Like `reserve`, but waits in the queue. */
+	/** Like `reserve`, but waits in the queue if the GPUs are not free. */
 	join: v.strictObject(wanted),
 	extend: v.strictObject({...held, duration: wanted.duration}),
 	release: v.strictObject(held),
@@ -42,7 +42,7 @@ export type ActRequests = {readonly [Name in ActName]: v.InferOutput<(typeof sch
 
 export const linkSchema = v.strictObject({token: v.pipe(v.string(), v.maxLength(200))});
 
-/** Parses the body of a request. Throws `usage`, with the first invalid field. */
+/** Parses the body of a request. Throws `usage` with the first invalid field. */
 export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: string): v.InferOutput<Schema> {
 	let value: unknown;
 	try {

@@ -1,21 +1,21 @@
-/** Exchanges a one-time link for a session token. Only digests are stored, so that the time of a lookup reveals nothing about a token. */
+/** Exchanges a one-time link for a session token. Stores only digests, so that the duration of a lookup reveals nothing about a token. */
 import {createHash} from 'node:crypto';
 
 export const linkMinutes = 10;
-/** Idle time, one working day, after which a session ends. */
+/** A session ends after this many hours without use: one working day. */
 const idleHours = 8;
-/** Above this number, the session that was idle for longest ends. */
+/** Maximum number of sessions. If there are more, the session that was unused for longest ends. */
 const mostSessions = 16;
 
-/** `unknown`: the token is invalid, or was replaced by a newer link. */
+/** `unknown` means that the token is invalid, or that a newer link has replaced it. */
 export type Opened =
 	{readonly kind: 'opened'; readonly token: string} | {readonly kind: 'used' | 'expired' | 'unknown'};
 
 export type Sessions = {
 	readonly newLink: () => string;
-	/** Exchanges a link token for a session token, once. */
+	/** Exchanges the token of a link for a session token. Works once for each link. */
 	readonly open: (linkToken: string) => Opened;
-	/** Returns whether a session has this token. Also renews the session. */
+	/** Whether a session with this token is open. Also extends that session. */
 	readonly isOpen: (token: string) => boolean;
 	readonly end: (token: string) => void;
 };

@@ -1,4 +1,4 @@
-/** How much of command lines the API shows. Secrets are masked in any case. */
+/** Reduces the command lines that the API shows. Secrets are masked at every level. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 

@@ -9,7 +9,7 @@ export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string,
 	readonly commands?: ShownCommands;
 };
 
-/** Names the sharers of a GPU as its user, without their accounts, which the page does not need. */
+/** Sets the user of a shared GPU to the names of all who share the GPU. Omits their accounts, which the page does not need. */
 const withSharers = (gpu: RemoteGpu): RemoteGpu => ({
 	...gpu,
 	user: gpu.user ?? (gpu.sharers?.length === 0 ? undefined : gpu.sharers?.join(', ')),
@@ -35,7 +35,7 @@ type AnswerJson = {
 	readonly error?: string;
 };
 
-/** A host in the event `hosts`. `before` is the last status of a host that now fails. */
+/** A host in the event `hosts`. `before` is the last good status of a host that fails now. */
 export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
 
 export type HostsJson = {readonly hosts: readonly HostJson[]};

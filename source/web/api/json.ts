@@ -3,5 +3,5 @@ import {sanitize} from '../../format/text/text.js';
 
 const sanitizeText = (_: string, value: unknown): unknown => (typeof value === 'string' ? sanitize(value) : value);
 
-/** Serializes a value as one line, with strings that are harmless in a page and on a terminal. */
+/** Serializes a value as one line. Makes strings harmless for a page and for a terminal. */
 export const apiJson = (value: unknown): string => harmlessJsonLine(value, sanitizeText);

@@ -5,7 +5,7 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError} from '../../errors.js';
 import {mostMinutes} from './utilization-json.js';
 
-/** Cache time. The pool gets one value a minute. */
+/** Cache time in ms. The pool stores one new value a minute. */
 const freshMs = 20_000;
 
 export function createKeptLoads(
@@ -20,7 +20,7 @@ export function createKeptLoads(
 			const {now} = await readForDisplay(world);
 			return await readLoads(world, now - mostMinutes * 60, now);
 		} catch (error) {
-			// If there is no store, only the loads recorded by this server are shown.
+			// If the store cannot be read, only the loads that this server has recorded are shown.
 			if (error instanceof CanhazgpuError) {
 				return [];
 			}

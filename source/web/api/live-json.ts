@@ -1,4 +1,4 @@
-/** The messages of the event stream: the whole state once, then changed parts, each encoded once for all pages. */
+/** Encodes the messages of the event stream: first the whole state, then only changed parts. Each message is encoded once for all pages. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
@@ -22,16 +22,16 @@ export type About = {
 	readonly engine?: 'slurm' | undefined;
 	readonly lacks?: ReadonlySet<Wish> | undefined;
 	readonly isDemo: boolean;
-	/** False if this host has no pool and only other hosts are shown. */
+	/** False if this host has no pool, so that the page shows only other hosts. */
 	readonly hasPool: boolean;
 	readonly hosts: readonly string[];
-	/** The account that the page acts as. Undefined for a read-only page. */
+	/** The account as which the page makes changes. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
 };
 
 type Encoder = {
 	readonly whole: (now: number) => string;
-	/** Returns the parts that changed since the previous message, or undefined if none did. */
+	/** Returns the parts that changed since the previous message. Returns undefined if nothing changed. */
 	readonly change: (liveView: LiveState) => string | undefined;
 };
 
@@ -54,7 +54,7 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 	apiJson(events.map((event) => eventJson(event))),
 ];
 
-/** Returns the events after `last`, or all if `last` is no longer among them. */
+/** Returns the events that are newer than `last`. Returns all events if `last` is no longer one of them. */
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
 
@@ -115,10 +115,10 @@ const sharedParts = (liveView: LiveState, about: About) => {
 
 export type AboutJson = ReturnType<typeof sharedParts>['about'];
 
-/** The data of `state`, which has every part, and of `change`, which has the changed parts. */
+/** The data of two kinds of messages: `state` has every part, and `change` has only the parts that changed. */
 export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 	readonly now_ms: number;
-	/** GPUs from this index on no longer exist. */
+	/** The number of GPUs. The page removes GPUs whose index is not below this number. */
 	readonly gpu_count: number;
 	readonly gpus: readonly GpuJson[];
 	readonly events?: readonly EventJson[];

@@ -12,7 +12,7 @@ import type {UserSeconds} from '../../core/live/user-seconds.js';
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies readonly ShownState[];
 
-/** Sets a value unless it is unknown. Sanitizes the labels. */
+/** Sets a value unless the value is unknown. Sanitizes the labels. */
 type Setter = (labels: Readonly<Record<string, string>>, value: number | undefined) => void;
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};
@@ -29,7 +29,7 @@ const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: stri
 	],
 ];
 
-/** In seconds, up to three days. */
+/** Upper bounds of the histogram of waiting times, in seconds, up to three days. */
 const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 259_200];
 
 type MetricsSources = {
@@ -244,7 +244,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_length', 'Number of entries in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	/** Returns the seconds waited, by queue position. */
+	/** Returns how many seconds each queue entry has waited, by its position in the queue. */
 	const waitsNow = (): ReadonlyMap<number, number> => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);

@@ -1,4 +1,4 @@
-/** `GET /api/occupancy`: who had which GPU, and until when it is reserved. */
+/** `GET /api/occupancy`: who had each GPU, and until when it is reserved. */
 import type {Occupancy} from '../../core/operations/history/occupancy.js';
 import {timestamp} from '../../format/text/durations.js';
 import {shownNote} from '../../format/text/text.js';
@@ -17,7 +17,7 @@ export const occupancyJson = ({window, gpuCount, spans}: Occupancy) => ({
 		note: shownNote(span.note),
 		lease_id: span.leaseId,
 		memory_mb: span.memoryMiB,
-		// More than one for short leases that are too close together to draw.
+		// Greater than one if several short leases are too close together to be drawn separately.
 		lease_count: span.leaseCount,
 		is_held: span.isLive,
 		ends_by: span.endsBy === undefined ? undefined : timestamp(Math.floor(span.endsBy)),

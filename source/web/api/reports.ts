@@ -1,4 +1,4 @@
-/** Reports for the page. Equal questions share one read of the history, and reads run one at a time. */
+/** Reports for the page. Requests for the same report share one read of the history, and only one read runs at a time. */
 import * as v from 'valibot';
 import {CanhazgpuError} from '../../errors.js';
 import type {webReportJson} from '../../format/tables/report.js';
@@ -8,7 +8,7 @@ type WithUnknown<Json> = {[Name in keyof Json]: Json[Name] extends number ? numb
 
 type OwnReportJson = ReturnType<typeof webReportJson>;
 
-/** `GET /api/report`. Numbers that another host does not report are absent. */
+/** The answer to `GET /api/report`. Numbers that another host does not report are absent. */
 export type ReportJson = WithUnknown<Omit<OwnReportJson, 'users'>> & {
 	readonly users: ReadonlyArray<WithUnknown<OwnReportJson['users'][number]>>;
 };
@@ -19,21 +19,21 @@ export type ReportQuestion = {
 	readonly host?: string;
 	readonly days: number;
 	readonly by: string;
-	/** Seconds since the epoch. Replaces `days`. Refused with `host`. */
+	/** Start of the period, in seconds since the epoch. Replaces `days`. Cannot be combined with `host`. */
 	readonly from?: number;
 	readonly to?: number;
 };
 
-/** Questions are equal if their JSON is. */
+/** Computes the answer to a question. Two questions are equal if their JSON is equal. */
 export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 
-/** Cache time, because reading a long history takes seconds. */
+/** Cache time in ms. Answers are cached because reading a long history takes seconds. */
 const rememberMs = 2000;
 const mostAtOnce = 16;
 
 /**
-Caches the answers of `make`. Rejects with a CanhazgpuError `busy` above the limit.
-@param newestEvent - Returns the id of the newest event. Older answers are stale.
+Caches the answers of `make`. Rejects with a CanhazgpuError `busy` if too many questions are being answered.
+@param newestEvent - Returns the id of the newest event. Cached answers from before that event are not used.
 */
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
@@ -41,7 +41,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 	newestEvent: () => string | undefined = () => undefined,
 ): Make<Question, Answer> {
 	const made = new Map<string, {readonly answer: Promise<Answer>; readonly madeMs: number}>();
-	/** The last read of each host, so that an unresponsive host delays only its own reports. */
+	/** The last read for each host. Reads for different hosts run in parallel, so that an unresponsive host delays only its own reports. */
 	const last = new Map<string | undefined, Promise<unknown>>();
 
 	async function makeInTurn(question: Question): Promise<Answer> {
@@ -49,7 +49,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 		const own = before.then(async () => make(question));
 		last.set(
 			question.host,
-			// The error belongs to the callers of the earlier read.
+			// If the earlier read fails, only its own callers get the error.
 			own.catch(() => undefined),
 		);
 		return own;
@@ -77,7 +77,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 		}
 
 		const started = makeInTurn(question);
-		// An answer in progress is never stale.
+		// An answer that is being computed does not expire.
 		made.set(key, {answer: started, madeMs: Infinity});
 		try {
 			const answer = await started;
@@ -116,7 +116,7 @@ const rowSchema = v.object({
 const rows = v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows)));
 
 const schema = v.object({
-	// The list is named after `by`. The Go program has only users.
+	// The name of the list depends on `by`. The Go program reports only users.
 	users: rows,
 	gpus: rows,
 	daily: rows,
@@ -127,13 +127,13 @@ const schema = v.object({
 	unique_users: number,
 	start_date: date,
 	end_date: date,
-	// The Go program only reports whole days.
+	// The Go program reports only whole days.
 	since: v.optional(date),
 	until: v.optional(date),
 	days: number,
 });
 
-/** Converts another host's `report --json`. Drops invalid values, because the input is untrusted. Throws `failed` for an invalid report. */
+/** Converts the `report --json` of another host. Drops invalid values, because the host is not trusted. Throws `failed` for an invalid report. */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
 	const result = v.safeParse(schema, answer);
 	if (!result.success) {

@@ -1,4 +1,4 @@
-/** Status and queue in the API: the Go program's keys with the same meaning, and ours. Unknown and empty values are absent. */
+/** Status and queue in the API. Keys of the Go program keep their meaning, and this program adds others. Unknown and empty values are absent. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -25,7 +25,7 @@ const time = (seconds: number | undefined): string | undefined =>
 const ago = (seconds: number | undefined, now: number): string | undefined =>
 	seconds === undefined ? undefined : time(now - seconds);
 
-/** Returns the sanitized text, or undefined if nothing of it is visible. */
+/** Returns the sanitized text. Returns undefined if the text has no visible character. */
 const text = (words: string | undefined): string | undefined => {
 	const harmless = words === undefined ? '' : sanitize(words);
 	return harmless === '' || harmless === '-' ? undefined : harmless;
@@ -48,7 +48,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	// Omits the vendor, as other hosts do.
+	// Omits the vendor, as the status of other hosts does.
 	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,
@@ -90,7 +90,7 @@ const shareJson = (share: ShareRow, now: number) => ({
 
 type GpuContext = {
 	readonly provider: string;
-	/** The store's clock, in seconds. */
+	/** The time of the store's clock, in seconds. */
 	readonly now: number;
 	readonly commands: ShownCommands;
 };
@@ -101,16 +101,16 @@ export const contextOf = ({snapshot}: LiveState, commands: ShownCommands): GpuCo
 	commands,
 });
 
-/** Returns one GPU, without values that change with time alone. */
+/** Returns the JSON of one GPU. Omits values that change only because time passes, so that they cause no message. */
 export const gpuJson = (row: StatusRow, context: GpuContext) => shownJson(rowWith(row, context.commands), context);
 
 const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	gpu_id: row.index,
-	// Only for an engine that has GPUs of several machines.
+	// Set only for an engine that has GPUs of several machines, such as Slurm.
 	node: text(row.reading?.place?.node),
 	node_gpu_id: row.reading?.place?.gpu,
 	status: stateText[row.state],
-	// Clients of the Go program expect `ERROR` for a drained GPU.
+	// The Go program has no drained GPUs, so its clients expect `ERROR` in this field.
 	state: shownStateOf(row),
 	user: text(userText(row)),
 	...leaseJson(row),
@@ -132,26 +132,26 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	provider,
 	...readingJson(row.reading),
 	squatters: list(row.squatters.map(({pid}) => pid)),
-	// Empty if there are none, absent if unknown.
+	// An empty list if the GPU has no processes. Absent if the processes are unknown.
 	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 });
 
 export type GpuJson = ReturnType<typeof gpuJson>;
 
-/** The spelling of the Go program's API. Its command line and pool use lower case. */
+/** Names of the providers in the Go program's API. Its command line and its pool use lower case. */
 const providerNames: Readonly<Record<string, string>> = {
 	nvidia: 'NVIDIA',
 	amd: 'AMD',
 	fake: 'Fake',
 } satisfies Record<ProviderName, string>;
 
-/** `GET /api/status`. Values have the form of the Go program's API, where that differs from its command line. */
+/** The answer to `GET /api/status`. Where the Go program's API differs from its command line, this answer follows that API. */
 export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	state.rows.map((row) => {
 		const gpu = gpuJson(row, contextOf(state, commands));
 		return {
 			...gpu,
-			// Scripts take `user` for the holder, so users without a reservation are in `unreserved_users`.
+			// Scripts treat `user` as the holder, so users without a reservation are listed in `unreserved_users` instead.
 			user: row.state === 'unreserved' ? undefined : (text(row.label) ?? gpu.user),
 			actual_user: row.label === undefined ? undefined : text(row.owner),
 			validation_info: gpu.validation_info === undefined ? undefined : `[validated: ${gpu.validation_info}]`,
@@ -161,7 +161,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 		};
 	});
 
-/** Returns one queue entry, without values that change with time alone. */
+/** Returns the JSON of one queue entry. Omits values that change only because time passes, so that they cause no message. */
 const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, blockers}: QueueRow) => ({
 	id: entry.id,
 	user: entry.user,
@@ -187,7 +187,7 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
 	queue.flatMap((row) => (row.entry === undefined ? [] : [jsonOf(row.entry, row)]));
 
-/** Returns the queue. Estimates are absolute times, and requested GPUs are texts. */
+/** Returns the JSON of the queue. Estimates are absolute times, and the requested GPUs are described as text. */
 export const waitersJson = ({queue, snapshot}: LiveState) =>
 	entriesOf(queue, (entry, row) => ({
 		...waiterJson(entry, row),

@@ -1,6 +1,6 @@
 /**
-`GET /api/use`: the utilization of each GPU. Recent values are ten-second means in this server's memory. Older values, and periods over six hours,
-are the pool's one-minute means.
+`GET /api/use`: the utilization of each GPU. Recent values are averages over ten seconds from the memory of this server. Older values, and all values
+for periods over six hours, are averages over one minute from the pool.
 */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
@@ -18,7 +18,7 @@ const stepSeconds = 10;
 const windowMinutes = 6 * 60;
 const minuteMs = 60_000;
 
-/** The pool keeps one day. */
+/** The longest period. The pool keeps the utilization of one day. */
 export const mostMinutes = 24 * 60;
 
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
@@ -34,21 +34,21 @@ export type UtilizationJson = {
 
 export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
-	/** Returns the last `minutes`. `kept`: one-minute means from the pool, for the time before this server. */
+	/** Returns the last `minutes`. `kept` has the one-minute averages of the pool, for the time before this server started. */
 	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
-	/** Returns the name of a GPU in the load history. Undefined until the GPU was seen. */
+	/** Returns the name of a GPU in the load history. Undefined until the GPU was scanned once. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
 type UtilizationQuestion = {
 	readonly gpu?: number | undefined;
-	/** Maximum number of values for each GPU. Longer steps are averaged. */
+	/** Maximum number of values for each GPU. If there are more, several values are averaged into one. */
 	readonly points?: number;
 };
 
 type Missing = {readonly key: string; readonly name: string; readonly windowMs: number};
 
-/** Combines the one-minute means of one GPU with the samples of this server. */
+/** Combines the pool's one-minute averages of a GPU with the samples that this server has taken. */
 function withMinutes(
 	own: UtilizationHistory,
 	minutes: readonly MinuteLoads[],
@@ -62,7 +62,7 @@ function withMinutes(
 	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
 }
 
-/** Returns the minute in which the samples begin, and the middle of the unseen part. Less than one step is not a gap. */
+/** Returns the minute in which this server's samples begin, and the middle of its part before them, unless that is shorter than one step. */
 function begunIn({samples, stepMs}: UtilizationHistory) {
 	const [first] = samples;
 	const unseen = (first?.atMs ?? 0) % minuteMs;

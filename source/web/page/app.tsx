@@ -17,7 +17,7 @@ const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
 };
 const Act = late(async () => import('./act/act.js'), 'act');
 
-/** Returns the route that is shown. Missing views are replaced by another view. */
+/** Returns the route that is shown. If the requested view is not available, shows another view. */
 function shownRoute(): Route {
 	const asked = route.get();
 	const view = shownView(asked.view, pageState.get().about);
@@ -34,9 +34,9 @@ const footText = ({version, location, driver, policy}: About): string =>
 
 export class App extends Component {
 	private drawn: Route = route.get();
-	/** The query of the overview, kept while another view is shown. */
+	/** The query of the overview. It is kept while another view is shown. */
 	private overviewQuery = this.drawn.query;
-	/** Views that were opened. They stay mounted, with their open elements. */
+	/** The views that were opened. They stay in the document, so that their open elements stay open. */
 	private readonly opened = new Set<View>();
 
 	override componentDidMount(): void {
@@ -72,7 +72,7 @@ export class App extends Component {
 					class="skip"
 					href="#main"
 					onClick={(event) => {
-						// The address must stay that of the view.
+						// Keeps the address of the view, which the link would replace.
 						event.preventDefault();
 						document.querySelector<HTMLElement>('#main')?.focus();
 					}}

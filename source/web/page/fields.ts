@@ -1,9 +1,9 @@
-/** The fields of the API that the page shows. The compiler requires a decision for every field. */
+/** Lists every field of the API with whether the page shows it. A new field does not compile until it is listed. */
 import type {AboutJson, EventJson} from '../api/live-json.js';
 import type {ReportJson} from '../api/reports.js';
 import type {GpuJson, WaiterJson} from '../api/status-json.js';
 
-/** The fields of `Json` that are marked as shown. Components cannot read other fields. */
+/** The fields of `Json` that are marked as shown. Components cannot read any other fields. */
 type Shown<Json, Fields extends Record<keyof Json, boolean>> = Pick<
 	Json,
 	{[Field in keyof Json]: Fields[Field] extends true ? Field : never}[keyof Json]
@@ -36,7 +36,7 @@ type ShownGpu = Shown<
 		gpu_id: true;
 		node: true;
 		node_gpu_id: true;
-		// The Go program's state, which has no drained GPUs.
+		// The state as the Go program names it, which has no word for drained GPUs. The page shows `state`.
 		status: false;
 		state: true;
 		user: true;
@@ -60,7 +60,7 @@ type ShownGpu = Shown<
 		health: true;
 		drain: true;
 		model_info: true;
-		// The same for all GPUs of the pool. Simulated GPUs have a badge.
+		// The provider is the same for all GPUs of a pool. Simulated GPUs have a badge.
 		provider: false;
 		gpu_model: true;
 		uuid: true;
@@ -80,15 +80,15 @@ type ShownGpu = Shown<
 	}
 >;
 
-/** A GPU of this host or of another host, which may omit everything but the state. */
+/** A GPU of this host or of another host. Another host may omit every field except the index and the state. */
 export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'mig_instances' | 'processes'>> &
 	Pick<GpuJson, 'gpu_id' | 'state'> & {
-		/** `run`, `manual`, or another word of another host. */
+		/** `run`, `manual`, or another word that another host uses. */
 		readonly reservation_type?: string;
 		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
 		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
 		readonly mig_instances?: ReadonlyArray<Partial<NonNullable<GpuJson['mig_instances']>[number]>>;
-		/** Empty if there are none, absent if unknown. */
+		/** An empty list if the GPU has no processes. Absent if the processes are unknown. */
 		readonly processes?: readonly Process[];
 	};
 
@@ -99,14 +99,14 @@ export type Waiter = Shown<
 		user: true;
 		actual_user: true;
 		requested_count: true;
-		// Shown in words as `wanted_gpus`.
+		// Shown as the text `wanted_gpus`.
 		requested_ids: false;
 		wanted_gpus: true;
-		// Shown in words as `wants`.
+		// Shown as the text `wants`.
 		need: false;
 		wants: true;
 		eligible_gpus: false;
-		// Shown on the cards.
+		// Shown on the cards of the GPUs.
 		allocated_gpus: false;
 		allocated_count: true;
 		reservation_type: false;
@@ -118,7 +118,7 @@ export type Waiter = Shown<
 		impossible: true;
 		unknown: true;
 		served_at: true;
-		// Shown in words as `reason_words`.
+		// Shown as the text `reason_words`.
 		reason: false;
 		reason_words: true;
 	}
@@ -159,7 +159,7 @@ export type Report = Shown<
 		since: true;
 		until: true;
 		series: true;
-		// Less precise than the slider and the buttons.
+		// Not shown, because the slider and the buttons show the period more precisely.
 		start_date: false;
 		end_date: false;
 		by: false;

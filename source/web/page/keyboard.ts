@@ -1,8 +1,8 @@
-/** Additional keys: arrows between similar elements, `/`, and Escape. Loaded with the first key. */
+/** Additional keys of the page: arrows to move between similar elements, `/`, and Escape. Loaded when the first key is pressed. */
 
 type Box = {readonly left: number; readonly top: number; readonly bottom: number};
 
-/** Returns the nearest element in the row above (-1) or below (1). Undefined at the first or last row. */
+/** Returns the nearest element in the row above (-1) or below (1). Undefined if there is no such row. */
 function inNextRow<Item extends Element>(items: readonly Item[], from: Item, direction: 1 | -1): Item | undefined {
 	const boxOf = (item: Item): Box => item.getBoundingClientRect();
 	const own = boxOf(from);
@@ -18,7 +18,7 @@ function inNextRow<Item extends Element>(items: readonly Item[], from: Item, dir
 		.toSorted((a, b) => Math.abs(boxOf(a).left - own.left) - Math.abs(boxOf(b).left - own.left))[0];
 }
 
-/** Moves the focus with arrows, Home and End among the elements that `data-arrows` selects. Tab is unchanged. */
+/** Moves the focus with the arrow keys, Home and End among the elements that `data-arrows` selects. Does not change what Tab does. */
 function moveFocus({target, key}: KeyboardEvent): boolean {
 	if (!(target instanceof HTMLElement)) {
 		return false;
@@ -47,10 +47,10 @@ function moveFocus({target, key}: KeyboardEvent): boolean {
 
 const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Closes the focused open card, or else all open cards, or else returns from one host to all hosts. */
+/** Closes the open card with the focus. If there is none, closes all open cards. If no card is open, returns from one host to all hosts. */
 function closeShown(): boolean {
 	if (hasDialog()) {
-		// The browser closes the dialog.
+		// Does nothing, because the browser closes the dialog.
 		return false;
 	}
 
@@ -70,7 +70,7 @@ function closeShown(): boolean {
 	return open.length > 0 || Boolean(back);
 }
 
-/** Focuses the filter field, and opens it if needed, unless something is being typed. */
+/** Shows and focuses the filter field, unless the user is typing in another field. */
 function startFilter({target}: KeyboardEvent): boolean {
 	const place = document.querySelector<HTMLElement>(
 		'.view:not([hidden]) #filter, .view:not([hidden]) [href="#/gpus?filter="]',
@@ -91,7 +91,7 @@ function startFilter({target}: KeyboardEvent): boolean {
 const actions: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {'/': startFilter, Escape: closeShown};
 
 export function pressed(event: KeyboardEvent): void {
-	// Some keyboards need Shift for the slash.
+	// Shift is allowed with the slash, because some keyboards need Shift to type a slash.
 	const isShifted = event.shiftKey && event.key !== '/';
 	const isPlain = !(event.ctrlKey || event.altKey || event.metaKey || isShifted || event.defaultPrevented);
 	if (isPlain && (actions[event.key] ?? moveFocus)(event)) {

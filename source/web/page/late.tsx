@@ -1,14 +1,14 @@
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
-/** A suffix that the build appends to the address of each lazy import. */
+/** A suffix that the build appends to the address of every lazily imported file. */
 declare global {
 	var again: string | undefined;
 }
 
 let failedImports = 0;
 
-/** Changes the address of later imports, because browsers remember by address that a module failed to load. */
+/** Changes the address of later imports. Browsers remember that a file failed to load, and do not request the same address again. */
 export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }
@@ -28,9 +28,9 @@ export async function loadStyle(name: string): Promise<void> {
 }
 
 /**
-Creates a component that loads the real one when shown, and retries after a failure.
-@param load - Imports a module whose default export is the component.
-@param styleName - The additional style of the component.
+Creates a component that loads the real component when it is shown, and tries again after a failure.
+@param load - Imports a module whose default export is the real component.
+@param styleName - The name of an additional style that the component needs.
 */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
@@ -86,7 +86,7 @@ export function late<Props extends Record<string, unknown>>(
 				this.forceUpdate(focusHeading);
 			} catch {
 				forgetFailedImports();
-				// A failed style is requested again.
+				// If the style could not be loaded, the next use requests it again.
 				style.catch(() => {
 					style = undefined;
 				});

@@ -19,12 +19,12 @@ async function loadKeys(event: KeyboardEvent): Promise<void> {
 		({pressed} = await import('./keyboard.js'));
 		pressed(event);
 	} catch {
-		// Native keys still work, and the next key retries.
+		// Ignored: the browser's own keys still work, and the next key tries to load the file again.
 		forgetFailedImports();
 	}
 }
 
-// Keys can be pressed before the follow-up has loaded.
+// Added now, because keys can be pressed before the rest of the page has loaded.
 addEventListener('keydown', (event) => {
 	if (pressed === undefined) {
 		void loadKeys(event);

@@ -1,4 +1,4 @@
-/** Values outside of components, which redraw when the value changes. */
+/** Values that are kept outside of components. A component that shows such a value is redrawn when the value changes. */
 import {Component, type ComponentChildren} from 'preact';
 
 export type Observable<Value> = {
@@ -30,7 +30,7 @@ export function observable<Value>(first: Value): Observable<Value> {
 
 type WatchProps<Value> = {readonly of: Observable<Value>; readonly children: (value: Value) => ComponentChildren};
 
-/** Redraws its children when a value changes. The first view uses no hooks, because hooks load later. */
+/** Redraws its children when a value changes. The first view uses this class instead of hooks, because hooks are loaded later. */
 export class Watch<Value> extends Component<WatchProps<Value>> {
 	private readonly stop = this.props.of.subscribe(() => {
 		this.forceUpdate();

@@ -1,7 +1,7 @@
 import type {About} from './fields.js';
 import {observable} from './observable.js';
 
-/** In the order of the tabs. */
+/** The titles of the views, in the order of their tabs. */
 export const viewNames = {
 	overview: 'GPUs',
 	occupancy: 'Occupancy',
@@ -14,7 +14,7 @@ export type View = keyof typeof viewNames;
 
 export const views = Object.keys(viewNames) as readonly View[];
 
-/** Returns the available views. One host needs no list of hosts, and without a pool there are no GPUs and events. */
+/** Returns the available views. A single host needs no list of hosts. A host without a pool has no GPUs and no events. */
 export function viewsOf(about: About | undefined): readonly View[] {
 	if (about === undefined) {
 		return [];
@@ -28,9 +28,9 @@ export const shownView = (view: View, about: About | undefined): View =>
 
 export type Route = {
 	readonly view: View;
-	/** The part after the name: `box-2` in `#/hosts/box-2`. In the overview, the open GPU: `2` in `#/gpu/2`. */
+	/** The part of the address after the view: `box-2` in `#/hosts/box-2`. In the overview, the GPU whose details are open: `2` in `#/gpu/2`. */
 	readonly rest: string;
-	/** The query: `days` in `#/report?days=7`. */
+	/** The query of the address: `days=7` in `#/report?days=7`. */
 	readonly query: URLSearchParams;
 };
 
@@ -57,7 +57,7 @@ const scrolledTo = new Map<string, number>();
 
 export type Step = {readonly key: string; readonly isInner?: boolean};
 
-/** Returns the key of the current history entry, and adds a key if needed. `isInner`: the previous entry is also of this page. */
+/** Returns the key of the current history entry. Adds a key if needed. `isInner` is set if the previous entry is also of this page. */
 function markStep(isInner: boolean): string {
 	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;
 	history.replaceState(step, '');
@@ -68,7 +68,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// The browser would scroll before the view is drawn. After a reload, it restores the position itself.
+	// The browser would scroll before the view is drawn. After a reload, the browser is allowed to restore the position itself.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';
@@ -80,7 +80,7 @@ export function startRouter(): void {
 	});
 }
 
-/** Focuses the heading of the view, if the focus was waiting for it. */
+/** Moves the focus from the page to the heading of the view. Called again when a view has loaded after the page got the focus. */
 export function focusHeading(): void {
 	const {activeElement} = document;
 	if (activeElement?.id === 'main') {
@@ -88,9 +88,9 @@ export function focusHeading(): void {
 	}
 }
 
-/** Focuses the heading of a new view, or the page while the view is loading, and restores the scroll position. Call it after drawing. */
+/** Focuses the heading of a new view (or the page while the view loads) and restores its scroll position. Must be called after drawing. */
 export function arrive(before: Route, shown: Route): void {
-	// An open GPU is shown in front of the overview, which keeps its position.
+	// The details of a GPU are shown in front of the overview, so the overview keeps its scroll position.
 	if (before.view === shown.view && (before.rest === shown.rest || before.view === 'overview')) {
 		return;
 	}

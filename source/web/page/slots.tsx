@@ -4,7 +4,7 @@ import {observable, Watch} from './observable.js';
 import type {Route} from './router.js';
 import type {PageState, Series} from './state/state.js';
 
-/** The part that loads after the first message of the server, or its failure. */
+/** The parts that are loaded after the first message of the server, or after the first failure to connect. */
 export type FollowUp = {
 	readonly Banners: ComponentType<{readonly state: PageState}>;
 	readonly Spark: ComponentType<{readonly series: Series}>;
@@ -13,7 +13,7 @@ export type FollowUp = {
 		readonly before: PageState;
 		/** Whether the message was a complete state. */
 		readonly isWhole: boolean;
-		/** Whether no message was missed before. */
+		/** Whether no message before this one was missed. */
 		readonly isContinued: boolean;
 	}) => void;
 };
@@ -23,9 +23,9 @@ export const followUp = observable<FollowUp | undefined>(undefined);
 export type ViewProps = {
 	readonly state: PageState;
 	readonly isShown: boolean;
-	/** The address after the name of the view. Empty while another view is shown. */
+	/** The part of the address after the name of the view. Empty while another view is shown. */
 	readonly rest: string;
-	/** The query. It belongs to another view while that is shown. */
+	/** The query of the address. While another view is shown, it is the query of that view. */
 	readonly query: URLSearchParams;
 };
 
@@ -34,7 +34,7 @@ type ActSlots = {
 	readonly Waiter: ComponentType<{readonly waiter: Waiter}>;
 };
 
-/** The buttons of an acting page. Undefined while it cannot act. */
+/** The buttons of a page that can make changes. Undefined while there is no session. */
 export const actSlots = observable<ActSlots | undefined>(undefined);
 
 export const GpuActions = ({gpu}: {readonly gpu: Gpu}) => (

@@ -1,4 +1,4 @@
-/** Formats numbers, times and states. Unknown values are a dash, never zero. */
+/** Formats numbers, times and states. An unknown value is shown as a dash, never as zero. */
 import {freeAmong, freeText} from '../../format/free-gpus.js';
 import type {Gpu} from './fields.js';
 
@@ -32,12 +32,12 @@ export const untilText = (time: string, nowMs: number): string => duration(Date.
 export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
-/** Returns MiB as `8G`, as in --share. G are GiB. */
+/** Formats MiB as GiB, such as `8G`, in the form that --share accepts. */
 export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
 
 type Share = NonNullable<Gpu['shares']>[number];
 
-/** Returns `8G`, `0:1 1g.10gb` for a MIG instance, or `16/8G!` for a share that uses too much. Empty if the size is unknown. */
+/** Returns `8G`, or `16/8G!` for a share that uses too much, or `0:1 1g.10gb` for a MIG instance. Empty if the size is unknown. */
 function shareSize(
 	{memory_mb: asked, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
 	gpu: number | undefined,
@@ -56,7 +56,7 @@ function shareSize(
 export const sharePart = (share: Share, gpu: number | undefined): string =>
 	[shareSize(share, gpu), share.is_suspended === true ? 'suspended' : ''].filter((part) => part !== '').join(' ');
 
-/** Isolates the text direction of a name, so that right-to-left names do not move numbers after them. */
+/** Encloses a name in Unicode isolates, so that a right-to-left name does not move the numbers after it. */
 export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;
 
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
@@ -89,7 +89,7 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	}
 
 	if (state === 'in-use') {
-		// A shared GPU has several reservations, so there is no single time.
+		// A shared GPU has several reservations, so no single time applies to the GPU.
 		const end = expiry ?? latest;
 		return joined(
 			forTime(gpu.start_time),
@@ -99,14 +99,14 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	}
 
 	if (state === 'available') {
-		// The last use of a GPU of a Slurm node is unknown.
+		// For a GPU of a Slurm node, it is not known when the GPU was last used.
 		return released === undefined ? (node === undefined ? 'never used' : '') : `free ${forTime(released)}`;
 	}
 
 	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
-/** Returns `1g.10gb` or `2x1g.10gb`: the instances of a GPU by profile. */
+/** Returns the MIG instances of a GPU by profile, such as `1g.10gb` or `2x1g.10gb`. */
 export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 	parts.length === 0
 		? 'without instances'
@@ -121,6 +121,6 @@ export function personOf(user: string): Person {
 	return label === undefined ? {name: user} : {name: label, account};
 }
 
-/** Returns `GPU 0 of box1` on a cluster, which numbers all GPUs of its nodes. */
+/** Returns the node of a GPU, such as `GPU 0 of box1`. A cluster numbers the GPUs of all its nodes, so the number alone does not show the node. */
 export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =>
 	node === undefined ? undefined : `GPU ${index} of ${node}`;

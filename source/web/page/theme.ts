@@ -10,7 +10,7 @@ function isLight(): boolean {
 	try {
 		chosen = localStorage.getItem(key) ?? undefined;
 	} catch {
-		// Storage may be unavailable.
+		// The browser may not allow storage.
 	}
 
 	return chosen === undefined ? systemIsLight.matches : chosen === 'light';
@@ -27,7 +27,7 @@ function follow(): void {
 	show(isLight() ? 'light' : 'dark');
 }
 
-/** Applies the theme before the first drawing, so that a dark page never starts light. */
+/** Applies the theme before the page is first drawn, so that a dark page does not appear light at first. */
 export function startTheme(): void {
 	follow();
 	systemIsLight.addEventListener('change', follow);
@@ -39,6 +39,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// If storage is unavailable, the choice holds for this page only.
+		// If storage is unavailable, the choice is kept until the page is reloaded.
 	}
 }

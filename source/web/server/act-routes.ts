@@ -17,7 +17,7 @@ export type Acting = {
 
 const mostBytes = 4096;
 
-/** The only addresses that accept a POST. */
+/** The paths that accept a POST. No other path does. */
 export const actPaths: ReadonlySet<string> = new Set([
 	'/api/session',
 	'/api/session/end',
@@ -44,7 +44,7 @@ const statusOf: Readonly<Partial<Record<ErrorCode, 400 | 403 | 409 | 429 | 503>>
 	'pool-garbage': 503,
 };
 
-/** Returns whether the request comes from a page of this server. Without the headers of a browser, the token decides. */
+/** Whether the Origin header, and the Sec-Fetch-Site header if there is one, show that a page of this server makes the request. */
 function isOwnPage({host, origin, 'sec-fetch-site': site}: Readonly<Record<string, string | string[] | undefined>>) {
 	return origin === `http://${String(host)}` && (site === undefined || site === 'same-origin');
 }
@@ -88,9 +88,9 @@ const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
 
 const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
 
-/** Adds the routes to an application whose guard accepts a POST to {@link actPaths}. */
+/** Adds the routes that make changes. The guard of the application must accept a POST to {@link actPaths}. */
 export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened}: Acting): void {
-	/** Names the running server for another one that wants to replace it. */
+	/** Returns the account and the process of this server, for another server that wants to replace it. */
 	app.get('/api/mine', (context) => answer(context, {acts_as: account, pid: process.pid}));
 
 	for (const path of actPaths) {

@@ -1,4 +1,4 @@
-/** The bundled and compressed page (.config/page.ts), embedded when the program is built. */
+/** The files of the page, bundled and compressed by .config/page.ts, and embedded when the program is built. */
 import {Buffer} from 'node:buffer';
 import {gunzipSync} from 'node:zlib';
 import type files from '../page/index.html';
@@ -10,7 +10,7 @@ export const codings = ['br', 'gzip'] as const;
 
 type Coding = (typeof codings)[number];
 
-/** @param coding - Undefined for the uncompressed file. */
+/** Returns the bytes of a file, uncompressed if `coding` is undefined. */
 export const bytesOf = (file: PageFile, coding: Coding | undefined): Uint8Array<ArrayBuffer> =>
 	coding === undefined ? gunzipSync(Buffer.from(file.gzip, 'base64')) : Buffer.from(file[coding], 'base64');
 

@@ -13,7 +13,7 @@ export const plainAddress = (address: string): string => address.toLowerCase().r
 const isOfThisMachine = (remote: string, local: string): boolean =>
 	remote === '::1' || remote.startsWith('127.') || remote === local;
 
-/** Returns the eight groups of an IPv6 address without leading zeros. */
+/** Returns the eight parts of an IPv6 address, without leading zeros. */
 function partsOf(address: string): readonly string[] {
 	const [head = '', tail] = address.split('%', 1)[0]!.split('::', 2);
 	const first = head === '' ? [] : head.split(':');
@@ -21,7 +21,7 @@ function partsOf(address: string): readonly string[] {
 	return [...first, ...Array.from({length: Math.max(0, 8 - first.length - last.length)}, () => '0'), ...last];
 }
 
-/** Reverses the bytes of a word, because the kernel prints words in little-endian order. */
+/** Reverses the bytes of a 32-bit word, because the kernel prints such words in little-endian order. */
 const asPrinted = (digits: string): string => digits.match(/../gv)!.toReversed().join('').toUpperCase();
 
 const hexOf = (address: string): string =>
@@ -37,15 +37,15 @@ const mappedPrefix = '0000000000000000FFFF0000';
 const endHex = (address: string, port: number): string =>
 	`${hexOf(address)}:${port.toString(16).padStart(4, '0').toUpperCase()}`;
 
-/** Columns of /proc/net/tcp: number, local, remote, state, queues, timer, retransmits, uid. */
+/** Matches a line of /proc/net/tcp. Its columns are number, local, remote, state, queues, timer, retransmits, uid. */
 const uidPattern = /^\s*\d+: (?<local>\S+) (?<remote>\S+) \S+ \S+ \S+ \S+ +(?<uid>\d+)/v;
 
-/** Searching for one socket takes about a tenth of the time of parsing the table. */
+/** The largest number of sockets that are searched one by one. A search takes about a tenth of the time of parsing the whole table. */
 const mostSearched = 8;
 
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/** Returns the uids of sockets from the kernel's tables of all sockets. Searches for a few sockets, and parses the table once for many. */
+/** Returns the uids of sockets from the kernel's tables of all sockets. Searches for each of a few sockets, or parses the table once for many. */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {
 	const owners = new Map<string, string>();
 	const add = (line: string): void => {
@@ -61,7 +61,7 @@ function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => strin
 		try {
 			table = read(file);
 		} catch {
-			// There is no such table without IPv6.
+			// The second table does not exist if the kernel has no IPv6.
 		}
 
 		if (wanted.size > mostSearched) {
@@ -86,13 +86,13 @@ function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => strin
 	return owners;
 }
 
-/** Returns the /64 network of an IPv6 address, because one machine can use all of its addresses. */
+/** Returns the /64 network of an IPv6 address, because one machine can use all addresses of its network. */
 const networkOf = (address: string): string =>
 	address.includes(':') ? `${partsOf(address).slice(0, 4).join(':')}::/64` : address;
 
 const readText = (file: string): string => readFileSync(file, 'utf8');
 
-/** Returns the caller of each connection, in order: the account on this machine, or else the address. */
+/** Returns the caller of each connection, in the same order: the account if the caller is on this machine, otherwise the address. */
 export function callersOf(connections: readonly Connection[], read = readText): readonly string[] {
 	const named = connections.map(({remoteAddress, remotePort = 0, localAddress, localPort = 0}) => {
 		const remote = plainAddress(remoteAddress ?? '');

@@ -11,7 +11,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
 	'cross-origin-resource-policy': 'same-origin',
 };
 
-/** Headers of documents: only files of this server, no inline scripts or styles, no frames, and trusted types. */
+/** Headers of documents. They allow only files of this server, no inline scripts or styles, no frames, and only trusted types. */
 const documentHeaders: Readonly<Record<string, string>> = {
 	...securityHeaders,
 	'content-security-policy': [
@@ -31,10 +31,10 @@ const documentHeaders: Readonly<Record<string, string>> = {
 	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** Isolates the window from pages of other origins. Browsers honor this only over https or from localhost, and warn elsewhere. */
+/** Isolates the window from pages of other sites. Sent only over https or to localhost, because browsers otherwise ignore it with a warning. */
 const openerHeader = {'cross-origin-opener-policy': 'same-origin'} as const;
 
-/** Returns the lower-case host of `name:port`, `[::1]:port` or `name`. Undefined if invalid. */
+/** Returns the host of `name:port`, `[::1]:port` or `name`, in lower case. Returns undefined if the header is invalid. */
 export function hostnameOf(header: string | undefined): string | undefined {
 	const {bracketed, plain} =
 		/^(?:\[(?<bracketed>[\d:a-f]+)\]|(?<plain>[\w\-.]+))(?::\d{1,5})?$/v.exec((header ?? '').toLowerCase())?.groups ??
@@ -42,7 +42,7 @@ export function hostnameOf(header: string | undefined): string | undefined {
 	return bracketed ?? plain?.replace(/\.$/v, '');
 }
 
-/** Returns whether the Host header is one of the given names, or the local address of the connection. This prevents DNS rebinding. */
+/** Whether the Host header is one of the given names, or the local address of the connection. This check prevents DNS rebinding. */
 export function isOurs(
 	header: string | undefined,
 	names: ReadonlySet<string>,
@@ -52,23 +52,23 @@ export function isOurs(
 	return hostname !== undefined && (names.has(hostname) || hostname === plainAddress(localAddress ?? ''));
 }
 
-/** Returns whether a body is announced. Requests for data have none. */
+/** Whether the headers announce a body. Requests that only read data have none. */
 const hasBody = (headers: Readonly<Record<string, string | string[] | undefined>>): boolean =>
 	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 
-/** Returns whether another site's page makes the request. That page could use up streams or load other hosts. Links are allowed. */
+/** Whether a page of another site makes the request. Such a page could use up the streams or overload hosts. Following a link is allowed. */
 function isOfOtherSite(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
 	const site = headers['sec-fetch-site'] ?? 'none';
 	const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 	return site !== 'same-origin' && site !== 'none' && !isLink;
 }
 
-/** `names` are the names of this server. `actPaths` have their own checks, and accept a POST with a body. */
+/** Refuses unwanted requests. `names` are the names of this server. `actPaths` accept a POST with a body, and have checks of their own. */
 export const guard =
 	(names: ReadonlySet<string>, actPaths: ReadonlySet<string> = new Set()): MiddlewareHandler<Bindings> =>
 	async (context, next) => {
 		const {incoming} = context.env;
-		// Scripts and styles need no document headers, which are half a kilobyte.
+		// Scripts and styles do not need the headers for documents, which would add half a kilobyte to each.
 		const isPart = incoming.url?.startsWith('/page/') === true;
 		const headers = isPart
 			? securityHeaders
@@ -98,6 +98,6 @@ export const guard =
 			return context.text('A request body is not allowed\n', 413, {connection: 'close'});
 		}
 
-		// Refuses paths that match a route only after decoding or normalization.
+		// Refuses a path that would match a route only after it is decoded or normalized.
 		return (incoming.url ?? '').split('?', 1)[0] === context.req.path ? next() : context.text('Not found\n', 404);
 	};

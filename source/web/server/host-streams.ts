@@ -6,7 +6,7 @@ import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 type Known = KnownHost<readonly RemoteGpu[]>;
 
 type HostStreams<Page> = {
-	/** Adds a page until the returned function is called. */
+	/** Adds a page. The returned function removes it. */
 	readonly open: (page: Page) => () => void;
 	readonly close: () => void;
 };
@@ -22,7 +22,7 @@ const hostJson = (host: Known, nowMs: number): HostJson => ({
 	before: host.before && dated(host.before, nowMs),
 });
 
-/** @param send - Sends one message to pages, encoded once for all. */
+/** Sends the answers of other hosts to pages. `send` sends one message to several pages, so that it is encoded only once. */
 export function createHostStreams<Page>(
 	hosts: Pick<RemoteHosts, 'known' | 'subscribe'>,
 	monotonicMs: () => number,

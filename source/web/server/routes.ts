@@ -23,7 +23,7 @@ import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {bytesOf, codings, pageFiles} from './assets.js';
 
-/** The report without `host`, because the usage of other hosts is unknown here. */
+/** A question for a report without `host`, because this server does not know the usage of other hosts. */
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
@@ -36,14 +36,14 @@ export type Parts = {
 	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
-	/** False if this host has no pool and only other hosts are shown. */
+	/** Returns false if this host has no pool, so that the page shows only other hosts. */
 	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
 	readonly acting?: Acting | undefined;
-	/** Returns the loads of the last minutes in the pool. Empty if they cannot be read. */
+	/** Returns the loads of the last minutes from the pool. Returns none if they cannot be read. */
 	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
-	/** Called with a bug, which the client does not see. */
+	/** Called with an error that is a bug. The client does not see the error. */
 	readonly broken: (error: unknown) => void;
 };
 
@@ -75,7 +75,7 @@ const localName = 'localhost';
 
 type Rows = ReadonlyArray<{readonly status: string}>;
 
-/** Returns the status of a host in the Go program's format. `statuses` is empty if there is an `error`. */
+/** Returns the status of a host in the format of the Go program. If there is an `error`, `statuses` is empty. */
 function hostStatus(host: string, answer: Rows | {readonly error: string}) {
 	if ('error' in answer) {
 		return {host, statuses: [], error: answer.error};
@@ -153,14 +153,14 @@ const mostPoints = 2160;
 const defaultDays = 30;
 const mostDays = 365;
 
-/** Parses `days` like the Go program: 30 if it is not a number, and at most 365. */
+/** Parses `days` as the Go program does: returns 30 if it is not a number, and at most 365. */
 function daysOf(context: Context): number {
 	const text = context.req.query('days') ?? '';
 	const days = /^\d{1,9}$/v.test(text) ? Number(text) : 0;
 	return days === 0 ? defaultDays : Math.min(mostDays, days);
 }
 
-/** Parses `from` and `to` as whole days of the local time zone, inclusive. */
+/** Parses `from` and `to` as local dates. The period includes both days completely. */
 function datesOf(context: Context, otherHost: string | undefined): {readonly from?: number; readonly to?: number} {
 	const [first, last] = ['from', 'to'].map((name) => {
 		const text = context.req.query(name);

@@ -8,20 +8,20 @@ import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
 import {listenAtSocket} from './socket.js';
 
-/** A port, or a Unix socket that only callers accepted by `admits` can use. */
+/** The address to listen at: a host and port, or a Unix socket that only callers accepted by `admits` can use. */
 type Address =
 	| {readonly host: string; readonly port: number}
 	| {readonly socketPath: string; readonly admits: (socket: Socket) => boolean};
 
 type Limits = {
-	/** Time limit for the headers of a request. The whole request can take twice as long. */
+	/** Time limit in ms for the headers of a request. The limit for the whole request is twice as long. */
 	readonly headersMs?: number;
 	readonly mostConnections?: number;
 	readonly idleMs?: number;
 };
 
 type WebServer = {
-	/** 0 for a Unix socket. */
+	/** The port. 0 for a Unix socket. */
 	readonly port: number;
 	/** Closes all connections immediately, including event streams. */
 	readonly close: () => Promise<void>;
@@ -62,7 +62,7 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 		return undefined;
 	}
 
-	// Runs before any data is read.
+	// Checks the caller before any data is read.
 	server.prependListener('connection', (socket: Socket) => {
 		if (!address.admits(socket)) {
 			socket.destroy();
@@ -71,13 +71,13 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 	return listenAtSocket(server, address.socketPath);
 }
 
-/** Number of connections above the limit that are accepted until their callers are known. */
+/** Number of connections above the limit that stay open until it is known who their callers are. */
 const mostExtra = 500;
 const shareMs = 100;
 
 /**
-Closes the newest connections of the caller with the most, if there are too many. Callers are looked up in batches, because reading the kernel's
-tables takes the same time for one connection as for all.
+Closes connections if there are too many: the newest ones of the caller that has the most. Callers are looked up in batches, because reading the
+kernel's tables takes the same time for one connection as for all.
 */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
@@ -129,7 +129,7 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	requireHostHeader: true,
 });
 
-/** Listens at once, so that a port in use is reported first. Requests wait for the routes. Throws `failed` if it cannot listen. */
+/** Starts listening at once, so that a port in use is reported first. Requests wait until `routes` resolves. Throws `failed` if it cannot listen. */
 export async function startServer(
 	address: Address,
 	routes: Promise<Hono<Bindings>>,
@@ -141,7 +141,7 @@ export async function startServer(
 	});
 	shareConnections(server, mostConnections);
 	server.timeout = idleMs;
-	// Tunnels and other protocols are not supported.
+	// Refuses tunnels and protocols other than HTTP.
 	server.on('upgrade', (_, socket) => {
 		socket.destroy();
 	});

@@ -8,17 +8,17 @@ import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {CanhazgpuError, codeOf} from '../../errors.js';
 
-/** Linux allows 107 bytes, and temporary names are longer than the socket's own. */
+/** The longest path of a socket. Linux allows 107 bytes, and the temporary names are longer than the final name. */
 const longestPathBytes = 100;
 
-/** Returns whether a server listens on the socket. The file of a socket can outlive its server. */
+/** Whether a server listens on the socket. The file of a socket can still exist after its server has ended. */
 async function isLive(file: string): Promise<boolean> {
 	const socket = connect(file);
 	try {
 		await once(socket, 'connect');
 		return true;
 	} catch (error) {
-		// A file that is not a socket also refuses.
+		// Connecting also fails with one of these codes if the file is not a socket.
 		return !['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(codeOf(error) ?? '');
 	} finally {
 		socket.destroy();
@@ -56,8 +56,8 @@ async function inUse(file: string): Promise<CanhazgpuError> {
 }
 
 /**
-Renames a new socket to its final name. Of two servers that start at once, one gets the name: the socket is linked only if the name is free, and a
-socket that was moved aside is checked again before its removal.
+Renames a new socket to its final name. If two servers start at the same time, only one gets the name: a socket is linked only if the name is not in
+use, and a dead socket is moved aside and checked again before it is removed.
 */
 async function takeName(made: string, file: string): Promise<void> {
 	for (;;) {
@@ -86,7 +86,7 @@ async function takeName(made: string, file: string): Promise<void> {
 		}
 
 		if (await isLive(aside)) {
-			// Another server took the name meanwhile, so give it back.
+			// Another server took the name in the meantime, so the name is given back to its socket.
 			linkSync(aside, file);
 			rmSync(aside, {force: true});
 			throw await inUse(file);
@@ -97,9 +97,9 @@ async function takeName(made: string, file: string): Promise<void> {
 }
 
 /**
-Listens on a socket with mode 0600, in a directory of mode 0700. Replaces the socket of a dead server.
-@returns A function that removes the socket after the server is closed.
-@throws CanhazgpuError `failed` if a server already listens there, or the path is too long.
+Listens on a socket with mode 0600, in a directory of mode 0700. Replaces the socket of a server that has ended.
+@returns A function that removes the socket. Called after the server is closed.
+@throws CanhazgpuError `failed` if a server already listens on the path, or if the path is too long.
 */
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {
 	if (Buffer.byteLength(path) > longestPathBytes) {
@@ -125,7 +125,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		server.close();
 		throw error;
 	} finally {
-		// The final name is enough from here on.
+		// Removes the temporary name, because the socket now has its final name.
 		rmSync(made, {force: true});
 	}
 }

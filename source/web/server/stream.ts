@@ -1,4 +1,4 @@
-/** Serves `/api/events`. Encodes each change once for all pages. Disconnects a browser that cannot keep up, which then reconnects. */
+/** Serves `/api/events`. Encodes each change once for all pages. Disconnects a browser that reads too slowly, which then reconnects. */
 import {Buffer} from 'node:buffer';
 import type {ServerResponse} from 'node:http';
 import {constants, deflateRawSync} from 'node:zlib';
@@ -12,10 +12,10 @@ import {callersOf, type Connection} from './callers.js';
 /** A gzip header: deflate, no name, no time, unknown system. */
 const gzipHeader: Uint8Array = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/** A message, compressed once for all pages. Compressed blocks are independent, so any sequence after the header is a valid gzip stream. */
+/** A message, compressed once for all pages. Compressed blocks are independent, so after the header any sequence of them is valid gzip. */
 type Message = {
 	readonly plain: Uint8Array;
-	/** Follows {@link gzipHeader} and any number of messages. */
+	/** Returns the compressed message. It can follow {@link gzipHeader} and any other messages. */
 	readonly squeezed: () => Uint8Array;
 };
 
@@ -38,8 +38,8 @@ type StreamOptions = {
 
 export type EventStreams = {
 	/**
-	Sends the whole state, then every change. If there are too many streams, closes the oldest of the caller with the most, or returns false if that
-	is the new caller.
+	Sends the whole state to a new stream, then every change. If there are too many streams, closes the oldest stream of the caller with the most streams.
+	Returns false, without opening the stream, if that is the new caller.
 	*/
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
@@ -48,7 +48,7 @@ export type EventStreams = {
 
 type StreamLimits = {
 	readonly mostStreams?: number;
-	/** Unread bytes above which a browser is disconnected. */
+	/** A browser with more unread bytes than this is disconnected. */
 	readonly mostUnreadBytes?: number;
 	readonly heartbeatMs?: number;
 };
@@ -69,13 +69,13 @@ export function createStreams(
 	{liveView, hosts, about, commands, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, heartbeatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	/** Open streams with their cleanup, oldest first. Callers are looked up only when there are too many streams. */
+	/** The open streams with their cleanup, oldest first. Their callers are looked up only if there are too many streams. */
 	const open = new Map<ServerResponse, OpenStream>();
 	const byCaller = new Map<string, Set<ServerResponse>>();
 	const encoder = createEncoder(liveView.current(), about, commands);
-	/** The id of the newest message. Starts at the current time, so that ids stay unique across restarts. */
+	/** The id of the newest message. It starts at the current time, so that ids stay unique when the server restarts. */
 	let id = Date.now();
-	/** The first message, shared by pages that connect within one second because it contains the time. */
+	/** The complete state. Pages that connect within one second share it. It is not kept for longer, because it contains the time. */
 	let whole: {readonly message: Message; readonly atMs: number} | undefined;
 	const squeezed = new WeakSet<ServerResponse>();
 
@@ -151,7 +151,7 @@ export function createStreams(
 	}
 
 	function join(outgoing: ServerResponse, known: OpenStream): void {
-		// Keeps the stream's position in the order.
+		// Setting an existing key does not change the order of the streams.
 		open.set(outgoing, known);
 		const {caller} = known;
 		if (caller !== undefined) {
@@ -159,7 +159,7 @@ export function createStreams(
 		}
 	}
 
-	/** Closes the oldest stream of the caller with the most, unless the new caller would have as many. */
+	/** Closes the oldest stream of the caller with the most streams, unless the new caller would then have as many. */
 	function makeRoom(newcomer: string): boolean {
 		const largest = Math.max(...byCaller.values().map(({size}) => size));
 		if ((byCaller.get(newcomer)?.size ?? 0) + 1 >= largest) {
@@ -174,12 +174,12 @@ export function createStreams(
 
 	return {
 		open(outgoing, {withHosts, isSqueezed = false}) {
-			// A browser that has already left never emits a close event.
+			// A browser that has already disconnected emits no close event.
 			if (outgoing.destroyed) {
 				return true;
 			}
 
-			// A closed socket no longer has addresses.
+			// A socket that is already closed has no addresses.
 			const {remoteAddress, remotePort, localAddress, localPort} = outgoing.socket ?? {};
 			const connection = {remoteAddress, remotePort, localAddress, localPort};
 			const caller = open.size < mostStreams ? undefined : identify(connection);

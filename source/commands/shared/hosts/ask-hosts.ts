@@ -16,7 +16,7 @@ export async function answerFrom<Answer>(host: string, ask: () => Promise<Answer
 	}
 }
 
-/** Returns the answer of this host. Undefined on a laptop without a pool, if `others` are configured. */
+/** Returns the answer of this host. Returns undefined if this host has no pool and `others` are configured, as on a laptop. */
 export async function ownAnswerFrom<Answer>(
 	app: App,
 	others: readonly string[],
@@ -35,7 +35,7 @@ export async function ownAnswerFrom<Answer>(
 	});
 }
 
-/** Asks all hosts in parallel and shows who has not answered. This host comes first, if it has a pool. */
+/** Asks all hosts in parallel and shows which hosts have not answered yet. This host comes first, if it has a pool. */
 export async function askHosts<Answer>(
 	app: App,
 	others: readonly string[],

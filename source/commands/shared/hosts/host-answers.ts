@@ -17,7 +17,7 @@ function placeOf({node, node_gpu_id: gpu}: JsonRow): GpuReading['place'] {
 	return name === undefined || index === undefined ? undefined : {node: name, gpu: index};
 }
 
-/** Reads the GPU of a row. The Go program prints the model without the vendor, and no memory. */
+/** Reads the GPU of a JSON row of `status`. The Go program prints the model without the vendor, and does not print the memory. */
 const readingOf = (row: JsonRow): GpuReading => ({
 	index: Number(row['gpu_id']),
 	name: text(row['gpu_name']) ?? text(row['gpu_model']),
@@ -29,7 +29,7 @@ const readingOf = (row: JsonRow): GpuReading => ({
 	unknown: {},
 });
 
-/** Undefined if unknown or out of service. */
+/** Returns the seconds until the GPU is free, or 0 if it is free now. Undefined if unknown, or if the GPU is out of service. */
 function freeInOf(row: JsonRow): number | undefined {
 	if (row['drained'] !== undefined || row['status'] === stateText.error) {
 		return undefined;
@@ -38,7 +38,7 @@ function freeInOf(row: JsonRow): number | undefined {
 	return row['status'] === stateText.available ? 0 : number(row['remaining_seconds']);
 }
 
-/** `rows` are from `status --json` of any version, so their texts are untrusted. */
+/** Builds the answer of a host from the rows of its `status --json`. The texts are untrusted, and the rows can be from any version. */
 function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number | undefined): HostAnswer {
 	const observation: Observation = {
 		provider: 'fake',
@@ -73,7 +73,7 @@ async function otherAnswer(app: App, host: string, signal: AbortSignal | undefin
 	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
 }
 
-/** Asks this host and the others about their GPUs. Each host has an answer or an error within 10 s. */
+/** Asks this host and the others about their GPUs. Each host answers or fails within 10 s. */
 export const askForGpus = async (
 	app: App,
 	others: readonly string[],

@@ -15,7 +15,7 @@ const ownQueue = async (app: App): Promise<HostAnswer> =>
 		return {host: app.host.hostname, rows: entries, source: await world.engine?.label()};
 	});
 
-/** Returns the exit code: 0 even if hosts fail, 130 after Ctrl-C. */
+/** Prints the queues of all hosts. Returns the exit code: 0 even if hosts fail, 130 after Ctrl-C. */
 export const showQueues = async (app: App, input: Input): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);

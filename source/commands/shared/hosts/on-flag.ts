@@ -1,4 +1,4 @@
-/** Declares `--on` apart from its implementation, because every start reads the flags of its command. */
+/** Declares `--on`. The implementation is in another module, because every start reads the flags of its command and should load little. */
 import type {App} from '../../../app/contract.js';
 import type {Command, Flag, Input} from '../../../command-line/command.js';
 

@@ -1,4 +1,4 @@
-/** `--on`: runs the command on another host by ssh. That host alone grants its GPUs, so none is granted twice. */
+/** Implements `--on`: runs the command on another host by ssh. Only the host itself grants its GPUs, so no GPU is granted twice. */
 import process from 'node:process';
 import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
 import {idWordsOf} from '../../../core/rules/request/gpu-ids.js';
@@ -17,7 +17,7 @@ import {movedExitCode, queueEntryVariable} from './moving.js';
 /** Flags that locate the pool of this host. */
 const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
-/** Returns the typed flags except `--on` and `leftOut`. The config files of the other host apply there. */
+/** Returns the typed flags except `--on` and `leftOut`. Settings are not passed on, because the other host has its own config files. */
 const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly string[] =>
 	Object.entries({...globalFlags, ...flags})
 		.filter(([name]) => name !== 'on' && name !== leftOut)
@@ -26,7 +26,7 @@ const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly 
 			return (
 				typed
 					.filter((text) => text !== undefined)
-					// Older versions and the Go program do not know ranges of GPUs.
+					// Older versions and the Go program do not support ranges of GPUs such as 0-3.
 					.map((text) => `--${name}=${name === 'gpu-ids' ? idWordsOf(text).join(',') : text}`)
 			);
 		});
@@ -34,7 +34,7 @@ const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly 
 type ElsewhereOptions = {
 	readonly command: Command;
 	readonly host: string;
-	/** Starts the job in the same directory, if the other host has it. */
+	/** Whether to start the job in the current directory, if the other host has the same directory. */
 	readonly keepsDirectory?: boolean;
 };
 
@@ -42,11 +42,11 @@ const isOwn = (app: App, host: string): boolean => host === app.host.hostname ||
 
 type ThereOptions = ElsewhereOptions & {
 	readonly entryId?: string;
-	/** The remaining time to wait, instead of the typed one. */
+	/** The remaining time to wait, which replaces the typed time. */
 	readonly waitSeconds?: number | undefined;
 };
 
-/** Undefined if the directory has been removed. */
+/** Returns the current directory. Undefined if the directory has been removed. */
 function ownDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -57,14 +57,14 @@ function ownDirectory(): string | undefined {
 
 const connectionFailure = 255;
 
-/** Time in ms after which an unattended connection is given up. No login takes longer. */
+/** Time in ms after which a connection without a user at the terminal is given up. No login takes longer. */
 const connectMs = 30_000;
-/** Time in ms after which a request that must not wait is given up. */
+/** Time in ms after which a connection is given up for a request that must not wait. */
 const nonblockConnectMs = 10_000;
 /** Time in ms after which a short command is given up: enough for a login, a scan and a write. */
 const shortCommandMs = 30_000;
 
-/** Returns how long the host may take. At a terminal, the user decides, except for a request that must not wait. */
+/** Returns how long the host may take. At a terminal, the user decides how long to wait, except with --nonblock. */
 function patienceOf(app: App, input: Input, {name}: Command): Patience {
 	const isNonblock = input.has('nonblock');
 	// A job takes as long as necessary, and a reservation can wait for its GPUs.
@@ -197,7 +197,7 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 
 type AnywhereOptions = Omit<ElsewhereOptions, 'host'> & {
 	readonly wanted: Wanted;
-	/** 0 to not wait, undefined to wait as long as necessary. */
+	/** 0 means not to wait. Undefined means to wait as long as necessary. */
 	readonly waitSeconds: number | undefined;
 };
 
@@ -207,14 +207,14 @@ type Outcome =
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
 /**
-Moves a waiting request without GPUs to a host that becomes free. The request leaves the first queue before it joins the second, so that nothing is
-granted twice.
+Runs a request on the best host. If the request must wait, and another host can serve it sooner, the request moves to that host. It leaves the first
+queue before it joins the second, so that it never holds GPUs on both hosts.
 */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, wanted, keepsDirectory, waitSeconds} = options;
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
-	/** At least 1, unless the request must not wait. */
+	/** Returns the remaining seconds to wait: at least 1, unless the request must not wait. */
 	const leftSeconds = (): number | undefined =>
 		waitSeconds === undefined || waitSeconds === 0
 			? waitSeconds
@@ -230,7 +230,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 		const entryId = app.clock.uuid();
 		const waiting = new AbortController();
 		const watched = {wanted, host, entryId, others, signal: waiting.signal};
-		// A bug is reported, and the request stays where it is.
+		// If this search fails because of a bug, the bug is reported and the request stays on its host.
 		const moving = background.attempt(async () => findBetterHost(app, watched));
 		let exitCode: number;
 		try {
@@ -257,7 +257,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 	return {isHere: true, waitSeconds: leftSeconds()};
 }
 
-/** Runs a request for GPUs on the host of `--on`, or on the first that can serve it. */
+/** Runs a request for GPUs on the host that `--on` names, or for `--on any` on the first host that can serve it. */
 export async function acquireElsewhere(
 	app: App,
 	input: Input,

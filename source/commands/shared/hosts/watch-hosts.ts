@@ -5,10 +5,10 @@ import type {App} from '../../../app/contract.js';
 import {answerFrom} from './ask-hosts.js';
 import {askForGpus} from './host-answers.js';
 
-/** Delay of the first check, so that short waits need none. */
+/** Delay of the first check. A request that is served sooner causes no check. */
 const firstMs = 10_000;
 const nextMs = 30_000;
-/** How often the entry may be missing from the queue: it was served, or that version uses another id. */
+/** How many times in a row the entry may be missing from the queue. It is missing if it was served, or if that host's version chose another id. */
 const mostMisses = 2;
 
 type Watched = {
@@ -22,18 +22,18 @@ type Watched = {
 const holdsNothing = ({allocated_gpus: gpus}: Readonly<Record<string, unknown>>): boolean =>
 	!Array.isArray(gpus) || gpus.length === 0;
 
-/** Leaves the queue unless the entry holds a GPU. Returns false if that failed or is unknown. */
+/** Removes the entry from the queue of its host, unless it holds a GPU. Returns false if that failed or if the outcome is unknown. */
 async function leaveThere(app: App, {host, entryId}: Watched): Promise<boolean> {
 	const words = ['queue', '--leave', entryId, '--while-empty'];
-	// Not cancellable, because the outcome must be known.
+	// Cannot be cancelled, because the outcome must be known.
 	const answer = await answerFrom(host, async () => app.callOnHost({host, words, isUnbounded: false}));
 	return 'exitCode' in answer && answer.exitCode === 0;
 }
 
-/** Waits until another host can serve the request, and cancels the request here. Undefined to stay. */
+/** Waits until another host can serve the request, then cancels the request on its host. Returns undefined if the request should stay. */
 export async function findBetterHost(app: App, watched: Watched): Promise<string | undefined> {
 	const {wanted, host, entryId, others, signal} = watched;
-	// The terminal belongs to the waiting request.
+	// Shows no progress, because the waiting request uses the terminal.
 	const silent: App = {...app, liveErrors: undefined};
 	let misses = 0;
 	for (let waitMs = firstMs; ; waitMs = nextMs) {

@@ -39,7 +39,7 @@ export function isolationWishOf(input: Input): IsolationWish | undefined {
 export type JobIsolation = {
 	readonly isIsolated: boolean | undefined;
 	readonly entrance: readonly string[];
-	/** The UUIDs of the granted GPUs. Undefined if the job also sees the others. */
+	/** The UUIDs of the granted GPUs. Undefined if the job also sees GPUs that were not granted. */
 	readonly uuids: ReadonlyArray<string | undefined> | undefined;
 	readonly remark: string | undefined;
 };
@@ -51,7 +51,7 @@ const unwanted: JobIsolation = {
 	remark: undefined,
 };
 
-/** Finds the instance by its UUID, because the driver's ids may have changed since the grant. */
+/** Returns the driver's current ids of an instance. Finds the instance by its UUID, because the ids may have changed since the grant. */
 const partOf = (instance: InstanceOfGpu, reading: GpuReading | undefined): readonly GrantedPart[] => {
 	const {gpuInstanceId, computeInstanceId} = readingOf(reading, instance) ?? instance;
 	return gpuInstanceId === undefined || computeInstanceId === undefined ? [] : [{gpuInstanceId, computeInstanceId}];
@@ -87,16 +87,16 @@ type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: read
 const keyOf = ({gpus, instances = []}: GrantedParts): string => JSON.stringify([gpus, instances.map(({uuid}) => uuid)]);
 
 type JobIsolator = {
-	/** The same world, with provider calls recorded for `lastScan`. */
+	/** The world that was passed in, with an added recording of each scan for `lastScan`. */
 	readonly world: OpenWorld;
 	readonly lastScan: () => Observation | undefined;
-	/** Refuses what the pool does not allow, before the wait. */
+	/** Refuses settings that the pool does not allow. Called before the request waits for GPUs. */
 	readonly check: () => Promise<void>;
-	/** Starts isolation in parallel with other work, and resolves once helpers run. Never rejects. */
+	/** Starts isolation in parallel with other work, and resolves when its helper processes run. Never rejects. */
 	readonly begin: (granted: GrantedParts) => Promise<void>;
-	/** Throws `failed` if required isolation does not work, `usage` if it is turned off. */
+	/** Throws `failed` if required isolation does not work, and `usage` if the pool requires isolation but the user turned it off. */
 	readonly isolate: (granted: GrantedParts, pool: PoolIsolation) => Promise<JobIsolation>;
-	/** Removes what was created, when the job has ended or will not start. Never rejects. */
+	/** Removes what isolation created. Called when the job has ended or will not start. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 
@@ -119,7 +119,7 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 	const own = isolationLevelOf({wish, setting});
 	const isOwnWish = own === 'prefer' || own === 'require';
 	const prepared = isOwnWish ? opened.prepareIsolation() : undefined;
-	// The rejection is handled where the promise is awaited.
+	// Prevents an unhandled rejection. The error is handled where the promise is awaited.
 	prepared?.catch(() => undefined);
 	const start = async ({gpus, instances}: GrantedParts) => {
 		const isolateGpus = await (prepared ?? opened.prepareIsolation());
@@ -169,7 +169,7 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 		},
 		async isolate(parts, pool) {
 			const level = levelUnder(pool);
-			// If the user wants isolation as strictly as the pool, the pool's doubt does not matter.
+			// If the user asks for the same level as the pool, it does not matter whether the pool's level could be read.
 			const doubt = own === level ? undefined : pool.doubt;
 			if (level === 'off') {
 				return unwanted;

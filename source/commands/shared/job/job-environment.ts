@@ -4,22 +4,22 @@ import type {InstanceOfGpu, ProviderName} from '../../../core/model/types.js';
 type GrantedDevices = {
 	readonly gpus: readonly number[];
 	readonly provider: ProviderName;
-	/** Sorted MIG instances, instead of GPUs. */
+	/** The granted MIG instances, sorted. Set instead of whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
-	/** Set if the job sees no other GPUs. An unknown UUID is undefined. */
+	/** The UUIDs of the granted GPUs. Set if the job sees no other GPUs. An unknown UUID is undefined. */
 	readonly isolatedUuids?: ReadonlyArray<string | undefined>;
 	readonly shareMiB?: number | undefined;
 	/** The directory of the MPS daemon that limits the share. */
 	readonly mpsDirectory?: string | undefined;
 };
 
-/** MPS counts the job's GPUs from 0. */
+/** Returns the variables of a job that shares its GPUs. MPS numbers the job's GPUs from 0. */
 const shareEnvironment = ({
 	gpus,
 	shareMiB,
 	mpsDirectory,
 }: GrantedDevices): Readonly<Record<string, string | undefined>> => ({
-	// Unset for a job with whole GPUs that a job inside a share starts.
+	// Unset for whole GPUs, because a job inside a share can start another job and pass on its variables.
 	CANHAZGPU_MEMORY_MIB: shareMiB === undefined ? undefined : String(shareMiB),
 	...(shareMiB !== undefined &&
 		mpsDirectory !== undefined && {
@@ -28,10 +28,10 @@ const shareEnvironment = ({
 		}),
 });
 
-/** The vendor whose libraries the job uses. Simulated GPUs count as NVIDIA. */
+/** The vendor whose libraries the job uses. Simulated GPUs are treated as NVIDIA GPUs. */
 const makers: Readonly<Record<ProviderName, 'nvidia' | 'amd'>> = {nvidia: 'nvidia', amd: 'amd', fake: 'nvidia'};
 
-/** Returns the names by which the job's libraries find its GPUs. In isolation, they count from 0. */
+/** Returns the names by which the job's libraries find its GPUs. Isolated libraries see only these GPUs, so numbers start from 0. */
 const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
 	if (instances !== undefined) {
 		// An instance is found only by its UUID, isolated or not.
@@ -43,7 +43,7 @@ const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): Re
 	}
 
 	const uuids = isolatedUuids.filter((uuid) => uuid !== undefined);
-	// HIP knows GPUs only by number.
+	// HIP finds GPUs only by number.
 	return makers[provider] === 'nvidia' && uuids.length === gpus.length ? uuids : gpus.map((_, position) => position);
 };
 
@@ -54,28 +54,28 @@ const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Read
 		instances?.map(({gpu, number, uuid}) => (number === undefined ? uuid : instanceText({gpu, number}))) ??
 		gpus.map(String);
 	return {
-		// Docker parses the value as CSV, so a list needs its own quotes.
+		// Docker parses the value as CSV, so a list needs quotes inside the value.
 		...(makers[provider] === 'nvidia' && {CANHAZGPU_DOCKER_GPUS: `"device=${names.join(',')}"`}),
 		CANHAZGPU_CDI: names.map((name) => `${makers[provider]}.com/gpu=${name}`).join(','),
 	};
 };
 
-/** Returns the variables that tell the job its GPUs. They replace all GPU variables of the caller. */
+/** Returns the variables that name the job's GPUs. They replace all GPU variables that the job would inherit. */
 export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string, string | undefined>> => {
 	const list = namesOf(granted).join(',');
 	const {gpus, provider, instances, isolatedUuids = []} = granted;
 	const isNamed = isolatedUuids.length > 0 && isolatedUuids.every((uuid) => uuid !== undefined);
 	return {
 		CUDA_VISIBLE_DEVICES: list,
-		// Our ids are in PCI order. CUDA's default is fastest first.
+		// The ids of this program are in PCI order. CUDA's default order starts with the fastest GPU.
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
-		// For container runtimes, which see all GPUs.
+		// For container runtimes, which see all GPUs even if the job is isolated.
 		NVIDIA_VISIBLE_DEVICES: instances === undefined ? (isNamed ? isolatedUuids.join(',') : gpus.join(',')) : list,
 		...containerEnvironment(granted),
 		...shareEnvironment(granted),
 		...(makers[provider] === 'amd' && {
 			HIP_VISIBLE_DEVICES: list,
-			// Settings below HIP would change how HIP counts.
+			// These variables hide GPUs from HIP, so HIP would number the remaining GPUs differently.
 			ROCR_VISIBLE_DEVICES: undefined,
 			GPU_DEVICE_ORDINAL: undefined,
 		}),

@@ -1,4 +1,4 @@
-/** Keeps the lease of a running job: sends a heartbeat every minute, reports its loss at once, and ends it. */
+/** Keeps the lease of a running job: sends a heartbeat every minute, reports at once if the lease is lost, and ends the lease. */
 import {createWakeSignal} from '../../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,
@@ -17,16 +17,16 @@ import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
 export type JobLeaseKeeper = {
-	/** Adds a process of the job that keeps the lease alive if this process is killed. */
+	/** Adds a process of the job to the lease, so that the lease stays valid if this process is killed. */
 	readonly follow: (job: ProcessIdentity) => void;
 	/** Releases the GPUs and records why. Never throws, because the job's exit code matters more. */
 	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
 
-/** How long to retry after the job. Without the release, the next reader finds the job dead. */
+/** How long to retry the release after the job. If it fails, the next command that reads the pool finds that the job has ended. */
 const patienceMs = 10_000;
 
-/** The Go program announces no changes, so only polling shows that it took a lease. */
+/** The polling interval. The Go program announces no changes, so only polling shows that it took over a lease. */
 const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
@@ -78,7 +78,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	const heartbeats = (async () => {
 		while (!ended.signal.aborted && jobLease.gpus.length > 0) {
-			// An unreachable store recovers later, and the job goes on.
+			// If the store is unreachable, the job continues and the store is read again later.
 			await background.attempt(check);
 			await wakeSignal.wait(world.clock, pollMs, ended.signal);
 		}
@@ -131,7 +131,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		},
 		async end(reason, left) {
 			ended.abort();
-			// Stopping reminders can take a second, and the GPUs should not wait.
+			// Stopping reminders can take a second, so it does not delay the release of the GPUs.
 			const reminding = stopReminding();
 			await background.attempt(async () => heartbeats);
 			await background.attempt(async () => (await listening)?.());

@@ -14,7 +14,7 @@ export const waitingText = (children: readonly ProcessIdentity[]): string =>
 		namedProcesses,
 	)}. Ctrl-C ends it.`;
 
-/** Reports which left processes still use the job's GPUs, and what to do. Needs a scan, whose failure is ignored. */
+/** Reports which processes still use the GPUs after the job, and what to do. Needs a scan. If the scan fails, reports nothing. */
 export async function tellLeft(
 	app: App,
 	world: OpenWorld,

@@ -24,14 +24,14 @@ export function isBindingWanted(input: Input): boolean {
 
 export type JobBinding = {
 	readonly entrance: readonly string[];
-	/** Sorted. Undefined if not wanted or not possible. */
+	/** The NUMA nodes, sorted. Undefined if binding is not wanted or not possible. */
 	readonly nodes: readonly number[] | undefined;
 	readonly remark: string | undefined;
 };
 
 export const notWanted: JobBinding = {entrance: [], nodes: undefined, remark: undefined};
 
-/** A failure is only a remark, because the job still works, more slowly. */
+/** Binds a job to the NUMA nodes of its GPUs. A failure is only reported, because the job still works, although more slowly. */
 export async function bindJob(
 	{prepareNumaBinding}: Pick<OpenWorld, 'prepareNumaBinding'>,
 	gpus: readonly number[],

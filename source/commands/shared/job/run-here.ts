@@ -59,12 +59,12 @@ type Granted = {
 	readonly binding: JobBinding;
 };
 
-/** Prepares the command before the wait, so that a command that cannot run is refused at once. Returns its start. */
+/** Prepares the command before the wait for GPUs, so that a command that cannot run is refused at once. Returns the function that starts it. */
 async function prepareCommand(app: App, input: Input, words: RunRequest['words']) {
 	const timeoutSeconds = input.config.get('run.timeout');
 	const mpsDirectory = await mpsDirectoryOf(app, input);
 	const cuda = await preparedCuda(app, input);
-	// A request made by the job itself must not reuse the queue entry.
+	// The job can request GPUs itself. That request must not reuse the id of this queue entry.
 	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
 	const startJob = await app.prepareJob(words, environment, 'later');
 	if (cuda?.warning !== undefined) {
@@ -97,7 +97,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 		});
 }
 
-/** Releases GPUs that no command will use. If that fails, the next reader sees that this process has ended. */
+/** Releases GPUs that no command will use. If that fails, the next command that reads the pool finds that this process has ended. */
 async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<void> {
 	try {
 		await endJobLease(world, jobLease, 'released');
@@ -110,7 +110,7 @@ async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<voi
 
 type GrantedLeaseOptions = {readonly waitSeconds: number | undefined; readonly signal: AbortSignal};
 
-/** Reads the granted lease from the store, and waits for a store that is unreachable. */
+/** Reads the granted lease from the store. Waits while the store is unreachable. */
 const grantedLease = async (
 	app: App,
 	world: OpenWorld,
@@ -160,7 +160,7 @@ type RunRequest = {
 	readonly waitSeconds: number | undefined;
 };
 
-/** Returns the exit code of the command, or of a signal that came before it. */
+/** Runs a command with GPUs of this host. Returns the exit code of the command, or of a signal that arrived before the command started. */
 export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
 	const wish = isolationWishOf(input);
 	const isBinding = isBindingWanted(input);
@@ -196,7 +196,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 		await begin(answer);
 		const jobLease = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
 		if (jobLease === undefined) {
-			// The next reader sees that this process has ended.
+			// The next command that reads the pool finds that this process has ended, and releases the GPUs.
 			return interruption.exitCode();
 		}
 
@@ -226,7 +226,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 						shareMiB: request.need?.shareMiB,
 						isLimited: input.has('mps'),
 					});
-			// Goes to stderr, because stdout belongs to the command. A log then shows which GPUs it used.
+			// Printed on stderr, because stdout belongs to the command. A log of stderr then shows which GPUs the command used.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
 			const keeping = Promise.withResolvers<JobLeaseKeeper>();
@@ -236,7 +236,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 					(await keeping.promise).follow(children[0]!);
 				});
 			});
-			// The job handles signals from here on.
+			// The job handles signals from now on.
 			interruption.end();
 			started.resolve();
 			const keeper = keepJobLease(app, world, {
@@ -255,7 +255,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			return exitCode;
 		} catch (error) {
 			await giveBackUnused(world, jobLease);
-			// A helper that a signal ended is no failure.
+			// If a signal ended a helper process, the error that follows is not reported.
 			if (interruption.signal.aborted) {
 				return interruption.exitCode();
 			}
@@ -265,7 +265,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	} finally {
 		interruption.end();
 		await closeIsolation();
-		// The exit code of the job matters more than an error of closing.
+		// An error of closing is only reported, because the exit code of the job matters more.
 		await background.attempt(async () => opened.close());
 	}
 }

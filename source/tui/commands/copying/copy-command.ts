@@ -17,7 +17,7 @@ export const copyCommand = defineCommand({
 	begin(context) {
 		const {getState, dispatch} = context.store;
 		const {process} = selectedProcess(getState())!;
-		// Copies the command as shown: without control characters, which would act in the shell, and without secrets.
+		// Copies the command line as shown: without secrets, and without control characters, which a shell would interpret.
 		const command = sanitize(process.commandLine ?? '');
 		toClipboard(context, command === '' ? processText(process) : command);
 		const text = `Copied the command of process ${process.pid} (if your terminal allows OSC 52)`;

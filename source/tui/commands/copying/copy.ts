@@ -19,7 +19,7 @@ function reasonAgainstCopied(state: State): string | undefined {
 	return state.settings.engine !== undefined && isOfSeveral ? 'A shell has one job: tag the GPUs of one' : undefined;
 }
 
-/** Returns the line to copy. A cluster's indices mean nothing on its nodes, so there the job id is used. */
+/** Returns the line to copy. On a cluster, it has the job id, because the GPU numbers shown are not those on the nodes. */
 function exportLine(state: State): string {
 	const gpus = reservationGpus(state);
 	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);

@@ -1,4 +1,4 @@
-/** Changes a reservation on another host, and turns its output into an outcome. */
+/** Changes a reservation on another host, and converts the output of that host to an outcome. */
 import {CanhazgpuError} from '../../../errors.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -7,7 +7,7 @@ import type {Complaint} from '../../state/messages.js';
 import type {EffectContext, Outcome} from '../command.js';
 import type {RemoteHolding} from './target.js';
 
-/** Exit code for GPUs that are not available. */
+/** The exit code if GPUs are not available now. */
 const notNow = 3;
 
 function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
@@ -27,7 +27,7 @@ export const refusedByHost = (host: string, answer: HostAnswer): Outcome => ({
 	complaint: complaintOf(host, answer),
 });
 
-/** @throws CanhazgpuError if the monitor was started without other hosts. */
+/** Returns the functions for other hosts. Throws a CanhazgpuError if the monitor was started without other hosts. */
 export function hostsPort({ports}: EffectContext): HostsPort {
 	if (ports.hosts === undefined) {
 		throw new CanhazgpuError('failed', 'This monitor cannot ask other hosts');
@@ -37,10 +37,10 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 }
 
 /**
-Asks a host without `--lease` again before a change by GPU numbers. The GPUs may now belong to somebody else, or to a later
-reservation of the same user.
+Checks that GPUs still belong to the reservation that was shown. Needed for a host that does not support `--lease`, because a change by GPU numbers
+could otherwise affect a reservation of somebody else, or a later one of the same user.
 
-@throws CanhazgpuError if the reservation is not the one that was shown.
+@throws CanhazgpuError if the GPUs belong to another reservation.
 */
 async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHolding): Promise<void> {
 	if (leaseId === undefined) {
@@ -57,14 +57,15 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHo
 	}
 }
 
-/** Whether the host does not know the flag `--lease`, like the Go program and older versions of this program. */
+/** Whether the host does not support the flag `--lease`. The Go program and older versions of this program do not. */
 const knowsNoLease = ({exitCode, stderr}: HostAnswer): boolean => exitCode !== 0 && stderr.includes('--lease');
 
 /**
-Changes a reservation on another host. That host compares its id in the same step, so that a later reservation of the same GPUs is never changed.
+Changes a reservation on another host. The host compares the reservation's id when it makes the change, so a later reservation of the same GPUs is
+never changed.
 
-@param words - The command and its flags, which name the reservation by its id if there is one.
-@throws CanhazgpuError if the connection fails, or if an older version now reports another reservation.
+@param words - The command and its flags. They name the reservation by its id, if it has one.
+@throws CanhazgpuError if the connection fails, or if a host with an older version reports another reservation.
 */
 export async function changeOnHost<Held extends RemoteHolding>(
 	context: EffectContext,

@@ -1,4 +1,4 @@
-/** `e` in the host table: extends the selected reservation, on other hosts by ssh. */
+/** `e` in the host table: extends the selected reservation. On other hosts, this is done by ssh. */
 import {longDuration, typedDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';

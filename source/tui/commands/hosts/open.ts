@@ -1,4 +1,4 @@
-/** Enter in the host table: runs that host's monitor on this terminal. */
+/** Enter in the host table: runs the monitor of the selected host in this terminal. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedHostLine} from '../../state/hosts/rows.js';

@@ -1,4 +1,4 @@
-/** `x` in the host table: releases the selected GPU, on other hosts by ssh. */
+/** `x` in the host table: releases the selected GPU. On other hosts, this is done by ssh. */
 import type {ReactElement} from 'react';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
@@ -14,7 +14,7 @@ import {byHost, gpusOfReservation, nodesOf, remoteHolding, reasonAgainstHeld, ty
 
 type RemoteRelease = RemoteHolding & {
 	readonly isJob: boolean;
-	/** Whether the host belongs to a cluster, which releases whole jobs. */
+	/** Whether the host belongs to a cluster. A cluster can only release all GPUs of a job. */
 	readonly isOfCluster: boolean;
 };
 

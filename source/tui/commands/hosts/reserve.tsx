@@ -1,4 +1,4 @@
-/** `r` and `R` in the host table: reserve on the host of the selected line, on other hosts by ssh. */
+/** `r` and `R` in the host table: reserve GPUs on the host of the selected line. On other hosts, this is done by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
 import {wishes} from '../../../core/operations/engine.js';
 import type {Requester} from '../../../core/model/types.js';
@@ -24,7 +24,7 @@ import {byHost, gpuLinesOf, nodesOf} from './target.js';
 
 type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 
-/** Upper bound for a host whose number of GPUs is unknown. */
+/** The largest number of GPUs to request from a host whose number of GPUs is unknown. */
 const unknownCount = 64;
 
 function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
@@ -38,7 +38,7 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 		{host, gpus: named, willWait: false, free: []},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
-			// Each host applies its own policy. A cluster is offered only what every engine supports.
+			// Each host has a policy of its own, which is unknown here. For a cluster, the form offers only requests that every engine supports.
 			hasShares: nodes === undefined,
 			lacks: nodes && new Set(wishes),
 			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),
@@ -51,7 +51,7 @@ const wordsOf = (form: RemoteReserveForm, requester: Requester): readonly string
 	...flagsOf(form, requester),
 ];
 
-/** Returns the GPU ids or MIG UUIDs that `reserve --short` printed, ignoring output of login scripts. */
+/** Returns the GPU ids or MIG UUIDs that `reserve --short` printed. Ignores what login scripts printed before. */
 const idsIn = (stdout: string): readonly string[] | undefined =>
 	stdout
 		.trim()
@@ -76,10 +76,10 @@ function flashOf(
 	};
 }
 
-/** Error messages of the Go program and of earlier versions for an unknown flag. */
+/** Matches the error messages with which the Go program and earlier versions refuse an unknown flag. */
 const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
 
-/** Returns the outcome. An older program refuses an unknown request by the name of its flag, which belongs to a field of the dialog. */
+/** Returns the outcome of a refused request. If an older version does not know a flag, the message names the dialog's field for that flag. */
 function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
 	if (flag === undefined) {
@@ -96,7 +96,7 @@ function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	};
 }
 
-/** Waits in that host's queue while the monitor runs. */
+/** Waits in the queue of another host for as long as the monitor runs. */
 async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Promise<Outcome> {
 	const port = hostsPort(context);
 	const {requester} = context.store.getState().settings;
@@ -120,7 +120,7 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
 
-/** Also performs and draws the dialog of {@link reserveThisOverHosts}. */
+/** `r`. Also performs the request and draws the dialog of `R`, {@link reserveThisOverHosts}. */
 export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 	name: 'reserve-here',
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
@@ -130,7 +130,7 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 		return shellCommand(['canhazgpu', command!, '--on', form.host, ...flags]);
 	},
 	async perform(context, form, willWait) {
-		// Throws for invalid input, before anything is sent.
+		// Throws for invalid input before anything is sent to the host.
 		const reservation = reservationOf(form);
 		if (willWait) {
 			return waitOnHost(context, form);

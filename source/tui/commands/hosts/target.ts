@@ -1,4 +1,4 @@
-/** The targets of keys in the host table: the selected line, on this host or another. */
+/** Finds what a key in the host table acts on: the selected line, which belongs to this host or to another. */
 import {sanitize} from '../../../format/text/text.js';
 import {allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
@@ -8,20 +8,20 @@ import {noFilter} from '../../state/table/state.js';
 import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 
-/** Returns the state for a key on this host: with the selected GPU, and without the tags and the filter of the GPU table, which is not shown. */
+/** Returns the state for a key that acts on this host: the GPU is selected, and tags and the filter of the hidden GPU table do not apply. */
 const ownState = (state: State, gpu: number): State => ({
 	...state,
 	table: {...state.table, filter: noFilter, tags: new Set(), selected: {keys: [`#${gpu}`], place: gpu}},
 });
 
-/** A command that acts on this host as in the GPU table, and on other hosts by ssh. */
+/** A command with two variants: on this host it acts as in the GPU table, on other hosts by ssh. */
 type Pair<Asking> = {
 	readonly own: Pick<MonitorCommand, 'reasonAgainst' | 'open'>;
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
 	readonly open: (line: HostLine, state: State) => Asking;
 };
 
-/** Returns the reason and the dialog for the host of the selected line. A dialog for this host is performed by the local command. */
+/** Combines the two variants of a command by the host of the selected line. The dialog for this host is passed to the command of the GPU table. */
 export const byHost = <Asking extends AskingDialog>({
 	own,
 	reasonAgainst,
@@ -47,20 +47,20 @@ export const byHost = <Asking extends AskingDialog>({
 	},
 });
 
-/** GPUs of a reservation on another host, as shown when the dialog opened. */
+/** The GPUs of a reservation on another host, as shown when the dialog was opened. */
 export type RemoteHolding = {
 	readonly host: string;
 	readonly gpus: readonly number[];
-	/** Undefined for versions that report no id, or an id that is unsafe in a command. */
+	/** The id of the reservation. Undefined if that host's version reports no id, or if the id is unsafe in a command. */
 	readonly leaseId: string | undefined;
-	/** The label of the reservation, next to the account. */
+	/** The label of the reservation, which is shown beside the account. */
 	readonly label: string | undefined;
 };
 
 const labelOf = (user: string | undefined): string | undefined =>
 	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
 
-/** The id comes from another host, and becomes a word of a command. */
+/** Matches safe ids. An id comes from another host and becomes a word of a command, so it is checked. */
 const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
 
 export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): RemoteHolding => ({
@@ -70,7 +70,7 @@ export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [g
 	label: labelOf(gpu.user),
 });
 
-/** Returns why a reservation on another host cannot be changed from here, or undefined. */
+/** Returns why a reservation on another host cannot be changed from this host. Undefined if it can. */
 export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'): string | undefined {
 	if (line.kind === 'note') {
 		return `This line is about the host: select a GPU to ${action} it`;
@@ -97,7 +97,7 @@ export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'):
 export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
 	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
 
-/** Returns the GPUs of a cluster by node. Undefined for a host with its own GPUs, or an unknown host. */
+/** Returns the GPUs of a cluster by node. Undefined for a host that has GPUs of its own, or whose GPUs are unknown. */
 export function nodesOf(state: State, host: string): ReadonlyMap<string, readonly GpuLine[]> | undefined {
 	const nodes = Map.groupBy(
 		gpuLinesOf(state, host).filter(({gpu}) => gpu.node !== undefined),

@@ -6,7 +6,7 @@ export const valueOf = ({fields}: Form, name: string): string =>
 	fields.find((field) => field.name === name)?.field.value.trim() ?? '';
 
 /**
-Returns the seconds of the field `duration`.
+Returns the value of the field `duration` in seconds.
 
 @throws CanhazgpuError `usage` for an invalid or too short duration.
 */

@@ -1,4 +1,4 @@
-/** Changes options of the running monitor, from their dialog and from lines such as `:theme light`. */
+/** Changes options of the running monitor, which come from the options dialog or from typed lines such as `:theme light`. */
 import {parseDuration} from '../../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {leastScanIntervalSeconds, themeNames} from '../../../format/monitor-settings.js';
@@ -7,7 +7,7 @@ import {changesText, offeredOptions, openedOptions, presentOptions} from '../../
 import type {OptionName} from '../../state/view/state.js';
 import {succeeded, type EffectContext, type Outcome} from '../command.js';
 
-/** @throws CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option changes. */
+/** Applies options. Throws a CanhazgpuError if the GPUs cannot be scanned at the new interval. Then no option is changed. */
 export async function applyOptions(
 	{store, changeInterval}: Pick<EffectContext, 'store' | 'changeInterval'>,
 	values: OptionValues,
@@ -23,7 +23,7 @@ function parseTheme(text: string): Partial<OptionValues> {
 	const theme = themeNames.find((name) => name === text);
 	if (theme === undefined) {
 		throw new CanhazgpuError('usage', `Unknown theme ${quoted(text)}`, {
-			// Narrow screens cut the variants at the end.
+			// Variants for light backgrounds come last, because a narrow screen cuts off the end of the list.
 			hint: themeNames.toSorted((a, b) => Number(a.endsWith('-light')) - Number(b.endsWith('-light'))).join(' '),
 		});
 	}
@@ -31,7 +31,7 @@ function parseTheme(text: string): Partial<OptionValues> {
 	return {theme};
 }
 
-/** Maximum scan interval, so that the screen does not stand still for too long. `top --interval` accepts longer ones. */
+/** Maximum scan interval, so that the screen is updated often enough. `top --interval` accepts longer intervals. */
 const longestIntervalSeconds = 3600;
 
 function parseInterval(text: string): Partial<OptionValues> {
@@ -39,7 +39,7 @@ function parseInterval(text: string): Partial<OptionValues> {
 	const isPlainNumber = /^\d+(?:\.\d+)?$/v.test(text);
 	let seconds = 0;
 	try {
-		// Zero is refused below, with the shortest interval.
+		// A duration of zero is accepted at this point, and refused below with a message about the shortest interval.
 		seconds = isPlainNumber ? Number(text) : /^0+[dhms]$/v.test(text) ? 0 : parseDuration(text, 'interval');
 	} catch (error) {
 		throw error instanceof CanhazgpuError ? new CanhazgpuError('usage', error.message, {hint, cause: error}) : error;
@@ -64,13 +64,13 @@ const lines: Readonly<Record<string, Line>> = {
 	interval: {option: 'scanIntervalMs', parse: parseInterval},
 };
 
-/** Whether a typed line, such as `theme light`, changes an option. */
+/** Whether a typed line changes an option, such as `theme light`. */
 export const isOptionLine = (line: string): boolean => Object.hasOwn(lines, line.split(/\s+/v, 1)[0]!);
 
 /**
-Changes an option. Without a value, opens the dialog at that option.
+Changes an option. If the line has no value, opens the options dialog at that option.
 
-@throws CanhazgpuError for a wrong value.
+@throws CanhazgpuError for an invalid value.
 */
 export async function runOptionLine(context: EffectContext, line: string): Promise<Outcome> {
 	const {getState, dispatch} = context.store;

@@ -1,4 +1,4 @@
-/** Scans processes before a question about one, or an action on one. */
+/** Scans processes before the monitor asks about a process, or acts on a process. */
 import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/processes/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
@@ -9,17 +9,17 @@ import type {State} from '../../state/state.js';
 import {gpuTable} from '../../state/gpus/rows.js';
 import {byMemory} from '../../../format/readings.js';
 
-/** Returns the user's processes on the GPUs of the selected row as shown, largest first. */
+/** Returns the user's processes on the GPUs of the selected row, largest first. Uses the readings on the screen. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
 	const {account} = state.settings.requester;
 	return byMemory(gpuTable.selected(state)?.processes ?? []).filter(({user}) => user === account);
 }
 
 /**
-Scans the GPUs, and reads the kernel's facts about processes on some of them. The readings on the screen may have been published by another
-account, so they are not used.
+Scans the GPUs, and asks the kernel about the processes on the GPUs `indices`. The readings on the screen are not used, because another account may
+have published them.
 
-@param shown - Pids to check even if the scan does not contain them.
+@param shown - Pids to ask about even if the scan does not list them.
 */
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
@@ -30,7 +30,7 @@ export async function scanProcesses(
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {
-		// The first answer may be a cached scan.
+		// Scans twice, because the first answer may be an earlier scan that was cached.
 		observation = await gpus.observe();
 	}
 
@@ -38,7 +38,7 @@ export async function scanProcesses(
 	return {observation, facts: (await inspect?.([...pids])) ?? new Map()};
 }
 
-/** Returns why a process is left alone, as the rest of a sentence. */
+/** Returns why a process cannot be acted on, as the second half of a sentence. */
 export function problemText(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {

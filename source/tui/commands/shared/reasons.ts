@@ -23,7 +23,7 @@ export const reasonAgainstDoing: Reason = ({settings}) =>
 export const reasonAgainstGpus: Reason = (state) =>
 	selectedGpu(state) === undefined ? noRowIn(gpuTable, state) : undefined;
 
-/** Returns the reason that disables every change of the pool, or undefined. */
+/** Returns the reason for which the pool cannot be changed at all at the moment. Undefined if it can. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
 	switch (connection.kind) {
 		case 'connecting': {

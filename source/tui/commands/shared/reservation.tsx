@@ -1,4 +1,4 @@
-/** Shared by the keys that reserve GPUs: the dialog, and reserving now or in the queue. */
+/** The dialog and the request of the keys that reserve GPUs, either now or through the queue. */
 import type {ReactElement} from 'react';
 import {CanhazgpuError} from '../../../errors.js';
 import type {EngineWorld} from '../../../core/operations/engine.js';
@@ -35,7 +35,7 @@ function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeco
 	};
 }
 
-/** Throws if an index now belongs to another GPU, as after a restart of the driver. */
+/** Throws if a chosen GPU number now belongs to another GPU, as it can after a restart of the driver. */
 function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	const readings = latestOf(state).observation?.gpus ?? [];
 	const other = gpus.find(({index, uuid}) => {
@@ -60,7 +60,7 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 				}
 			: {kind: 'done', flash: grantedFlash(answer, reservation)};
 	} catch (error) {
-		// An engine reports a shortage as an error with a hint about flags. Here a key waits instead.
+		// If GPUs are short, an engine's error has a hint about flags. In the monitor, a key makes the request wait instead.
 		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
 			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
 		}
@@ -102,7 +102,7 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	const consequence = holds
 		? 'Waits while this monitor runs, holding what it gets.'
 		: 'Reserves now, or waits while this monitor runs.';
-	// A refusal says the same, and needs the room.
+	// A refusal contains the same information, and its text needs the space.
 	const lines = complaint === undefined ? [...(willWait ? [consequence] : []), ...free] : [];
 	return (
 		<FormDialog
@@ -137,14 +137,14 @@ export const reservationDialog: Pick<
 	Dialog: ReserveDialog,
 };
 
-/** Returns why GPUs cannot be named: some engines choose them. */
+/** Returns why GPUs cannot be chosen by number: some engines choose the GPUs themselves. */
 export const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
 	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
 
-/** Reserves exactly the chosen GPUs. */
+/** The reasons against, and the dialog for, reserving exactly the chosen GPUs. */
 export const reserveThese = {
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, reasonAgainstNaming, (state) => {
-		// A shared GPU may have room for another share.
+		// A shared GPU does not count as taken, because there may be room for another share.
 		const taken = chosenGpus(state).find(
 			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),
 		);

@@ -21,23 +21,23 @@ import {latestOf} from '../../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
 import {secondsOf, valueOf} from './form-values.js';
 
-/** A GPU when the dialog opened. Its index can change before the request is sent. */
+/** A GPU that was chosen when the dialog was opened. The UUID shows whether the number still belongs to the same GPU. */
 type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
 
 type Wanted = {
-	/** The requested GPUs, or undefined for any. */
+	/** The chosen GPUs. Undefined if any GPUs will do. */
 	readonly gpus?: readonly NamedGpu[];
-	/** Whether to wait in the queue if they are not free. */
+	/** Whether to wait in the queue if the GPUs are not free. */
 	readonly willWait: boolean;
-	/** The free GPUs, unless GPUs were chosen or an engine chooses them. */
+	/** The free GPUs. Undefined if GPUs were chosen, or if an engine chooses the GPUs. */
 	readonly freeIds?: readonly number[];
-	/** Lines about free GPUs and MIG instances. Empty if GPUs were chosen. */
+	/** Lines that list the free GPUs and MIG instances. Empty if GPUs were chosen. */
 	readonly free: readonly string[];
 };
 
 export type ReserveForm = Form<Wanted>;
 
-/** Adds the monitor's keys to the hint of a field. */
+/** Adds to the hint of a field the monitor's keys for it. */
 const withKeys = (field: ReserveField): NewField => {
 	switch (field.kind) {
 		case 'count': {
@@ -61,7 +61,7 @@ const withKeys = (field: ReserveField): NewField => {
 export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
 	reserveFields(offer).map((field) => withKeys(field));
 
-/** Returns the maximum number of GPUs of one reservation. On a cluster, all must be on one node. */
+/** Returns the maximum number of GPUs in one reservation. On a cluster, they must all be on one node. */
 function mostGpus(state: State): number {
 	const places = latestOf(state).observation?.gpus.flatMap(({place}) => place ?? []) ?? [];
 	const counts = Map.groupBy(places, ({node}) => node)
@@ -72,7 +72,7 @@ function mostGpus(state: State): number {
 
 export const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
-/** Returns the needs of whole GPUs. Empty while the text is invalid. */
+/** Returns the requirements for whole GPUs. Returns none while the text is invalid. */
 function wholeNeedOf(needs: string): Need {
 	try {
 		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
@@ -82,7 +82,7 @@ function wholeNeedOf(needs: string): Need {
 	}
 }
 
-/** Returns how many whole GPUs one request with these needs can have. Ignores needs that no GPU meets. */
+/** Returns how many whole GPUs one request with these requirements can have. Ignores requirements that no GPU meets. */
 function gpuCountFor(state: State, needs: string): number {
 	const {observation} = latestOf(state);
 	if (observation === undefined || state.settings.lacks !== undefined) {
@@ -94,7 +94,7 @@ function gpuCountFor(state: State, needs: string): number {
 	return count === 0 ? most({}) : count;
 }
 
-/** Returns the form for a number of GPUs, or for the given GPUs. */
+/** Returns the form for reserving a number of GPUs, or for reserving the given GPUs. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
@@ -122,7 +122,7 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 const valuesOf = (form: ReserveForm): ReserveValues =>
 	Object.fromEntries(form.fields.map(({name}) => [name, valueOf(form, name)]));
 
-/** Returns the flags of `reserve` equivalent to the form. */
+/** Returns the flags of `canhazgpu reserve` that have the same effect as the form. */
 export const flagsOf = (form: ReserveForm, requester: Requester): readonly string[] => [
 	...reserveFlags(
 		valuesOf(form),
@@ -137,7 +137,7 @@ export type Reservation = {
 	readonly durationSeconds: number;
 	readonly note?: string;
 	readonly force: boolean;
-	/** Requirements for any GPUs. */
+	/** Requirements that apply if no GPUs were chosen. */
 	readonly need?: Need;
 	readonly strategy?: StrategyName;
 };
@@ -155,7 +155,7 @@ function countOf(form: ReserveForm): number {
 	return Number(text);
 }
 
-/** @throws CanhazgpuError `usage` for the first invalid field. */
+/** Reads the form. Throws `usage` for the first invalid field. */
 export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);

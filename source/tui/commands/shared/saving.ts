@@ -7,7 +7,7 @@ export const noConfig: Outcome = {
 	complaint: {message: 'This monitor has no config to keep them in'},
 };
 
-/** @param what - The saved settings, such as `preset dense`. */
+/** Returns the outcome of saving settings. `what` names the settings in words, such as `preset dense`. */
 export const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
 	succeeded(
 		isChanged ? `Kept in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: the next monitor begins so`,

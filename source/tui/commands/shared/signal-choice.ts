@@ -1,4 +1,4 @@
-/** The processes that `K` can signal: the user's processes on the selected GPUs, or the chosen ones of the process table. */
+/** Finds the processes that `K` can signal: those of the user on the selected GPUs, or those chosen in the process table. */
 import type {GpuProcess} from '../../../core/model/types.js';
 import {ownTargets, problemWith} from '../../../core/rules/processes/process-targets.js';
 import {byMemory} from '../../../format/readings.js';
@@ -16,15 +16,15 @@ import {firstReason, reasonAgainstGpus} from './reasons.js';
 
 export const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
 
-/** A process on a GPU, from a scan by this monitor. */
+/** A process on a GPU, as this monitor's own scan found it. */
 export type Target = {readonly gpu: number; readonly process: GpuProcess};
 
-/** The signal, and its targets: the chosen process, or all of them. */
+/** The dialog's choice: a signal, and which of the targets get it: one of them, or all. */
 type Signal = {
 	readonly targets: readonly Target[];
 	readonly chosen: number;
 	readonly isTogether: boolean;
-	/** Why some tagged processes get no signal. */
+	/** Why some of the tagged processes get no signal. */
 	readonly leftOut?: string;
 	readonly signal: SignalName;
 };
@@ -54,7 +54,7 @@ const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
 
 const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
 
-/** Returns a text such as `81238 of carol, 81240 of dave`. */
+/** Returns the processes of other users as text, such as `81238 of carol, 81240 of dave`. */
 const notOwnText = (rows: readonly ProcessRow[]): string =>
 	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
 
@@ -86,7 +86,7 @@ function reasonAgainstOnGpu(state: State): string | undefined {
 export const reasonAgainstProcesses = (state: State): string | undefined =>
 	isInTable(state) ? reasonAgainstChosen(state) : firstReason(reasonAgainstGpus, reasonAgainstOnGpu)(state);
 
-/** Returns the user's processes on the selected row's GPUs, or why there are none. Undefined if the user moved on meanwhile. */
+/** Returns the user's processes on the selected row's GPUs, or why there are none. Undefined if the user selected another row meanwhile. */
 async function choiceOnGpu({
 	store: {getState},
 	scanSelected,
@@ -101,7 +101,7 @@ async function choiceOnGpu({
 	const found = gpus.flatMap((gpu) => ownTargets(scan, gpu).map((process): Target => ({gpu, process})));
 	const targetsByPid = new Map(found.toReversed().map((target) => [target.process.pid, target]));
 	if (targetsByPid.size > 0) {
-		// Lists a process on several GPUs once.
+		// A process that uses several GPUs is listed only once.
 		const processes = targetsByPid
 			.values()
 			.map(({process}) => process)
@@ -116,7 +116,7 @@ async function choiceOnGpu({
 		: problemText(shown!.pid, gpus, problem);
 }
 
-/** Returns the tagged or selected processes that belong to the user, by a scan of this monitor. */
+/** Returns the tagged or selected processes that belong to the user. Scans first, to be sure that they still do. */
 async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
 	const chosen = chosenProcesses(getState());
 	const own = chosen.filter((row) => isOwn(row, getState()));
@@ -150,6 +150,6 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 	});
 }
 
-/** Returns the dialog for the focused table, or why there is none. Undefined if the user moved on meanwhile. */
+/** Returns the choice for the focused table, or why there is no process to signal. Undefined if the user selected another row meanwhile. */
 export const signalChoiceFor = async (context: EffectContext): Promise<SignalChoice | string | undefined> =>
 	isInTable(context.store.getState()) ? choiceInTable(context) : choiceOnGpu(context);

@@ -1,4 +1,4 @@
-/** The targets of a dialog, grouped by reservation, and the GPUs that are left out. */
+/** Lists what a dialog will change, grouped by reservation, and the GPUs that will not be changed. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {HeldPart} from '../../../core/rules/leases/holdings.js';
@@ -20,7 +20,7 @@ function endText(lease: Lease, now: number): string {
 		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
 }
 
-/** Returns a text such as `carol, MANUAL, held 6h40m, ends in 12m`. */
+/** Returns a reservation as text, such as `carol, MANUAL, held 6h40m, ends in 12m`. */
 const holdingText = ({lease}: HeldPart, now: number): string =>
 	[
 		holderText(lease),
@@ -29,11 +29,11 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 		endText(lease, now),
 	].join(', ');
 
-/** Lines of the dialog besides the groups, on the smallest screen. */
+/** The lines of the dialog that are not groups, on the smallest screen. */
 const otherLines = 13;
 const mostGroups = 6;
 
-/** The groups, a line for each. Groups that do not fit are counted. */
+/** Shows a line for each group. For groups that do not fit, shows only their number. */
 function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
 	const {rows} = useMonitor(({size}) => size);
 	const groups = Map.groupBy(targets, (target) => holdingText(target, now))
@@ -69,7 +69,7 @@ function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly
 
 export function TargetList({targets, leftOut}: Targets): ReactElement {
 	const now = useMonitor(storeNow) ?? targets[0]!.lease.startTime;
-	// The title names a single GPU.
+	// The title already names a single GPU.
 	if (targets.length === 1 && leftOut.length === 0) {
 		return <Label tone="dim">{holdingText(targets[0]!, now)}</Label>;
 	}

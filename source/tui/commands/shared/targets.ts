@@ -1,4 +1,4 @@
-/** The targets of commands: tagged GPUs, or the selected GPU or its reservation, as far as the user may change the lease. */
+/** The GPUs that a command changes: the tagged GPUs, or else the selected GPU or its reservation. Excludes leases that the user must not change. */
 import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
@@ -8,31 +8,31 @@ import type {State} from '../../state/state.js';
 import {chosenGpus, selectedGpu, taggedGpus} from '../../state/gpus/rows.js';
 import {failed, halfDone, succeeded, type Done} from '../command.js';
 
-/** A chosen GPU that is no target. `reason` follows the number, such as `held by bob`. */
+/** A chosen GPU that the command will not change. `reason` is a text that follows the GPU's number, such as `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};
 
-/** Targets when the dialog opened, at least one, and the other chosen GPUs. */
+/** The GPUs that a command will change (at least one), and the chosen GPUs that it will not change, as of when the dialog was opened. */
 export type Targets = {
 	readonly targets: readonly HeldPart[];
 	readonly leftOut: readonly LeftOut[];
 	/**
-	The id of the reservation of all targets. Set if the user holds several reservations on these GPUs, as with shares, so that the command must
-	name it.
+	The id of the reservation that all targets belong to. Set if the user has several reservations on these GPUs, as with shares, so that the
+	command must name one.
 	*/
 	readonly namedLeaseId?: string | undefined;
 };
 
 type LeaseAction = 'release' | 'extend';
 
-/** Returns the lease on a GPU. On a shared GPU this is the user's own share, if any. */
+/** Returns the lease on a GPU. On a shared GPU, this is the user's own share if there is one. */
 export function leaseOn({snapshot, settings}: State, gpu: number | undefined): Lease | undefined {
 	const leases = holdingsOn(gpu === undefined ? undefined : snapshot?.gpus[gpu]).map(({lease}) => lease);
 	return leases.find((lease) => owns(settings.requester, lease)) ?? leases[0];
 }
 
 /**
-Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of `e` and `y`. Untagged, a reservation is always extended and
-exported as a whole.
+Returns the GPUs that `e` and `y` act on: the tagged GPUs, or else all GPUs of the selected reservation. Without tags, a reservation is always
+extended and copied as a whole.
 */
 export function reservationGpus(state: State): readonly number[] {
 	const lease = leaseOn(state, selectedGpu(state));
@@ -43,7 +43,7 @@ export function reservationGpus(state: State): readonly number[] {
 				.map(({index}) => index);
 }
 
-/** Returns the chosen GPUs. Where only whole reservations can be released, their other GPUs are added. */
+/** Returns the chosen GPUs. If an engine can only release whole reservations, adds the other GPUs of their reservations. */
 function releasedGpus(state: State): readonly number[] {
 	const chosen = chosenGpus(state);
 	if (state.settings.lacks?.has('partial-release') !== true) {
@@ -57,7 +57,7 @@ function releasedGpus(state: State): readonly number[] {
 	return [...new Set([...chosen, ...whole])].toSorted((a, b) => a - b);
 }
 
-/** Returns the remaining GPUs of the reservation if the only target is one of its GPUs. */
+/** Returns the GPUs that stay reserved if the command changes only one GPU of a reservation. */
 export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly number[] {
 	const [target, ...more] = targets;
 	return target === undefined || more.length + leftOut.length > 0 || target.lease.leaseId === undefined
@@ -67,7 +67,7 @@ export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly
 				.map(({index}) => index);
 }
 
-/** Why a GPU is no target: its state, and the consequence. */
+/** Why a command does not change a GPU: what the GPU's state is, and what follows from it. */
 type Hindrance = {readonly what: string; readonly why: string};
 
 function hindrance(lease: Lease | undefined, {settings}: State, action: LeaseAction): Hindrance | undefined {
@@ -112,14 +112,14 @@ export function targetsOf(state: State, action: LeaseAction): Targets {
 	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
 }
 
-/** Returns a text such as `1,3 not reserved; 4 held by bob`. */
+/** Returns the GPUs that are not changed as text, such as `1,3 not reserved; 4 held by bob`. */
 export const leftOutText = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
 		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
 	).join('; ');
 
-/** Returns why no chosen GPU is a target, or undefined. */
+/** Returns why the command would change none of the chosen GPUs. Undefined if it would change at least one. */
 export function reasonAgainstTargets(state: State, action: LeaseAction): string | undefined {
 	const {targets, leftOut} = targetsOf(state, action);
 	const [first, ...others] = leftOut;
@@ -136,10 +136,10 @@ export function reasonAgainstTargets(state: State, action: LeaseAction): string 
 	return `GPU ${first.index} is ${what}: ${why}`;
 }
 
-/** Maximum number of GPUs to list individually. */
+/** Maximum number of GPUs whose numbers are listed. If there are more, only their number is shown. */
 const mostNamed = 8;
 
-/** Returns `GPU 3`, `GPUs 1,3` or `12 GPUs`. */
+/** Returns the targets as text: `GPU 3`, `GPUs 1,3` or `12 GPUs`. */
 export const targetNames = (targets: readonly HeldPart[]): string =>
 	gpuList(
 		targets.map(({index}) => index),
@@ -160,12 +160,12 @@ export const commandOn = (
 type Targeted = {
 	readonly word: 'released' | 'extended';
 	readonly targets: readonly HeldPart[];
-	/** Indices of the changed GPUs. */
+	/** Numbers of the GPUs that were changed. */
 	readonly done: readonly number[];
 	readonly notYours: readonly HeldPart[];
 };
 
-/** Returns the outcome for all targets. Leases that ended or changed hands meanwhile were left alone. */
+/** Returns the outcome of a change of several GPUs. Leases that have ended or now belong to somebody else were not changed. */
 export function outcomeOfTargets({word, targets, done, notYours}: Targeted, addition: string, command: string): Done {
 	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
 	const [holder] = notYours;

@@ -5,26 +5,26 @@ import type {Flash} from '../../state/messages.js';
 
 type Work<Result> = (options: {
 	readonly signal: AbortSignal;
-	/** Called when the request starts to wait, and with each change. */
+	/** Called when the request starts to wait in the queue, and whenever the progress changes. */
 	readonly onWaiting: (words: string) => void;
 }) => Promise<Result>;
 
 export type Waits = {
 	/**
-	Starts a request that may have to wait.
+	Starts a request that may have to wait in the queue.
 
-	@param flashOf - Returns the message for the end of a wait.
-	@returns The result, or `waiting` if the request waits. In that case the state gets the result later.
+	@param flashOf - Returns the message that is shown when a wait ends.
+	@returns The result, or `waiting` if the request waits. The result is then added to the state when the wait ends.
 	*/
 	readonly begin: <Result>(
 		work: Work<Result>,
 		flashOf: (result: Result) => Flash,
 	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
-	/** Leaves the queue everywhere. Resolves when done, or after a time limit. */
+	/** Cancels all waiting requests, also on other hosts. Resolves when they have left their queues, or after a time limit. */
 	readonly leaveAll: () => Promise<void>;
 };
 
-/** Milliseconds to leave the queue when quitting, in case the store is unreachable. */
+/** Time limit in ms for leaving the queue when the monitor quits, in case the store is unreachable. */
 const leavingMs = 2000;
 
 const failureFlash = ({message, hint}: CanhazgpuError): Flash => ({
@@ -56,7 +56,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 						dispatch({kind: 'wait-ended', id, flash: flashOf(result)});
 					}
 				} catch (error) {
-					// Before the wait, the caller gets the error.
+					// If the request has not started to wait, the caller gets the error instead.
 					if (isWaiting && error instanceof CanhazgpuError) {
 						dispatch({kind: 'wait-ended', id, flash: failureFlash(error)});
 					} else if (isWaiting) {

@@ -1,4 +1,4 @@
-/** The panel of the selected GPU: everything known beyond its table row. */
+/** The panel about the selected GPU. Shows everything that its row in the table does not show. */
 import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -74,13 +74,13 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	].filter((line) => line !== undefined);
 }
 
-/** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation has one row. */
+/** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation is shown as one row. */
 export function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
 
-/** The most important fact for a panel with a title only: the largest process or the holder. */
+/** Shows the most important fact if the panel has only a title line: the largest process or the holder. */
 function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	const [first] = byMemory(row.processes);
 	if (first === undefined) {
@@ -100,7 +100,7 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 	const title = useMonitor((state) => `Detail ${amongText(row.index, state)}`);
 	const scroll = useMonitor(({panels}) => panels.scroll.detail);
 	const {frame} = useDrawing();
-	// Each line begins with a blank.
+	// Each line begins with a blank, which is not part of this width.
 	const innerWidth = useInnerWidth(width) - 1;
 	const lines = useLines(row, innerWidth, rows > 4);
 	const most = rows - graphRowsOf(rows);

@@ -1,4 +1,4 @@
-/** Further facts about the selected GPU: waiting users, faults, MIG instances and hardware facts. */
+/** More facts about the selected GPU: users who wait for it, faults, MIG instances and the hardware. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {GpuReading, MigInstance} from '../../../core/model/types.js';
@@ -19,13 +19,13 @@ type Properties = {readonly row: StatusRow};
 
 const waitersTitle = 'in the queue for it: ';
 
-/** Returns the queue entries waiting for a GPU, such as `#1 erin`. */
+/** Returns the queue entries that wait for a GPU, such as `#1 erin`. */
 export const waitersOf = (rows: readonly QueueRow[], index: number): readonly string[] =>
 	rows
 		.filter(({blockers}) => blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)))
 		.flatMap(({position, entry}) => (entry ? [`#${position} ${holderText(entry)}`] : []));
 
-/** The users waiting for the GPU, as many as fit. */
+/** Shows as many users who wait for the GPU as fit. */
 export function Waiters({names, width}: {readonly names: readonly string[]; readonly width: number}): ReactElement {
 	const some = (count: number): string =>
 		names.slice(0, count).join(', ') + (count < names.length ? ` and ${names.length - count} more` : '');
@@ -70,7 +70,7 @@ export function Instance({gpu, instance}: {readonly gpu: number; readonly instan
 const amount = (word: string, value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${word} ${Math.round(value)}${unit}`;
 
-/** Returns facts that hardly ever change, or undefined if none are known. */
+/** Returns facts that rarely change. Returns undefined if none is known. */
 export function factsText(reading: GpuReading | undefined, driverVersion: string | undefined): string | undefined {
 	if (reading === undefined) {
 		return undefined;
@@ -85,7 +85,7 @@ export function factsText(reading: GpuReading | undefined, driverVersion: string
 		computeMode === 'Default' ? undefined : computeMode,
 		pciBusId === undefined ? undefined : shortBusId(pciBusId),
 		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
-		// The longest fact is last, because `Y` copies it whole.
+		// The longest fact comes last. If it is cut off, `Y` still copies it completely.
 		uuid,
 	].filter((fact) => fact !== undefined && fact !== '');
 	return facts.length === 0 ? undefined : facts.map((fact) => sanitize(fact!)).join('  ');

@@ -22,13 +22,13 @@ import {shownHistory, shownValues, spanText} from '../shared/past-values.js';
 
 const gap = 2;
 
-/** Minimum width for two graphs side by side. */
+/** Minimum width of the panel for two graphs side by side. */
 const leastForTwo = 64;
 
-/** In a high and narrow panel, graphs of the past are stacked, so that each has the whole width. */
+/** The size of a panel in which graphs of the load history are one above the other, so that each has the whole width: high and narrow. */
 const stacked = {leastRows: 10, mostWidth: 120} as const;
 
-/** All reservations in the loaded time range, up to now. */
+/** Returns all reservations in the time range that was read, including those that continue now. */
 const usageOf = remembering(
 	({past, snapshot}: State) => [past, snapshot],
 	({past, snapshot}): readonly UsageRecord[] => [
@@ -39,7 +39,7 @@ const usageOf = remembering(
 
 type Holder = {readonly name: string; readonly isMine: boolean; readonly columns: number};
 
-/** Returns the holders of the GPU from left to right, with their columns. */
+/** Returns the holders of the GPU in order of time, with the columns of the graph in which they held it. */
 function holdersOf(state: State, row: StatusRow, range: PastRange, columns: number): readonly Holder[] {
 	const {nowMs, spanMs} = shownHistory(state, row, range);
 	const {account} = state.settings.requester;
@@ -64,7 +64,7 @@ function holdersOf(state: State, row: StatusRow, range: PastRange, columns: numb
 	return holders;
 }
 
-/** Names at the start of their time, with a line to its end: `alice────bob──`. Names that do not fit are left out. */
+/** Shows who held the GPU: a name at the start of each reservation and a line to its end, such as `alice────bob──`. Omits names that do not fit. */
 function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement {
 	const {isAscii} = useDrawing();
 	const line = isAscii ? '-' : '─';
@@ -83,7 +83,7 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 	);
 }
 
-/** Returns the label of a graph's left end: a relative time, with the time of day for long ranges. */
+/** Returns the label at the left end of a graph: how long ago, and for long ranges also the time of day. */
 function fromText(state: State, range: PastRange): string {
 	const now = storeNow(state);
 	const ago = `-${spanText(state, range)}`;
@@ -92,11 +92,11 @@ function fromText(state: State, range: PastRange): string {
 
 type Properties = Room & {readonly row: StatusRow};
 
-/** Utilization and memory over the chosen time range, side by side if there is room. */
+/** Shows the utilization and memory over the chosen time range. The graphs are side by side if there is room. */
 export function DetailGraphs({row, rows, width}: Properties): ReactElement | undefined {
 	const range = useMonitor(({panels}) => panels.range);
 	const past = useMonitor((state) => state.past);
-	// Redraws every second.
+	// Using the time makes the graphs redraw every second.
 	useMonitor((state) => state.nowMs);
 	const {getState} = useStore();
 	const style = graphStyleOf(useDrawing());

@@ -1,4 +1,4 @@
-/** The holder of the selected GPU, the end of the reservation, and its note. */
+/** Shows who holds the selected GPU, when the reservation ends, and its note. */
 import type {ReactElement} from 'react';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -16,7 +16,7 @@ import {clockText, noteText, otherFaultOf, OwnerName, ownerText, StateWord, useI
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
 
-/** Returns the end of a reservation: a time, or the end of its job. */
+/** Returns when a reservation ends: at a time, or with its job. */
 function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
 	const end =
 		remainingSeconds === undefined
@@ -27,7 +27,7 @@ function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: St
 	}
 
 	const job = lease?.job?.pid ?? lease?.holder?.pid ?? 'its job';
-	// A screen reader would read each second.
+	// Omits the age of the heartbeat for a screen reader, which would read it aloud every second.
 	const heartbeat =
 		heartbeatAgeSeconds === undefined || state.settings.isLinear
 			? ''
@@ -59,7 +59,7 @@ export function Note({lease}: Held): ReactElement | undefined {
 
 const kindOf = ({lease}: Held): string => (lease?.type === 'run' ? 'RUN' : 'MANUAL');
 
-/** The shared amount of memory, followed by all shares if they have no lines of their own. */
+/** Shows how much memory is shared. Also lists all shares, if they are not shown on lines of their own. */
 function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
 	const {frame} = useDrawing();
 	const isOverused = row.shares?.some((share) => isOver(share)) === true;
@@ -83,7 +83,7 @@ function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 			) : (
 				<>
 					<Label>{kindOf(row)}</Label>
-					{/* On a larger screen, the table says how long it has been held. */}
+					{/* On a larger screen, the table already shows how long the GPU has been held. */}
 					{frame === 'boxed' ? undefined : <Label>held {shortDuration(row.heldSeconds ?? 0)}</Label>}
 				</>
 			)}
@@ -104,7 +104,7 @@ function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): Re
 	return text === undefined ? undefined : <Label>{text}</Label>;
 }
 
-/** The state of a GPU in a few words. */
+/** Describes the state of a GPU in a few words. */
 export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {
 	const isScanned = useIsScanned();
 	switch (row.state) {

@@ -1,4 +1,4 @@
-/** The processes of one GPU, one line each. */
+/** Lists the processes of one GPU, one on each line. */
 import {useMemo, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import type {GpuProcess} from '../../../core/model/types.js';
@@ -16,7 +16,7 @@ type Column = {
 	readonly name: ProcessCellName;
 	readonly title: string;
 	readonly width: number;
-	/** Minimum width of the panel for this column. */
+	/** The minimum width of the panel for this column to be shown. */
 	readonly from?: number;
 };
 
@@ -29,9 +29,9 @@ const columns: readonly Column[] = [
 	{name: 'time', title: 'TIME', width: 6, from: 50},
 ];
 
-/** Minimum width for longer names and wider gaps. */
+/** Minimum width of the panel for longer names and wider gaps. */
 const wide = 60;
-/** Minimum width for uncut names. */
+/** Minimum width of the panel for names in full length. */
 const veryWide = 100;
 
 type LineProperties = {
@@ -74,7 +74,7 @@ export type PlacedProcess = {
 	readonly depth: number;
 };
 
-/** Returns the processes of a GPU: largest first, or as a tree. */
+/** Returns the processes of a GPU, either sorted with the largest first or as a tree. */
 export function usePlacedProcesses({index, processes}: StatusRow): readonly PlacedProcess[] {
 	const isTree = useMonitor(({panels}) => panels.isTree);
 	return useMemo(() => {
@@ -92,7 +92,7 @@ export const ProcessHead = ({width}: {readonly width: number}): ReactElement => 
 );
 
 type Properties = PlacedProcess & {
-	/** Whether another user holds the GPU. */
+	/** Whether the process uses the GPU although its user does not hold the GPU. */
 	readonly isSquatter: boolean;
 	readonly width: number;
 };

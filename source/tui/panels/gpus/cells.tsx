@@ -20,14 +20,14 @@ import {ProcessCell} from './process-cell.js';
 
 type Properties = CellProperties<TableRow>;
 
-/** A text, or a dash for a missing text. */
+/** Shows a text, or a dash if there is none. */
 const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
 	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
 
 const rounded = (value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${Math.round(value)}${unit}`;
 
-/** The GPUs of a row. A list that is too long is shortened, but keeps the count at its end. */
+/** Shows the GPUs of a row. If the list is too long, shortens it but keeps the number of GPUs at its end. */
 function GpuNumbers({row, width}: Properties): ReactElement {
 	const words = gpuText(row);
 	const count = words.indexOf(' ');
@@ -38,14 +38,14 @@ function GpuNumbers({row, width}: Properties): ReactElement {
 	return <Label tone="strong">{shown}</Label>;
 }
 
-/** Whether two rows belong to the same reservation. Reservations of the Go program have no lease id, and match none. */
+/** Whether two rows belong to the same reservation. A reservation of the Go program has no lease id, so its rows never match. */
 const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
 	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
 
-/** Whether the row above, in view, belongs to the same reservation. */
+/** Whether the row above belongs to the same reservation. False for the first row in view. */
 export const isRepeated = ({row, above}: Properties): boolean => isSameReservation(row, above);
 
-/** The owner. A line at the left joins the GPUs of one reservation. */
+/** Shows the owner. A line at the left connects the GPUs of one reservation. */
 function Owner({row, above, below}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const [isNotFirst, isNotLast] = [isSameReservation(row, above), isSameReservation(row, below)];
@@ -60,17 +60,17 @@ function Owner({row, above, below}: Properties): ReactElement {
 	);
 }
 
-/** Returns the mean of the known values at each position. */
+/** Returns, for each position, the mean of the values that are known. */
 const meanValues = (all: readonly Values[]): Values =>
 	all[0]!.map((_, index) => meanOf(all.map((values) => values[index])));
 
-/** Moves the first known value to the left end, so that the graph of a new monitor begins below the column's title. */
+/** Removes the unknown values at the start, so that the graph of a new monitor begins below the title of its column. */
 const fromFirstKnown = (values: Values): Values => {
 	const first = values.findIndex((value) => value !== undefined);
 	return first === -1 ? [] : values.slice(first);
 };
 
-/** The utilization of the last five minutes. */
+/** Shows a graph of the utilization in the last five minutes. */
 function History({row, width}: Properties): ReactElement {
 	const history = useMonitor((state) => state.history);
 	const nowMs = useMonitor((state) => state.nowMs);

@@ -5,9 +5,9 @@ import {loadColumns} from '../../table/load-columns.js';
 import {leastWithBar, numberWidth} from '../shared/readings.js';
 
 type Title = {
-	/** Title above the column. */
+	/** The title above the column. */
 	readonly short: string;
-	/** Description in the column chooser. */
+	/** The description in the column chooser. */
 	readonly meaning: string;
 };
 
@@ -32,7 +32,7 @@ export const gpuTitles: Readonly<Record<GpuColumnName, Title>> = {
 	numa: {short: 'NUMA', meaning: 'NUMA node'},
 };
 
-/** Minimum widths in cells, bars included. */
+/** Minimum widths in terminal columns, including bars. */
 const leastWidths: Readonly<Record<GpuColumnName, Omit<Column, 'name'>>> = {
 	gpu: {width: 3},
 	model: {width: 8},
@@ -54,7 +54,7 @@ const leastWidths: Readonly<Record<GpuColumnName, Omit<Column, 'name'>>> = {
 	numa: {width: 4, align: 'end'},
 };
 
-/** Columns to shrink or remove when space is short, in order. At 8 and 4 cells, a load is a number without a bar. */
+/** Columns that shrink or disappear if space is short, in this order. A load of 8 or 4 terminal columns is only a number, without a bar. */
 const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['note', 0],
 	['history', 0],
@@ -65,7 +65,7 @@ const sacrifices: ReadonlyArray<Sacrifice<GpuColumnName>> = [
 	['memory', 8, 'at once'],
 	['utilization', 4, 'at once'],
 	['process', 0],
-	// Removed last, because the user chose these columns, or because GPU models differ.
+	// These columns disappear last, because they are shown only if the user chose them or if the GPU models differ.
 	['pci', 0],
 	['numa', 0],
 	['clock', 0],
@@ -83,23 +83,23 @@ const growth: ReadonlyArray<GrowthRound<GpuColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 20, note: 44, process: 80},
 ];
 
-/** Facts besides the width that decide the columns. None of them changes when users come and go, so columns do not jump. */
+/** The facts that the choice of columns depends on, besides the width. None changes when users come and go, so columns do not jump. */
 export type GpuColumnNeeds = {
 	readonly chosen?: readonly GpuColumnName[];
-	/** Cells of the longest list of GPUs in a row. */
+	/** Length of the longest list of GPUs in a row. */
 	readonly gpu?: number;
-	/** Cells of the longest model. */
+	/** Length of the longest name of a model. */
 	readonly model?: number;
 };
 
-/** A longer list of GPUs is cut at its end, before the count. */
+/** Maximum width of a list of GPUs. A longer list is shortened before the number of GPUs at its end. */
 const mostGpuWidth = 14;
 const leastModelWidth = 5;
 const mostModelWidth = 24;
 
 const within = (width: number, least: number, most: number): number => Math.max(least, Math.min(width, most));
 
-/** Returns as many of the chosen columns as fit into `width`, with their widths. */
+/** Returns as many of the chosen columns as fit into `width`, with the width of each. */
 export function gpuColumns(
 	width: number,
 	{chosen = usualGpuColumns, gpu = 0, model = leastWidths.model.width}: GpuColumnNeeds = {},

@@ -1,4 +1,4 @@
-/** The table of GPUs: a row for each GPU, or for each reservation of several. */
+/** The table of GPUs. It has a row for each GPU, or for each reservation of several GPUs. */
 import {useMemo, type ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
@@ -16,10 +16,10 @@ import {leastWithBar} from '../shared/readings.js';
 import {gpuCells, isRepeated} from './cells.js';
 import {gpuColumns, gpuTitles} from './columns.js';
 
-/** Columns filled from the store. The GPU tool fills the others. */
+/** Columns whose values come from the store. The values of the other columns come from the GPU tool. */
 const storeColumns: ReadonlySet<GpuColumnName> = new Set(['state', 'owner', 'kind', 'held', 'ends', 'note']);
 
-/** Columns that are equal for all GPUs of a reservation. */
+/** Columns whose values are the same for all GPUs of a reservation. */
 const reservationColumns: ReadonlySet<GpuColumnName> = new Set(['owner', 'kind', 'held', 'ends', 'note']);
 
 const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
@@ -44,7 +44,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 						: undefined;
 				const {short} = gpuTitles[name];
 				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
-				// The line that joins the GPUs of a reservation is drawn in the blank before the owner.
+				// The line that connects the GPUs of a reservation is drawn in the blank before the owner.
 				const isOwner = name === 'owner';
 				return {
 					name,
@@ -60,7 +60,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	);
 }
 
-/** @param properties - Size in cells and lines of the terminal, head included. */
+/** Shows the table. `width` is in terminal columns, and `height` in lines including the head. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
 	const filter = useMonitor((state) => state.table.filter);
 	const blocks = useMonitor((state) => layoutOf(state).tableColumns);

@@ -12,7 +12,7 @@ import {GpuTable} from './gpu-table.js';
 
 const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
 
-/** The preset, the order, and whether rows are reservations, for the panel's title. */
+/** Adds to the panel's title the preset, the order, and whether each row is a reservation. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
 	const sort = useMonitor(({table}) => table.sort);

@@ -9,7 +9,7 @@ import {Label} from '../../widgets/label.js';
 import {areProcessesHidden, faultOf, placeText, ServiceWords, useIsScanned} from '../shared/row-words.js';
 import {Nothing} from '../shared/readings.js';
 
-/** Returns the nodes of a job, such as `8 GPUs of box1, box2`. */
+/** Returns the nodes of a cluster's job, such as `8 GPUs of box1, box2`. */
 function nodeText(members: readonly StatusRow[]): string | undefined {
 	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
 	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);
@@ -27,7 +27,7 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 	return instances === undefined ? words : `MIG: ${words}`;
 }
 
-/** The users without a right to the GPU, what an ended job left, the sharers, or the largest process. */
+/** Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, or its largest process. */
 export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
@@ -64,7 +64,7 @@ export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	);
 }
 
-/** The fault of a GPU, or else its processes. */
+/** Shows the fault of a GPU. If there is none, shows the GPU's processes. */
 export function ProcessCell({row}: {readonly row: TableRow}): ReactElement {
 	const isScanned = useIsScanned();
 	const fault = faultOf(row);

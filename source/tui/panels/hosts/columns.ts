@@ -32,7 +32,7 @@ const leastColumns: ReadonlyArray<Column<HostColumnName>> = [
 	{name: 'process', width: 14},
 ];
 
-/** Columns to remove when space is short, in order. The host and the state stay. */
+/** Columns that shrink or disappear if space is short, in this order. The host and the state are always shown. */
 const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
 	['process', 0],
 	['memory', 8, 'at once'],

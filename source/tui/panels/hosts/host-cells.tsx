@@ -1,4 +1,4 @@
-/** Cells of the table of hosts. Texts of other hosts were sanitized on arrival. */
+/** Cells of the table of hosts. Texts from other hosts were sanitized when they arrived. */
 import type {ComponentType, ReactElement} from 'react';
 import {processText, shortModel} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
@@ -43,14 +43,14 @@ function End({line: {gpu, state, atMs}}: Properties): ReactElement {
 	);
 }
 
-/** Returns a GPU's place in a cluster, or its number of MIG instances. */
+/** Returns which GPU of its node this is, on a cluster. On other hosts, returns the number of MIG instances. */
 function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine['gpu']): string | undefined {
 	return node === undefined
 		? migText({isMigEnabled: instances !== undefined, migInstances: instances})
 		: `GPU ${index ?? '?'} of ${node}`;
 }
 
-/** The fault of a GPU, or else its largest process and the number of others. */
+/** Shows the fault of a GPU. If there is none, shows its largest process and the number of other processes. */
 function Process({line: {gpu, state}}: Properties): ReactElement {
 	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
@@ -80,7 +80,7 @@ function Process({line: {gpu, state}}: Properties): ReactElement {
 	return quiet === undefined ? <Nothing /> : <Label>{quiet}</Label>;
 }
 
-/** The state of a GPU. A question mark means that its host no longer answers. */
+/** Shows the state of a GPU. A question mark means that the host does not answer any longer, so that the state is its last known one. */
 function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
 	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return <Label tone={stateTones[state]}>{isLast ? `${truncate(words, width - 1)}?` : words}</Label>;

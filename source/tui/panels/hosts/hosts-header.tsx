@@ -1,4 +1,4 @@
-/** The two top lines of the host table: answering hosts and totals. */
+/** The two lines above the table of hosts: how many hosts answer, and the totals of all hosts. */
 import type {ReactElement} from 'react';
 import {states} from '../../../format/states.js';
 import {counted} from '../../../format/text/numbers.js';
@@ -94,7 +94,7 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 export function HostsHeader(): ReactElement {
 	const {frame} = useDrawing();
 	const {columns: screenColumns} = useMonitor(({size}) => size);
-	// A screen reader gets every word.
+	// For a screen reader, no word is left out.
 	const columns = frame === 'plain' ? Infinity : screenColumns;
 	return (
 		<>

@@ -1,4 +1,4 @@
-/** The panel of all hosts: a row for each GPU, and a line for each host with a problem. */
+/** The panel of all hosts. It has a row for each GPU, and a line for each host with a problem. */
 import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {roughDuration} from '../../../format/text/durations.js';
@@ -39,7 +39,7 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 	);
 }
 
-/** Returns the emphasis of a cell. Repeated names and values of an unreachable host are faint. */
+/** Returns the emphasis of a cell. Names that repeat the row above, and values of a host that does not answer, are faint. */
 const emphasisOf =
 	(name: keyof typeof hostTitles) =>
 	({row, above}: CellProperties<HostLine>): Emphasis =>
@@ -68,7 +68,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 	);
 }
 
-/** The order and the filter, for the panel's title. */
+/** Adds the order and the filter to the panel's title. */
 function Order(): ReactElement {
 	const sort = useMonitor(({hosts}) => hosts.sort);
 	const filter = useMonitor(({hosts}) => hosts.filter);

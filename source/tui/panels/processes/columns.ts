@@ -30,7 +30,7 @@ const leastColumns: ReadonlyArray<Column<ProcessSortKey>> = [
 	{name: 'command', width: 20},
 ];
 
-/** Columns to remove when space is short, in order. */
+/** Columns that shrink or disappear if space is short, in this order. */
 const sacrifices: ReadonlyArray<Sacrifice<ProcessSortKey>> = [
 	['container', 0],
 	['hostMemory', 0],
@@ -45,12 +45,12 @@ const sacrifices: ReadonlyArray<Sacrifice<ProcessSortKey>> = [
 
 const growth: ReadonlyArray<GrowthRound<ProcessSortKey>> = [{user: 12, command: 40}, {user: 16}];
 
-/** Minimum width for wider gaps between columns. */
+/** Minimum width of the table for wider gaps between columns. */
 const leastRoomy = 110;
 
 export const processGap = (width: number): number => (width >= leastRoomy ? 2 : 1);
 
-/** Returns the columns that fit. The container column exists only if there are containers. */
+/** Returns the columns that fit. The column for containers exists only if a process runs in a container. */
 export function processColumns(width: number, hasContainers: boolean): ReadonlyArray<Column<ProcessSortKey>> {
 	const room = {width: width - markerWidth, gap: processGap(width)};
 	const wanted = leastColumns.filter(({name}) => name !== 'container' || hasContainers);

@@ -14,7 +14,7 @@ import {Nothing} from '../shared/readings.js';
 
 type Properties = CellProperties<ProcessRow>;
 
-/** Whether somebody should act on a process. */
+/** Whether a process needs somebody's attention. */
 export const isAlarming = (right: ProcessRight): boolean => right === 'not-holder' || right === 'unreserved';
 
 const rightTones: Readonly<Record<ProcessRight, Tone>> = {

@@ -1,4 +1,4 @@
-/** The panel of processes: a row for each process on each of its GPUs. */
+/** The panel of processes. A process has a row for each GPU that it uses. */
 import {useMemo, type ReactElement} from 'react';
 import {allProcesses, processTable} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
@@ -47,7 +47,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
 	);
 }
 
-/** The order and the filter, for the panel's title. */
+/** Adds the order and the filter to the panel's title. */
 function Order(): ReactElement {
 	const sort = useMonitor(({processes}) => processes.sort);
 	const filter = useMonitor(({processes}) => processes.filter);

@@ -1,17 +1,17 @@
 import {grown, type Column, type GrowthRound} from '../../../format/text/columns.js';
 
-/** `blockedBy` is a column if there is room. Otherwise the blockers are listed below the rows. */
+/** The columns of the queue. If there is no room for `blockedBy` (the reservations that an entry waits for), they are listed below the rows. */
 export type QueueColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'blockedBy';
 
-/** Cells of the longest value in these columns. */
+/** The width of the longest value in each of these columns, in terminal columns. */
 export type QueueNeeds = Readonly<Record<'position' | 'user' | 'want' | 'got', number>>;
 
-/** Minimum width for the column of blockers. */
+/** Minimum width of the queue for the column `blockedBy`. */
 const leastForBlockers = 70;
 
 export const queueGap = (width: number): number => (width < 46 ? 1 : 2);
 
-/** Returns the columns for a width. Numbers are never cut. Names, wishes and blockers get the remaining space. */
+/** Returns the columns for a width. Numbers are never cut off. Names, requests and `blockedBy` get the space that remains. */
 export function queueColumns(
 	width: number,
 	{position, user: longestUser, want: longestWant, got}: QueueNeeds,
@@ -39,7 +39,7 @@ export function queueColumns(
 
 	const halves: ReadonlyArray<GrowthRound<QueueColumnName>> = [{user: 16, want: 16}, {want: 16}];
 	const columns = fit(halves);
-	// A cut name or wish takes the space that the other does not need.
+	// If the name or the request is cut off, it gets the space that the other one does not need.
 	const isCut = columns.some(
 		({name, width: room}) => (name === 'user' && room < user) || (name === 'want' && room < want),
 	);

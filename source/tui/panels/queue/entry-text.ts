@@ -13,16 +13,16 @@ import {sanitize} from '../../../format/text/text.js';
 import type {State} from '../../state/state.js';
 import {clockText} from '../shared/row-words.js';
 
-/** Returns how many of the requested GPUs are held, such as `1/2`. */
+/** Returns how many of the requested GPUs an entry already holds, such as `1/2`. */
 export const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
 
-/** Returns a request for instances, such as `2 MIG 1g.10gb` or `MIG 0:1,2:0`. */
+/** Returns a request for MIG instances as text, such as `2 MIG 1g.10gb` or `MIG 0:1,2:0`. */
 const instancesText = (mig: InstanceNeed, count: number): string =>
 	'instances' in mig
 		? `MIG ${mig.instances.map((instance) => instanceText(instance)).join(',')}`
 		: `${count} MIG ${sanitize(mig.profile)}`;
 
-/** Returns the request: `GPUs 0-3,5` by index, `2 GPUs 40G+ h100` by need, `1 GPU 8G share`. */
+/** Returns a request as text: `GPUs 0-3,5` for given GPUs, `2 GPUs 40G+ h100` for requirements, `1 GPU 8G share` for a share. */
 export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
 		need.mig === undefined
@@ -37,7 +37,7 @@ export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry):
 		...(need.nvlink === true ? ['NVLink'] : []),
 	].join(' ');
 
-/** Returns the expected start: a time, or the end of a job. */
+/** Returns when the request is expected to be served: at a time, or when a job ends. */
 export function estimateText({estimateSeconds, isPossible, isUnknown, outages, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
@@ -66,11 +66,11 @@ export function estimateText({estimateSeconds, isPossible, isUnknown, outages, b
 	return estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
 }
 
-/** Returns the blocking reservations, such as `bob on GPU 3 until 14:44`. Empty if there are none. */
+/** Returns the reservations that an entry waits for, such as `bob on GPU 3 until 14:44`. Empty if there are none. */
 export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 	blockersText(blockers, (seconds) => clockText(seconds, state));
 
-/** Returns what an entry waits for. Without a blocking reservation this is a reason such as `GPU 3: used by zoe without a reservation`. */
+/** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 export function blockedByText(row: QueueRow, state: State): string {
 	const blocked = blockersOf(row, state);
 	const [outage] = row.outages;
@@ -79,7 +79,7 @@ export function blockedByText(row: QueueRow, state: State): string {
 		: blocked;
 }
 
-/** Returns why a position of the queue cannot be served. */
+/** Returns why the entry at this position of the queue cannot be served. */
 export function entryProblem({position}: QueueRow, {snapshot}: Pick<State, 'snapshot'>): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';

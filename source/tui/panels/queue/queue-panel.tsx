@@ -57,7 +57,7 @@ const cells: Readonly<Record<QueueColumnName, ComponentType<CellProperties<Queue
 	blockedBy: cellOf('blockedBy'),
 };
 
-/** A queue position with an unreadable entry, and the reason. */
+/** Shows a position of the queue whose entry cannot be read, and why. */
 function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
 	const problem = useMonitor((state) => entryProblem(row, state));
 	return (
@@ -77,11 +77,11 @@ function needsOf(rows: readonly QueueRow[]): QueueNeeds {
 	};
 }
 
-/** The complete reason why an entry waits, if there is room below the rows. */
+/** Shows in full why an entry waits, if there is room below the rows. */
 function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidth: number}): ReactElement {
 	const stuck = stuckText(row);
 	const blocked = useMonitor((state) => blockersOf(row, state));
-	// The reason given by an engine such as Slurm is a sentence.
+	// An engine such as Slurm gives the reason as a complete sentence.
 	const isSentence = row.blockers[0]?.kind === 'engine';
 	return (
 		<Box flexDirection="column" marginLeft={markerWidth} flexShrink={0}>

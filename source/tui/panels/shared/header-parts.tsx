@@ -1,4 +1,4 @@
-/** Parts of the two top lines, for this host and for all hosts. */
+/** Parts of the two lines at the top of the screen, which are about this host or about all hosts. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import type {FreeGpus} from '../../../core/rules/pool/status.js';
@@ -12,13 +12,13 @@ import {loadTone, type Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
-/** Blanks between two parts of a line. */
+/** Number of blanks between two parts of a line. */
 const gap = 2;
 
-/** A part of a line that is never cut. */
+/** A part of a line that is never cut off. */
 const Fixed = ({children}: {readonly children: ReactNode}): ReactElement => <Box flexShrink={0}>{children}</Box>;
 
-/** A line with parts at both ends. Parts that are not `Fixed` are cut if there is no room. A screen reader gets the whole text. */
+/** A line with parts at both ends. If there is not enough room, parts that are not `Fixed` are cut off. A screen reader gets the whole text. */
 export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
 	const {frame} = useDrawing();
 	if (frame === 'plain') {
@@ -42,7 +42,7 @@ export function EdgeLine({left, right}: {readonly left: ReactNode; readonly righ
 	);
 }
 
-/** A word and a number. Zero is faint. */
+/** Shows a word and a number. The number zero is faint. */
 export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
 	return (
 		<Fixed>
@@ -53,7 +53,7 @@ export function Count({word, count, tone}: {readonly word: string; readonly coun
 	);
 }
 
-/** The number of free GPUs, such as `Free 2 +1 MIG`. */
+/** Shows the number of free GPUs, such as `Free 2 +1 MIG`. */
 export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
 	<Fixed>
 		<Label tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</Label>
@@ -69,7 +69,7 @@ export function PauseBadge(): ReactElement | undefined {
 	);
 }
 
-/** The time on the store's clock. */
+/** Shows the time of the store's clock. */
 export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | undefined {
 	const {formatTime} = useSettings();
 	const now = useMonitor(storeNow);
@@ -85,14 +85,14 @@ export const FixedLabel = ({tone, children}: {readonly tone: Tone; readonly chil
 type LoadProperties = {
 	readonly word: string;
 	readonly of: 'load' | 'memory';
-	/** 0 to 1, or undefined if the total is unknown. */
+	/** The part that is in use, from 0 to 1. Undefined if the total is unknown. */
 	readonly share: number | undefined;
 	readonly text: string;
-	/** Cells of the bar; 0 for no bar. */
+	/** Width of the bar in terminal columns. 0 for no bar. */
 	readonly barWidth: number;
 };
 
-/** A total over all GPUs, such as `Util ━━━━──── 61%`. */
+/** Shows a total of all GPUs, such as `Util ━━━━──── 61%`. */
 export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): ReactElement {
 	return (
 		<Box flexShrink={0} gap={1}>
@@ -105,7 +105,7 @@ export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): Re
 
 type MemoryProperties = {readonly usedMiB: number; readonly totalMiB: number; readonly barWidth: number};
 
-/** Memory in use on all GPUs, such as `Mem 40/160G`. */
+/** Shows the memory in use on all GPUs, such as `Mem 40/160G`. */
 export const TotalMemory = ({usedMiB, totalMiB, barWidth}: MemoryProperties): ReactElement => (
 	<TotalLoad
 		word="Mem"

@@ -9,9 +9,9 @@ import {Label} from '../../widgets/label.js';
 import {Panel} from '../../widgets/panel.js';
 
 export type PanelProperties = {
-	/** Cells of the terminal, borders included. */
+	/** Width in terminal columns, including the borders. */
 	readonly width: number;
-	/** Lines inside. */
+	/** Lines inside the panel. */
 	readonly rows: number;
 };
 
@@ -19,16 +19,16 @@ export const useInnerWidth = (width: number): number => innerWidthOf(width, useD
 
 type Properties = PanelProperties & {
 	readonly name: PanelName;
-	/** The name after the panel's number: `GPUs`. */
+	/** The name that follows the panel's number, such as `GPUs`. */
 	readonly title: string;
 	/** The rest of the title, such as the order of a table. */
 	readonly beside?: ReactNode;
-	/** At the right end of the title: which rows are in view. */
+	/** A text at the right end of the title: which rows are in view. */
 	readonly end?: string;
 	readonly children?: ReactNode;
 };
 
-/** The border of a panel that can have the focus. Its title begins with its key: `1:GPUs`. */
+/** The border of a panel that can have the focus. The title begins with the key that opens the panel: `1:GPUs`. */
 export function PanelFrame({name, title, beside, end, width, rows, children}: Properties): ReactElement {
 	const dispatch = useDispatch();
 	const isFocused = useMonitor(({panels}) => panels.focus === name);
@@ -64,6 +64,6 @@ export function PanelFrame({name, title, beside, end, width, rows, children}: Pr
 	);
 }
 
-/** Returns which rows are in view, such as `1-24 of 64`. Empty if all are. */
+/** Returns which rows are in view, such as `1-24 of 64`. Empty if all rows are in view. */
 export const rangeText = (from: number, to: number, total: number): string =>
 	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';

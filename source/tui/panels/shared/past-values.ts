@@ -1,4 +1,4 @@
-/** The values of graphs: what this monitor has seen, or the load history of the pool where they go further back. */
+/** The values of graphs: what this monitor has recorded itself, or for longer time ranges the load history of the pool. */
 import {pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -8,10 +8,10 @@ import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {tagOf} from '../../state/gpus/state.js';
 
-/** Samples up to `nowMs`, in milliseconds on the clock of the samples. */
+/** The samples up to `nowMs`. That time is in milliseconds on the same clock as the samples. */
 type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
 
-/** The load history by range and GPU. Rebuilt after each minute or scan that arrives. */
+/** The converted load history, by time range and GPU. Emptied when another minute or scan arrives. */
 const keptOf = remembering(
 	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
 	() => new Map<string, UtilizationHistory>(),
@@ -33,16 +33,16 @@ function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): U
 	return kept;
 }
 
-/** Time ranges of the graphs in a new monitor. */
+/** Shorter time ranges for the graphs of a monitor that was started only now. */
 const shortSpansMs = [30_000, 60_000, 120_000];
 
-/** Returns the shortest time range that shows all samples, so that a new monitor has no empty graphs. */
+/** Returns the shortest time range that shows all samples, so that the graphs of a new monitor are not almost empty. */
 function seenSpanMs({samples, windowMs}: UtilizationHistory, nowMs: number): number {
 	const seenMs = nowMs - (samples[0]?.atMs ?? nowMs);
 	return shortSpansMs.find((spanMs) => spanMs >= seenMs) ?? windowMs;
 }
 
-/** Returns the time range of a graph in words, such as `30s` or `5m`. */
+/** Returns the time range of a graph as text, such as `30s` or `5m`. */
 export const spanText = ({history, nowMs}: State, range: PastRange): string =>
 	range === ownRange ? shortDuration(seenSpanMs(history, nowMs) / 1000) : rangeWord(range);
 
@@ -57,7 +57,7 @@ export function shownHistory(state: State, row: StatusRow, range: PastRange): Sh
 	return {history: kept, nowMs: now * 1000, spanMs: kept.windowMs};
 }
 
-/** Returns the last `count` values of a GPU, each 0 to 1, for a graph of this range. */
+/** Returns the last `count` values of a GPU for a graph with this time range. Each value is from 0 to 1. */
 export function shownValues(
 	state: State,
 	row: StatusRow,

@@ -1,4 +1,4 @@
-/** Cells of a process, in the detail of a GPU and in the process table. */
+/** Cells about a process, for the detail panel of a GPU and for the process table. */
 import type {ReactElement} from 'react';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {gibibytes} from '../../../format/readings.js';
@@ -11,7 +11,7 @@ export type ProcessCellName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time
 
 const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 
-/** Returns short texts for the known values of a process. */
+/** Returns a short text for each known value of a process. */
 export const processCells = (
 	process: GpuProcess,
 	now: number | undefined,
@@ -27,7 +27,7 @@ export const processCells = (
 /** Maximum indentation of the process tree. */
 const deepest = 8;
 
-/** The line from a parent process to its child. */
+/** Draws the line from a parent process to its child. */
 export function Branch({depth}: {readonly depth: number}): ReactElement | undefined {
 	const {isAscii} = useDrawing();
 	return depth === 0 ? undefined : (

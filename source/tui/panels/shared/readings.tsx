@@ -1,4 +1,4 @@
-/** Cells for readings, shared by the GPU, process and host tables. */
+/** Cells with readings, for the tables of GPUs, processes and hosts. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {gibibytes} from '../../../format/readings.js';
@@ -6,25 +6,25 @@ import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
-/** Cells of the number behind a bar, such as ` 100%`. */
+/** Width of the number after a bar, such as ` 100%`, in terminal columns. */
 export const numberWidth = 5;
 
-/** Minimum width of a column with a bar and its number. */
+/** Minimum width of a column that has a bar and its number. */
 export const leastWithBar = 8 + numberWidth;
 
-/** The sign for a missing or unknown value. */
+/** Shows the sign for a missing or unknown value. */
 export const Nothing = (): ReactElement => <Label tone="dim">-</Label>;
 
 type LoadProperties = {
 	readonly of: 'load' | 'memory';
-	/** 0 to 1. */
+	/** The filled part of the bar, from 0 to 1. */
 	readonly share: number;
 	readonly text: string;
-	/** Cells of the terminal. Narrow cells show only the text. */
+	/** Width in terminal columns. If it is small, only the text is shown. */
 	readonly width: number;
 };
 
-/** A bar with its number, both in the color of the load. */
+/** Shows a bar and its number. Both have the color of the load. */
 function Load({of, share, text, width}: LoadProperties): ReactElement {
 	const tone = loadTone(of, share);
 	return width < leastWithBar ? (
@@ -40,7 +40,7 @@ function Load({of, share, text, width}: LoadProperties): ReactElement {
 }
 
 type UtilizationProperties = {
-	/** 0 to 100, or undefined if unknown. */
+	/** The utilization, from 0 to 100. Undefined if unknown. */
 	readonly percent: number | undefined;
 	readonly width: number;
 };
@@ -59,7 +59,7 @@ type MemoryProperties = {
 	readonly width: number;
 };
 
-/** Memory in use. Without a bar, the cell includes the total. */
+/** Shows the memory in use. If there is no room for a bar, also shows the total. */
 export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactElement {
 	if (usedMiB === undefined) {
 		return <Label tone="dim">N/A</Label>;
@@ -74,7 +74,7 @@ export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactE
 	return <Load of="memory" share={usedMiB / totalMiB} text={text} width={width} />;
 }
 
-/** GPUs at or above this temperature are highlighted. */
+/** The temperature from which on the number is highlighted. */
 export const hotCelsius = 80;
 
 export function Temperature({celsius}: {readonly celsius: number | undefined}): ReactElement {

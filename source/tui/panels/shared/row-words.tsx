@@ -1,4 +1,4 @@
-/** Words about a GPU, shared by the table, the detail panel and the graphs. */
+/** Texts about a GPU, for the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -11,15 +11,15 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 
-/** Reservations that end within this time are highlighted. */
+/** If less than this time is left of a reservation, its end is highlighted. */
 const soonSeconds = 15 * 60;
 
 const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
 
-/** Returns the fault of a GPU for its row. A drain is not a fault. */
+/** Returns the fault of a GPU for its row in the table. A drain is not treated as a fault. */
 export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
 
-/** Returns a GPU's faults other than its drain and its health. */
+/** Returns a fault of a GPU that is neither its drain nor a health problem. */
 export function otherFaultOf(row: StatusRow): string | undefined {
 	const {problem, use, health} = row;
 	if (problem === undefined || problem === cautionOf(row)) {
@@ -31,7 +31,7 @@ export function otherFaultOf(row: StatusRow): string | undefined {
 	return health.some((known) => known.words.includes(words)) ? undefined : words;
 }
 
-/** Returns the reason of a drain, and who drained the GPU. */
+/** Returns why a GPU is drained, and who drained it. */
 export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined {
 	if (drain === undefined) {
 		return undefined;
@@ -41,7 +41,7 @@ export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined
 	return `drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`;
 }
 
-/** The fault of a GPU that still answers, or the reason of its drain. */
+/** Shows the fault of a GPU that still answers, or why the GPU is drained. */
 export function ServiceWords({row}: {readonly row: StatusRow}): ReactElement | undefined {
 	const [problem] = row.health;
 	return problem === undefined ? (
@@ -73,7 +73,7 @@ export function StateWord({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** Returns the holder of a GPU, or the users without a reservation followed by a question mark. */
+/** Returns the holder of a GPU. If nobody holds it, returns its users, followed by a question mark. */
 export const ownerText = (row: StatusRow): string =>
 	row.owner !== undefined || row.shares !== undefined
 		? userText(row)
@@ -90,27 +90,27 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
-/** Whether the GPU tool hides processes, as in a container. Zero shown processes then do not mean an idle GPU. */
+/** Whether the GPU tool cannot see all processes, as in a container. If it shows no processes, the GPU may still be in use. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 	reading !== undefined &&
 	reading.failure === undefined &&
 	reading.processes === undefined &&
 	reading.isUnread !== true;
 
-/** Returns the place of a GPU in a cluster, such as `GPU 1 of box2`. */
+/** Returns which GPU of which node this is, on a cluster, such as `GPU 1 of box2`. */
 export const placeText = ({reading}: StatusRow): string | undefined =>
 	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
 const isSoon = (seconds: number): boolean => seconds < soonSeconds;
 
-/** Returns the time until a reservation ends. A near end is marked, as in `!12m`. */
+/** Returns the time until a reservation ends. If the end is near, the text begins with a mark, as in `!12m`. */
 const timeLeftText = (seconds: number): string => `${isSoon(seconds) ? '!' : ''}${shortDuration(seconds)}`;
 
 export const TimeLeft = ({seconds}: {readonly seconds: number}): ReactElement => (
 	<Label tone={isSoon(seconds) ? 'warning' : 'plain'}>{timeLeftText(seconds)}</Label>
 );
 
-/** Returns the end of a reservation: a remaining time, or the end of its job. */
+/** Returns when a reservation ends: the time that remains, or that it ends with its job. */
 export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 'remainingSeconds'>): string {
 	if (lease === undefined) {
 		return '-';
@@ -137,9 +137,9 @@ export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 const secondsPerDay = 86_400;
 
 /**
-Returns a time of day: `14:44`, or `14:44+2d` on a later day.
+Returns a time of day: `14:44`, or `14:44+2d` if it is two days later.
 
-@param seconds - Since the epoch, on the store's clock.
+@param seconds - Seconds since the epoch, on the store's clock.
 */
 export function clockText(seconds: number, state: State): string {
 	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);

@@ -11,7 +11,7 @@ type Properties<Name extends string> = {
 	readonly titleOf: (name: Name) => string;
 };
 
-/** The table's order for its title: `sort GPU^ then MEMv`, `filter bob`, `tagged 2`. */
+/** Shows the order, the filter and the tags of a table in its title, such as `sort GPU^ then MEMv`, `filter bob` and `tagged 2`. */
 export function TableOrder<Name extends string>({sort, filter, tagged, titleOf}: Properties<Name>): ReactElement {
 	const {by, second} = sort;
 	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');

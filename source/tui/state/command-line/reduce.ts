@@ -1,10 +1,10 @@
-/** Applies keys to the `:` line and to its output. */
+/** Applies keys to the `:` line and to the output of its command. */
 import type {Completion} from '../../ports.js';
 import type {State} from '../state.js';
 import {fieldOf, type TextField} from '../text-field.js';
 import {beforeCaret, type CommandPrompt, type Output} from './state.js';
 
-/** Sets the text. Any change clears the error. */
+/** Sets the text of the `:` line. Clears the error, because it was about the earlier text. */
 export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt => ({
 	...prompt,
 	field,
@@ -12,7 +12,7 @@ export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt
 	complaint: undefined,
 });
 
-/** Moves back in the history, or forward to the text being typed. */
+/** Shows an earlier line of the history, or a later one, down to the text that was being typed. */
 function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
 	const {history, historyIndex: index = history.length, field} = prompt;
 	const next = index + by;
@@ -35,7 +35,7 @@ const commonStart = (words: readonly string[]): string => {
 	return first.slice(0, differs === -1 ? undefined : differs).join('');
 };
 
-/** Completes as far as all candidates agree. A single candidate gets a blank after it. */
+/** Completes the word as far as all candidates have the same text. If there is only one candidate, adds a blank after it. */
 export function completed(prompt: CommandPrompt, {start, candidates}: Completion): CommandPrompt {
 	const before = beforeCaret(prompt.field);
 	const after = prompt.field.value.slice(before.length);
@@ -54,18 +54,18 @@ export function completed(prompt: CommandPrompt, {start, candidates}: Completion
 	};
 }
 
-/** Returns the visible lines of an output: all but the frame and one line above and below. */
+/** Returns how many lines of an output are visible: the rows of the screen without the frame and one line above and below. */
 export const outputRowsOf = ({size}: Pick<State, 'size'>): number => Math.max(1, size.rows - 4);
 
 const columnStep = 20;
 
-/** Moves the choice, and scrolls to it. */
+/** Chooses another line of an output, and scrolls to it. */
 function chosenBy(output: Output, state: State, by: number): Output {
 	const lines = output.opens.keys().toArray();
 	const index = Math.max(0, Math.min(lines.indexOf(output.chosen!) + by, lines.length - 1));
 	const chosen = lines[index]!;
 	const rows = outputRowsOf(state);
-	// The lines above the first choice are shown with it.
+	// If the first line that can be chosen is chosen, also shows the lines above it.
 	const top = index === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
 	return {...output, chosen, top};
 }

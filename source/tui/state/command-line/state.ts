@@ -7,13 +7,13 @@ export type CommandPrompt = {
 	readonly kind: 'command';
 	readonly command: 'command';
 	readonly field: TextField;
-	/** Typed lines, newest last. */
+	/** The lines that were typed earlier, newest last. */
 	readonly history: readonly string[];
-	/** Index of the recalled line, or undefined for the text being typed. */
+	/** The index of the earlier line that is shown. Undefined while a new line is being typed. */
 	readonly historyIndex?: number;
-	/** The text before the history was recalled. */
+	/** The text that was being typed before an earlier line was shown. */
 	readonly draft: string;
-	/** Candidates of an ambiguous completion. */
+	/** The possible words, if a completion is ambiguous. */
 	readonly candidates: readonly string[];
 	readonly complaint?: Complaint;
 	readonly isBusy: boolean;
@@ -23,17 +23,17 @@ export type Output = {
 	readonly kind: 'output';
 	readonly title: string;
 	readonly lines: readonly string[];
-	/** First visible line and column. */
+	/** The first visible line. `left` is the first visible column. */
 	readonly top: number;
 	readonly left: number;
-	/** Set if the output is live. */
+	/** Set if the output updates itself. */
 	readonly liveOutput?: LiveOutput;
-	/** The text that Enter types for a line, by line index. */
+	/** The command lines that Enter runs when a line is chosen, by the index of that line. */
 	readonly opens: ReadonlyMap<number, string>;
 	readonly tones: ReadonlyMap<number, LiveOutputTone>;
-	/** Index of the chosen line, if lines can be opened. */
+	/** The index of the chosen line. Undefined if no line can be chosen. */
 	readonly chosen?: number;
-	/** The output to return to. */
+	/** The earlier output, which is shown again when this output is closed. */
 	readonly from?: Output;
 };
 
@@ -57,14 +57,14 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 	tones: new Map(),
 });
 
-/** Opens a live output. Its lines arrive by {@link withPage}. */
+/** Opens an output that updates itself. It is empty at first, and its lines arrive through {@link withPage}. */
 export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Output | undefined): Output => ({
 	...outputOf(title, []),
 	liveOutput,
 	from,
 });
 
-/** Replaces the lines. The choice stays on the line with the same target. */
+/** Replaces the lines of an output. The line that runs the same command line as before stays chosen. */
 export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const opening = opens.keys().toArray();
@@ -72,5 +72,5 @@ export function withPage(output: Output, {lines, opens = new Map(), tones = new 
 	return {...output, lines, opens, tones, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
 }
 
-/** Returns the part of the line to complete. */
+/** Returns the part of the line before the cursor, which is completed. */
 export const beforeCaret = ({value, caret}: TextField): string => [...value].slice(0, caret).join('');

@@ -1,24 +1,24 @@
-/** Reservations of several GPUs as one row. */
+/** Folding: the GPUs of a reservation are shown as one row. */
 import type {GpuProcess, GpuReading, Snapshot} from '../../../core/model/types.js';
 import {shownStateOf, type ShownState, type StatusRow} from '../../../core/rules/pool/status.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
 import {remembering} from '../memo.js';
 
-/** A row of the GPU table: one GPU, or all GPUs of a reservation. */
+/** A row of the GPU table: either one GPU, or all GPUs of a reservation, which is called a folded row. */
 export type TableRow = StatusRow & {
-	/** The reservation's GPUs by index, for a folded row. The row has the values of the first one. */
+	/** The GPUs of a folded row, by index. Fields that cannot be combined have the values of the most urgent GPU. */
 	readonly members?: readonly StatusRow[];
 };
 
 export const membersOf = (row: TableRow): readonly StatusRow[] => row.members ?? [row];
 
-/** Returns the GPU numbers of a row, such as `0-7 (8)`. */
+/** Returns the numbers of the GPUs in a row, such as `0-7 (8)`. */
 export const gpuText = (row: TableRow): string => {
 	const gpus = membersOf(row).map(({index}) => index);
 	return gpus.length === 1 ? String(row.index) : `${gpuRanges(gpus)} (${gpus.length})`;
 };
 
-/** Number of rows when reservations are folded. The Go program's reservations have no id, and are not folded. */
+/** Returns the number of rows if reservations are folded. Reservations of the Go program have no id, so they are not folded. */
 export const foldedCount = remembering(
 	(snapshot: Pick<Snapshot, 'gpus'>) => [snapshot.gpus],
 	({gpus}): number =>
@@ -28,7 +28,7 @@ export const foldedCount = remembering(
 const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[] =>
 	values.filter((value) => value !== undefined);
 
-/** Returns the mean of the known values, or undefined if there are none. */
+/** Returns the mean of the values that are known. Undefined if none is known. */
 export const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
 	const present = known(values);
 	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
@@ -39,11 +39,11 @@ const largestOf = (values: ReadonlyArray<number | undefined>): number | undefine
 	return present.length === 0 ? undefined : Math.max(...present);
 };
 
-/** Returns the common value, or undefined if values differ. */
+/** Returns the value that all have. Undefined if the values differ. */
 const sameOf = <Value>(values: ReadonlyArray<Value | undefined>): Value | undefined =>
 	values.every((value) => value === values[0]) ? values[0] : undefined;
 
-/** Merges the entries of a process on several GPUs, and adds up its memory. */
+/** Returns each process once, even if it uses several GPUs, with the sum of its memory. */
 function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
 	const merged = new Map<number, GpuProcess>();
 	for (const process of processes) {
@@ -58,7 +58,7 @@ function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
 	return merged.values().toArray();
 }
 
-/** Returns the mean of each load, and the highest temperature. */
+/** Returns the reading of a folded row: the mean of each load, and the highest temperature. */
 function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuReading {
 	const mean = (read: (reading: GpuReading) => number | undefined): number | undefined =>
 		meanOf(readings.map((reading) => read(reading)));
@@ -85,7 +85,7 @@ function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuR
 
 const order: Readonly<Record<ShownState, number>> = {error: 0, drained: 1, unreserved: 2, 'in-use': 3, available: 4};
 
-/** Returns the rank of a row. A folded row shows its most urgent GPU. */
+/** Returns the urgency of a GPU's state, as a number that is smallest for the most urgent. A folded row shows its most urgent GPU. */
 const urgencyOf = (row: StatusRow): number => 2 * order[shownStateOf(row)] + (row.problem === undefined ? 1 : 0);
 
 function foldedRow(members: readonly StatusRow[]): TableRow {
@@ -107,7 +107,7 @@ function foldedRow(members: readonly StatusRow[]): TableRow {
 	};
 }
 
-/** Returns one row for each reservation, at the position of its first GPU. */
+/** Returns one row for each reservation, in the position of its first GPU. */
 export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 	const groups = Map.groupBy(rows, (row) => row.lease?.leaseId ?? row);
 	return groups

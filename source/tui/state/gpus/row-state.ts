@@ -1,4 +1,4 @@
-/** The monitor's states of a GPU, which are more detailed than those of the other interfaces. */
+/** The state of a GPU as the monitor shows it. It is more detailed than in `status` or on the dashboard. */
 import {idleGraceSeconds, isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
@@ -6,7 +6,7 @@ import type {Lease, Requester} from '../../../core/model/types.js';
 import {roughDuration} from '../../../format/text/durations.js';
 import {states, type MonitorState} from '../../../format/states.js';
 
-/** Sort order of states, most urgent first. */
+/** The order of the states for sorting, most urgent first. */
 export const byUrgency: readonly MonitorState[] = [
 	'error',
 	'unreserved',
@@ -33,7 +33,7 @@ const isIdle = ({lease, use, heldSeconds, processes, idleSeconds}: StatusRow): b
 		isUnused: use.kind === 'idle' && processes.every(({kind}) => kind === 'graphics'),
 	});
 
-/** Returns `Idle 6h`, or `Idle` if the idle time is not known yet. */
+/** Returns `Idle 6h`. Returns `Idle` if it is not known yet for how long the GPU has been idle. */
 export const idleWord = (idleSeconds = 0): string =>
 	idleSeconds < idleGraceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
 

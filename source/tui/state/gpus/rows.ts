@@ -1,4 +1,4 @@
-/** The rows of the GPU table, and the targets of actions. */
+/** The rows of the GPU table, and the GPUs that a key acts on. */
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -37,7 +37,7 @@ const textOf = (row: StatusRow, {settings, observation}: State): string =>
 const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
 	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
 
-/** Maps each reservation's id to its first GPU. */
+/** Maps the id of each reservation to the index of its first GPU. */
 function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
 	const first = new Map<string, number>();
 	for (const {lease, index} of rows) {
@@ -50,7 +50,7 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 	return first;
 }
 
-/** Orders equal rows by index. When sorted by owner, a reservation's GPUs stay together. */
+/** Returns how rows with equal values are sorted: by index. If the table is sorted by owner, the GPUs of a reservation stay together. */
 function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow, b: StatusRow) => number {
 	const first = by === 'owner' ? firstOfLeases(rows) : undefined;
 	const positionOf = ({lease, index}: StatusRow): number => first?.get(lease?.leaseId ?? '') ?? index;
@@ -60,7 +60,7 @@ function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow
 	};
 }
 
-/** Screen readers get each GPU by itself. */
+/** Whether rows are folded. For a screen reader, each GPU has its own row. */
 const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
 
 export const gpuTable = tableOf<TableRow, SortKey>({
@@ -100,22 +100,22 @@ export const gpuTable = tableOf<TableRow, SortKey>({
 	isAlwaysUsed: true,
 });
 
-/** Rows after filtering, folding and sorting. */
+/** Returns the rows that are shown: filtered, folded and sorted. */
 export const visibleRows = gpuTable.shown;
 
-/** Returns the selected GPU, the first of a folded row, or undefined if no row matches the filter. */
+/** Returns the selected GPU, which is the first GPU of a folded row. Undefined if no row matches the filter. */
 export const selectedGpu = (state: State): number | undefined => gpuTable.selected(state)?.index;
 
 export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
 	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
 
-/** Returns the status of the selected GPU, or undefined if no row matches the filter. */
+/** Returns the status of the selected GPU. Undefined if no row matches the filter. */
 export function selectedRow(state: State): StatusRow | undefined {
 	const gpu = selectedGpu(state);
 	return gpu === undefined ? undefined : rowsOf(state)[gpu];
 }
 
-/** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
+/** Returns the indices of the tagged GPUs, in order. Includes those that the filter hides. */
 export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
 
 export function selectedGpus(state: State): readonly number[] {
@@ -123,7 +123,7 @@ export function selectedGpus(state: State): readonly number[] {
 	return row === undefined ? [] : membersOf(row).map(({index}) => index);
 }
 
-/** Returns the targets of an action: the tagged GPUs, or else those of the selected row. */
+/** Returns the GPUs that a key acts on: the tagged GPUs, or else the GPUs of the selected row. */
 export function chosenGpus(state: State): readonly number[] {
 	const tagged = taggedGpus(state);
 	return tagged.length > 0 ? tagged : selectedGpus(state);

@@ -17,6 +17,6 @@ export type SortKey = (typeof sortKeys)[number];
 
 export const initialTable = initialTableBy<SortKey>('gpu');
 
-/** Returns the key for a GPU's tag and history: its UUID, or its index while the UUID is unknown. */
+/** Returns the key under which a GPU is tagged and its history is stored: its UUID. While the UUID is unknown, uses the index. */
 export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
 	reading?.uuid ?? `#${index}`;

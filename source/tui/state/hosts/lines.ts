@@ -1,4 +1,4 @@
-/** Lines of the host table: one for each GPU, and one for each host with a problem. */
+/** The lines of the host table: one for each GPU, and one for each host with a problem. */
 import {accountOn} from '../../../core/model/other-hosts.js';
 import {isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {statusJson} from '../../../format/json/status-json.js';
@@ -12,11 +12,11 @@ import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import type {SeenHost} from './state.js';
 
-/** The address in an ssh error. The line already names the host. */
+/** Matches the address in an error of ssh. It is removed, because the line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
 
 type LineOf<More> = More & {
-	/** Identifies the GPU or the host, independent of its position. */
+	/** Identifies the GPU or the host, even if its line moves. */
 	readonly key: string;
 	readonly host: string;
 	readonly isOwn: boolean;
@@ -26,9 +26,9 @@ export type GpuLine = LineOf<{
 	readonly kind: 'gpu';
 	readonly gpu: RemoteGpu;
 	readonly state: MonitorState;
-	/** When the values were reported, on the monitor's clock. */
+	/** When the values were reported, by the monitor's clock. */
 	readonly atMs: number;
-	/** Whether the host no longer answers, so that these are its last values. */
+	/** Whether the host does not answer any longer, so that the values are its last ones. */
 	readonly isLast: boolean;
 }>;
 
@@ -36,17 +36,17 @@ export type NoteLine = LineOf<{
 	readonly kind: 'note';
 	readonly words: string;
 	readonly level: 'asking' | 'problem' | 'remark';
-	/** When a failing host last reported values, on the monitor's clock. */
+	/** When a host that now fails last reported values, by the monitor's clock. */
 	readonly valuesAtMs?: number;
 }>;
 
 export type HostLine = GpuLine | NoteLine;
 
-/** Returns the host to show. For a cluster this is the node, as the submitting host has no GPU. */
+/** Returns the name that is shown as the host. On a cluster, it is the node of the GPU, because this host itself has no GPU. */
 export const namedHost = (line: HostLine): string =>
 	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
 
-/** Returns the holder, or all sharers. */
+/** Returns the holder of a GPU, or all users who share it. */
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
@@ -56,7 +56,7 @@ export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Matches the GPU table of that host. Hosts without a monitor report no idle time, but do report whether a GPU is in use. */
+/** Whether a GPU is idle, as in that host's own table. A host without a monitor reports no idle time, but reports whether the GPU is in use. */
 const isIdle = ({
 	reservation_type: type,
 	duration,
@@ -70,7 +70,7 @@ const isIdle = ({
 		isUnused: idleSeconds !== undefined || seen?.includes(noUsage) === true,
 	});
 
-/** Returns the state of another host's GPU for this user. */
+/** Returns the state of a GPU of another host, as seen by this user. */
 const stateFor =
 	(account: string) =>
 	(gpu: RemoteGpu): MonitorState => {
@@ -97,7 +97,7 @@ type HostGpus = {
 const gpuLines = ({host, isOwn, gpus, stateOf, atMs, isLast}: HostGpus): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
-		// Unique even if a host reports the same UUID twice.
+		// The key is unique even if a host reports the same UUID twice.
 		key: `${host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
 		host,
 		isOwn,
@@ -114,7 +114,7 @@ const noteLine = (
 	more: Partial<NoteLine> = {},
 ): readonly NoteLine[] => [{kind: 'note', key: host, host, isOwn: false, words, level, ...more}];
 
-/** This host's GPUs in the form in which other hosts report theirs. Memoized, so they are not rebuilt every second. */
+/** This host's GPUs, in the form in which other hosts report their GPUs. Cached, so that they are not converted again every second. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
 	(state): Pick<HostGpus, 'gpus' | 'stateOf' | 'atMs'> => {
@@ -123,14 +123,14 @@ const ownGpus = remembering(
 		const shown = new Map(rows.map((row) => [row.index, monitorStateOf(row, settings.requester, true)]));
 		return {
 			gpus: (observation && fromCommandRows(statusJson(rows, observation), snapshot?.now ?? 0)) ?? [],
-			// The same state as in the GPU table.
+			// The state is the same as in the GPU table.
 			stateOf: ({gpu_id: index}) => shown.get(index) ?? 'unknown',
 			atMs: nowMs,
 		};
 	},
 );
 
-/** Whether the values of this host may be outdated. */
+/** Whether the values of this host may be outdated, because the store or the GPUs cannot be read. */
 export const isOwnLast = ({scanFailure, connection}: State): boolean =>
 	scanFailure !== undefined || connection.kind === 'lost';
 
@@ -182,7 +182,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	];
 }
 
-/** Lines of this host, followed by the other hosts in the order of the setting. Not filtered. */
+/** All lines, without the filter: those of this host, then those of the other hosts in the order of the setting `remote_hosts`. */
 export const allHostLines = remembering(
 	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.seenHosts],
 	(state): readonly HostLine[] => {

@@ -1,4 +1,4 @@
-/** The rows of the host table: the GPUs of all hosts, and messages about hosts. */
+/** The rows of the host table: the GPUs of all hosts, and messages about hosts with a problem. */
 import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {states, type MonitorState} from '../../../format/states.js';
 import {byUrgency} from '../gpus/row-state.js';
@@ -31,7 +31,7 @@ const textOf = (line: HostLine): string => {
 	].join(' ');
 };
 
-/** Whether nobody holds the GPU, so that there is nothing to end. */
+/** Whether nobody holds the GPU, so that there is no reservation that could end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
 const endOf = ({gpu, state}: GpuLine): SortValue => (isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity));
@@ -41,7 +41,7 @@ const ofGpu =
 	(line: HostLine): SortValue =>
 		line.kind === 'gpu' ? valueOf(line.gpu) : undefined;
 
-/** Messages about hosts come last unless the lines are in the order of the hosts. */
+/** Returns the values for sorting by host. If the order is inverted, messages about hosts have no value, so that they come last. */
 function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine) => SortValue {
 	const places = new Map(lines.map((line, index) => [line, index]));
 	return (line) => (line.kind === 'note' && hosts.sort.isInverted ? undefined : places.get(line));
@@ -53,7 +53,7 @@ export const hostTable = tableOf<HostLine, HostSortKey>({
 	rowsOf: allHostLines,
 	keysOf: ({key}) => [key],
 	textOf,
-	// A host that does not answer may have matching GPUs, so its message stays.
+	// The message of a host that does not answer is never filtered out, because the host may have matching GPUs.
 	isOf: (line, account) => line.kind === 'note' || accountsOf(line.gpu).includes(account),
 	isMine: (line) => line.kind === 'note' || line.state === 'mine',
 	userOf: (line) => (line.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined),

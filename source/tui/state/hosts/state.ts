@@ -2,7 +2,7 @@ import type {KnownHost} from '../../../core/live/host-watch.js';
 import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
 import {initialTableBy} from '../table/state.js';
 
-/** A host that answered or failed at least once. */
+/** A host that has answered or failed at least once. */
 export type SeenHost = KnownHost<HostStatus>;
 
 export const hostSortKeys = [

@@ -6,29 +6,29 @@ import type {State} from '../state.js';
 import {isOwnLast, allHostLines} from './lines.js';
 
 export type HostTotals = {
-	/** GPUs of answering hosts. Last values of other hosts do not count. */
+	/** The free GPUs of hosts that answer. Like all totals, excludes hosts that do not answer, whose values may be outdated. */
 	readonly free: FreeGpus;
 	readonly mine: number;
 	readonly others: number;
 	readonly unreserved: number;
 	readonly drained: number;
 	readonly errors: number;
-	/** Number of GPUs of answering hosts. */
+	/** The number of GPUs of hosts that answer. */
 	readonly gpuCount: number;
-	/** Mean from 0 to 1, or undefined if no GPU reports it. */
+	/** The mean utilization, from 0 to 1. Undefined if no GPU reports it. */
 	readonly utilization: number | undefined;
-	/** Sum over GPUs with a known total. */
+	/** The sum of the memory in use, for GPUs whose total memory is known. */
 	readonly memoryUsedMiB: number;
-	/** 0 if no GPU reports it. */
+	/** The sum of the total memory. 0 if no GPU reports it. */
 	readonly memoryTotalMiB: number;
 	readonly answering: number;
 	readonly asking: number;
 	readonly failing: number;
-	/** Number of waiting requests, as far as reported. */
+	/** The number of waiting requests of all hosts that report it. */
 	readonly waiting: number;
 };
 
-/** Returns all host names. This host is included unless it has no pool. */
+/** Returns the names of all hosts. Includes this host if it has a pool. */
 export const hostNamesOf = ({settings}: State): readonly string[] => [
 	...(settings.hasNoPool === true ? [] : [settings.hostname]),
 	...(settings.otherHosts ?? []),

@@ -18,7 +18,7 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	panels: {...state.panels, ...more},
 });
 
-/** Focuses a panel. A computer without a pool has only the host table. Events that lose the focus show the newest again. */
+/** Focuses a panel. A host without a pool has only the host table. If the events lose the focus, they show the newest event again. */
 export function focusPanel(state: State, focus: PanelName): State {
 	if (state.settings.hasNoPool === true && focus !== 'hosts') {
 		return withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts');
@@ -28,13 +28,13 @@ export function focusPanel(state: State, focus: PanelName): State {
 	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
 }
 
-/** Focuses the GPU table, with all panels in view. */
+/** Focuses the GPU table, and shows all panels. */
 export function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'table');
 }
 
-/** Focuses the next or previous panel. Without other hosts, the host table is skipped. */
+/** Focuses the next or previous panel. If no other hosts are configured, skips the host table. */
 function focusNeighbour(state: State, step: 1 | -1): State {
 	const {hasNoPool, otherHosts = []} = state.settings;
 	const names = otherHosts.length === 0 ? panelNames.filter((name) => name !== 'hosts') : panelNames;
@@ -44,14 +44,14 @@ function focusNeighbour(state: State, step: 1 | -1): State {
 const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
 	values[(values.indexOf(value) + step + values.length) % values.length]!;
 
-/** More lines than any panel has. */
+/** A number of lines that is larger than that of any panel. */
 const farthest = Number.MAX_SAFE_INTEGER;
 
-/** Scrolls a panel. If `line` is beyond the last line, a {@link PanelUpdate} corrects the number after drawing. */
+/** Scrolls a panel. If `line` is beyond the last line, a {@link PanelUpdate} corrects the number after the panel was drawn. */
 export const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
-/** Moves the selection of a table, or scrolls another panel. */
+/** Moves the selection if the panel is a table. Scrolls any other panel. */
 export const moveIn = (state: State, panel: PanelName, by: number): State =>
 	isTableName(panel)
 		? tables[panel].change(state, {kind: 'move', by})
@@ -59,7 +59,7 @@ export const moveIn = (state: State, panel: PanelName, by: number): State =>
 
 const moveBy = (state: State, by: number): State => moveIn(state, state.panels.focus, by);
 
-/** Clears the tags first, then the filter, then goes back to the GPUs. */
+/** Handles Escape. Clears the tags if there are any, otherwise the filter. If there is neither, returns to the GPUs. */
 const clearMarks = (state: State): State => focusedTable(state).cleared(state) ?? leavePanel(state);
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, state.panels.focus));
@@ -77,7 +77,7 @@ function changeReportDays(state: State, step: 1 | -1): State {
 		: withPanels(state, {reportDays: days, scroll: {...state.panels.scroll, report: 0}});
 }
 
-/** Shows a message, because the detail panel and the process table may both be hidden. */
+/** Toggles the tree of processes. Shows a message, because the detail panel and the process table may both be hidden. */
 const toggleTree = (state: State): State =>
 	withFlash(
 		withPanels(state, {isTree: !state.panels.isTree}),
@@ -85,7 +85,7 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are shown as a list' : 'Processes are shown as a tree',
 	);
 
-/** Refuses if nothing visible would change. Otherwise the zoom would hide the other panels later. */
+/** Zooms the focused panel, or shows all panels again. Refuses if the panel is alone on the screen already: the zoom would later hide other panels. */
 function changeZoom(state: State, isZoomed: boolean): State {
 	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
 		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');
@@ -98,7 +98,7 @@ function changeZoom(state: State, isZoomed: boolean): State {
 
 const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
 
-/** Shows a message, because the detail panel may have no room for its graphs. */
+/** Changes the time range of the graphs. Shows a message, because the detail panel may have no room for graphs. */
 function changeRange(state: State, step: 1 | -1): State {
 	if (state.settings.engine !== undefined) {
 		return withFlash(state, 'warning', 'No load is read from the nodes here: there are no graphs to look back in');
@@ -154,7 +154,7 @@ export const panelIntents = {
 
 export type PanelIntent = keyof typeof panelIntents;
 
-/** A panel was scrolled to the line `beyond`, which it does not have. `first` is the first line that was drawn. */
+/** Reports that a panel was scrolled to the line `beyond`, which does not exist. `first` is the first line that was drawn instead. */
 export type PanelUpdate = {
 	readonly kind: 'scroll-limited';
 	readonly panel: ScrollingPanel;
@@ -162,6 +162,6 @@ export type PanelUpdate = {
 	readonly first: number;
 };
 
-/** Ignores the update if a key has scrolled the panel since it was drawn. */
+/** Corrects the scroll position of a panel. Does nothing if a key has scrolled the panel since it was drawn. */
 export const afterPanelUpdate = (state: State, {panel, beyond, first}: PanelUpdate): State =>
 	state.panels.scroll[panel] === beyond ? scrollTo(state, panel, first) : state;

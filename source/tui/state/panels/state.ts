@@ -1,4 +1,4 @@
-/** Focus and scroll positions of the panels, and data that a single panel has read. */
+/** The focus, the scroll positions of the panels, and the data that only one panel needs. */
 import type {Past} from '../../../core/operations/history/past.js';
 import type {Report} from '../../../core/rules/pool/report.js';
 
@@ -6,10 +6,10 @@ export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'proc
 
 export type PanelName = (typeof panelNames)[number];
 
-/** Panels that show a table of rows. Their view follows the selected row. */
+/** Panels with a table of rows. They scroll so that the selected row stays in view. */
 export type TableName = Extract<PanelName, 'table' | 'queue' | 'processes' | 'hosts'>;
 
-/** Panels that scroll by lines. */
+/** Panels that are scrolled by lines, because they have no selected row. */
 export type ScrollingPanel = Exclude<PanelName, TableName>;
 
 export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
@@ -23,17 +23,17 @@ export type PastRange = (typeof pastRanges)[number];
 
 export type PanelsState = {
 	readonly focus: PanelName;
-	/** Whether the focused panel has the whole screen. */
+	/** Whether the focused panel covers the whole screen. */
 	readonly isZoomed: boolean;
-	/** First line shown. */
+	/** The first line that each panel shows. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
-	/** Whether processes are shown as a tree, each below its parent. */
+	/** Whether processes are shown as a tree, in which each is below its parent. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
 	readonly reportDays: ReportDays;
-	/** Time range of the detail panel's graphs, in minutes. */
+	/** The time range of the graphs in the detail panel, in minutes. */
 	readonly range: PastRange;
-	/** Can be any integer, because the pages wrap around. */
+	/** The page of the help. It can be any integer, because the first page follows the last one. */
 	readonly helpPage: number;
 };
 
@@ -52,20 +52,20 @@ export const initialPanels: PanelsState = {
 export type ShownPast =
 	{readonly kind: 'read'; readonly past: Past} | {readonly kind: 'failed'; readonly reason: string};
 
-/** The range that the monitor's own samples cover. All other ranges are read from the store. */
+/** The time range for which the monitor's own samples are enough. For all other ranges, the store is read. */
 export const ownRange: PastRange = 5;
 
-/** Returns a range such as `6h`. */
+/** Returns a time range as text, such as `6h`. */
 export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);
 
-/** Days that the report can cover. */
+/** The periods of the report, in days. */
 export const reportPeriods = [1, 7, 30, 90] as const;
 
 export type ReportDays = (typeof reportPeriods)[number];
 
 type ReportOf = {readonly by: ReportKind; readonly days: ReportDays};
 
-/** A report, or the reason why it could not be made. */
+/** A report, or the reason why it could not be computed. */
 export type ShownReport =
 	| (ReportOf & {readonly kind: 'made'; readonly report: Report})
 	| (ReportOf & {readonly kind: 'failed'; readonly reason: string});

@@ -1,4 +1,4 @@
-/** The rows of the process table, and the targets of actions. */
+/** The rows of the process table, and the processes that a key acts on. */
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {processRightText} from '../../../format/process-right.js';
@@ -10,7 +10,7 @@ import {noRowIn, tableOf} from '../table/table.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {keyedProcesses, processSortKeys, type ProcessRow, type ProcessSortKey} from './state.js';
 
-/** Each process on each of its GPUs. Not filtered. */
+/** All processes, without the filter. A process has a row for each GPU that it uses. */
 export const allProcesses = remembering(
 	(state: State) => [rowsOf(state)],
 	(state): readonly ProcessRow[] =>
@@ -39,13 +39,13 @@ const values: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> =
 	memory: ({process}) => process.memoryUsedMiB,
 	cpu: ({process}) => process.cpuPercent,
 	hostMemory: ({process}) => process.hostMemoryMiB,
-	// The longest running process comes first.
+	// The values are negative, so that the process that has run longest comes first.
 	time: ({process}) => (process.startTime === undefined ? undefined : -process.startTime),
 	container: ({process}) => process.containerId,
 	command: ({process}) => processText(process),
 };
 
-/** Processes are sorted only while they are shown, since there can be hundreds. */
+/** The process table. Its rows are sorted only while the table is shown, because there can be hundreds. */
 export const processTable = tableOf<ProcessRow, ProcessSortKey>({
 	name: 'processes',
 	noun: 'process',
@@ -72,7 +72,7 @@ export const visibleProcesses = processTable.shown;
 
 export const selectedProcess = processTable.selected;
 
-/** Returns the targets of an action: the tagged processes, or else the selected one. */
+/** Returns the processes that a key acts on: the tagged processes, or else the selected one. */
 export function chosenProcesses(state: State): readonly ProcessRow[] {
 	const tagged = processTable.tagged(state);
 	const selected = selectedProcess(state);
@@ -89,8 +89,8 @@ export function openProcess(state: State): State {
 type OnGpu = {readonly process: GpuProcess; readonly gpu: number};
 
 /**
-Returns each process below its parent on the same GPU, or else below the parent's first row. Siblings keep their order. `depth` is the number of
-ancestors above the process.
+Returns each process below its parent on the same GPU. If the parent is not on that GPU, the process is below the parent's first row. Siblings keep
+their order. `depth` is the number of ancestors above the process.
 */
 export function asTree<Row extends OnGpu>(
 	rows: readonly Row[],
@@ -105,7 +105,7 @@ export function asTree<Row extends OnGpu>(
 	const placed: Array<{readonly row: Row; readonly depth: number}> = [];
 	const seen = new Set<Row>();
 	const place = (root: Row): void => {
-		// Iterative, since a chain of processes can be long.
+		// Uses a loop instead of recursion, because a chain of processes can be long.
 		const waiting = [{row: root, depth: 0}];
 		for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
 			const {row, depth} = next;
@@ -119,7 +119,7 @@ export function asTree<Row extends OnGpu>(
 		}
 	};
 
-	// Processes that claim to have started each other have no root, and come last.
+	// Processes whose data say that each started the other have no root, so they come last.
 	for (const root of [...(children.get(undefined) ?? []), ...rows]) {
 		place(root);
 	}

@@ -4,7 +4,7 @@ import type {GpuProcess} from '../../../core/model/types.js';
 import {tagOf} from '../gpus/state.js';
 import {initialTableBy} from '../table/state.js';
 
-/** In the order of the columns. */
+/** The columns by which processes can be sorted, in the order of the table. */
 export const processSortKeys = [
 	'gpu',
 	'pid',
@@ -21,14 +21,14 @@ export const processSortKeys = [
 
 export type ProcessSortKey = (typeof processSortKeys)[number];
 
-/** A process on one of its GPUs. */
+/** A process on one of the GPUs that it uses. */
 export type ProcessRow = {
-	/** Identifies the process on this GPU, and no later process with the same pid. */
+	/** Identifies the process on this GPU. A later process with the same pid has another key. */
 	readonly key: string;
 	readonly process: GpuProcess;
 	readonly row: StatusRow;
 	readonly right: ProcessRight;
-	/** Number of ancestors above the process. 0 unless shown as a tree. */
+	/** The number of ancestors above the process in the tree. 0 if the tree is not shown. */
 	readonly depth: number;
 };
 
@@ -36,11 +36,11 @@ export const initialProcesses = initialTableBy<ProcessSortKey>('memory');
 
 type OnGpu = Pick<StatusRow, 'index' | 'reading' | 'processes'>;
 
-/** Returns a key that is constant while the process runs on the GPU. */
+/** Returns a key that stays the same while the process runs on the GPU. */
 const keyOf = (gpu: OnGpu, {pid, startTicks}: GpuProcess): string =>
 	`${tagOf(gpu.index, gpu.reading)} ${pid} ${startTicks ?? ''}`;
 
-/** Returns the processes of these GPUs, each with a unique key. A process that is listed twice, such as on two parts of a GPU, has two keys. */
+/** Returns the processes of these GPUs with unique keys. A process listed twice, such as on two instances of a GPU, has two different keys. */
 export function keyedProcesses<Gpu extends OnGpu>(
 	gpus: readonly Gpu[],
 ): ReadonlyArray<{readonly key: string; readonly gpu: Gpu; readonly process: GpuProcess}> {

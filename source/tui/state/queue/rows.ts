@@ -1,4 +1,4 @@
-/** The queue: its entries as rows, with their estimates. */
+/** The rows of the queue: its entries and when they are expected to be served. */
 import type {QueueRecord} from '../../../core/model/types.js';
 import {labelOf, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import {queueRows, type QueueRow} from '../../../core/rules/queue/queue-rows.js';
@@ -23,7 +23,7 @@ const emptyQueue: readonly QueueRecord[] = [];
 const isOf = (record: QueueRecord, account: string): boolean =>
 	record.kind === 'entry' && ownerOf(record.entry) === account;
 
-/** The queue is always in the order of its positions, and cannot be filtered. */
+/** The table of the queue. It is always in the order of the positions, and cannot be filtered. */
 export const queueTable = tableOf<QueueRecord, 'position'>({
 	name: 'queue',
 	noun: 'queue entry',
@@ -40,7 +40,7 @@ export const queueTable = tableOf<QueueRecord, 'position'>({
 	isAlwaysUsed: true,
 });
 
-/** The queue now. Memoized, because the estimates of a long queue take a while. */
+/** Returns the queue at this time. Cached, because computing the estimates of a long queue takes time. */
 export const waitingOf = remembering(
 	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
 	(state): readonly QueueRow[] => {
@@ -51,7 +51,7 @@ export const waitingOf = remembering(
 
 export const selectedEntry = queueTable.selected;
 
-/** Selects the user's own first entry, unless the selection was moved away from the first position. */
+/** Selects the user's first entry, unless the user has selected an entry other than the first one. */
 export function selectOwnEntry(state: State): State {
 	const own = queueTable
 		.shown(state)

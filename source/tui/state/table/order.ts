@@ -1,15 +1,15 @@
-/** Sorting by one or two columns. Unknown values come last in either direction. */
+/** Sorting by one or two columns. Unknown values come last in both directions. */
 
 type OneSort<Key extends string> = {readonly by: Key; readonly isInverted: boolean};
 
 export type SortBy<Key extends string> = OneSort<Key> & {
-	/** Second column. Without one, equal rows keep their fixed order. */
+	/** The second column. Without it, rows with equal values are in a fixed order. */
 	readonly second?: OneSort<Key>;
 };
 
 export type SortValue = number | string | undefined;
 
-/** Columns in which the largest value comes first by default. */
+/** Columns in which the largest value comes first, unless the order is inverted. */
 const largestFirst: ReadonlySet<string> = new Set([
 	'held',
 	'utilization',
@@ -24,10 +24,10 @@ const largestFirst: ReadonlySet<string> = new Set([
 
 const isDescending = ({by, isInverted}: OneSort<string>): boolean => largestFirst.has(by) !== isInverted;
 
-/** Returns the arrow after a title: `^` if values increase from row to row, `v` if they decrease. */
+/** Returns the mark after the title of a sorted column: `^` if values increase from row to row, `v` if they decrease. */
 export const arrowOf = (sort: OneSort<string>): string => (isDescending(sort) ? 'v' : '^');
 
-/** Compares two values of a column in its direction. */
+/** Compares two values of a column in the direction in which it is sorted. */
 export function compareIn(sort: OneSort<string>, a: SortValue, b: SortValue): number {
 	if (a === undefined || b === undefined) {
 		return a === b ? 0 : a === undefined ? 1 : -1;
@@ -37,7 +37,7 @@ export function compareIn(sort: OneSort<string>, a: SortValue, b: SortValue): nu
 }
 
 /**
-Returns the sorted rows.
+Returns the rows in sorted order.
 
 @param tie - Compares rows that are equal in both columns. It must never return 0, so that rows do not jump.
 */
@@ -48,7 +48,7 @@ export function inOrder<Row, Key extends string>(
 	tie: (a: Row, b: Row) => number,
 ): readonly Row[] {
 	const {by, second} = sort;
-	// Computes each value once.
+	// Computes each value only once, not for each comparison.
 	const valued = rows.map((row) => ({
 		row,
 		value: valueOf[by](row),
@@ -63,7 +63,7 @@ export function inOrder<Row, Key extends string>(
 		.map(({row}) => row);
 }
 
-/** Sorts by this column. If the column was the second one, there is no second one afterwards. */
+/** Sorts by this column. If this column was the second one, there is no second column any longer. */
 export const sortedBy = <Key extends string>({second}: SortBy<Key>, by: Key): SortBy<Key> => ({
 	by,
 	isInverted: false,
@@ -73,7 +73,7 @@ export const sortedBy = <Key extends string>({second}: SortBy<Key>, by: Key): So
 export const sortedByNext = <Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> =>
 	sortedBy(sort, keys[(keys.indexOf(sort.by) + step + keys.length) % keys.length]!);
 
-/** Chooses the next second column. None is a choice; the first column is not. */
+/** Chooses the next column as the second one. The choices include no column, but not the first column. */
 export function withNextSecond<Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> {
 	const choices: ReadonlyArray<Key | undefined> = [undefined, ...keys.filter((key) => key !== sort.by)];
 	const index = choices.indexOf(sort.second?.by);
@@ -86,7 +86,7 @@ export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key>
 	isInverted: !sort.isInverted,
 });
 
-/** Reverses the second column, or returns undefined if there is none. */
+/** Inverts the direction of the second column. Returns undefined if there is none. */
 export const withSecondInverted = <Key extends string>({second, ...sort}: SortBy<Key>): SortBy<Key> | undefined =>
 	second && {...sort, second: {...second, isInverted: !second.isInverted}};
 

@@ -1,4 +1,4 @@
-/** The one reducer of all tables: selecting, scrolling, sorting, filtering and tagging. */
+/** The reducer that all tables share: selecting, scrolling, sorting, filtering and tagging. */
 import {fieldOf} from '../text-field.js';
 import {
 	noSecondSort,
@@ -14,34 +14,34 @@ import {isFiltered, noFilter, type Filter, type TableState} from './state.js';
 
 export type TableView<Row, Key extends string> = {
 	readonly rows: readonly Row[];
-	/** All rows, whatever the filter hides. */
+	/** All rows, including those that the filter hides. */
 	readonly all: readonly Row[];
-	/** Number of rows in view at once, at least 1. */
+	/** The number of rows that are in view at once, at least 1. */
 	readonly height: number;
 	readonly rules: Keyed<Row> & {
 		readonly noun: string;
 		readonly sortKeys: readonly Key[];
-		/** Returns the user that a row is about. */
+		/** Returns the user that a row belongs to. */
 		readonly userOf: (row: Row) => string | undefined;
-		/** The message for a row without a user. */
+		/** The message for a row that belongs to no user. */
 		readonly noUser: string;
-		/** Whether the selected row is kept in the middle of the view. By default the view moves as little as possible. */
+		/** Whether the selected row is kept in the middle of the view. Otherwise, the view moves as little as possible. */
 		readonly isCentered?: boolean;
 	};
-	/** Whether the view follows the selected row. Otherwise it begins with the first row. */
+	/** Whether the view follows the selected row. Otherwise, it begins with the first row. */
 	readonly isFollowed: boolean;
 };
 
-/** A new state, or the reason why there is none. */
+/** Returns the new state of a table, or the reason why it cannot be changed. */
 type Change = <Row, Key extends string>(table: TableState<Key>, view: TableView<Row, Key>) => TableState<Key> | string;
 
-/** Returns the message for a key that needs a row, if there is none. */
+/** Returns the message for a key that needs a row if no row is shown. */
 export const noRowText = (noun: string, filter: Filter): string =>
 	isFiltered(filter) ? `No ${noun} is shown: Esc clears the filter` : `No ${noun} is shown`;
 
 const clamped = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** Selects the row with this index, or the nearest there is. */
+/** Selects the row with this index. If there is none, selects the nearest row. */
 export function selectRow<Row, Key extends string>(
 	table: TableState<Key>,
 	{rows, rules}: Pick<TableView<Row, Key>, 'rows' | 'rules'>,
@@ -81,7 +81,7 @@ const sorting =
 	(table, {rules}) => ({...table, sort: change(rules.sortKeys, table.sort)});
 
 export const tableChanges = {
-	/** Toggles the tags of the selected row, and moves to the next row. */
+	/** Adds or removes the tags of the selected row, and selects the next row. */
 	'toggle-tag'(table, view) {
 		const row = selectedRowIn(table, view);
 		if (row === undefined) {
@@ -94,7 +94,7 @@ export const tableChanges = {
 	},
 	'sort-next': sorting((keys, sort) => sortedByNext(keys, sort, 1)),
 	'sort-previous': sorting((keys, sort) => sortedByNext(keys, sort, -1)),
-	/** Sorts by memory, largest first. */
+	/** Sorts by memory, with the largest value first. */
 	'sort-memory': sorting((keys, sort) => {
 		const memory = keys.find((key) => key === 'memory');
 		return memory === undefined ? sort : sortedBy(sort, memory);
@@ -111,12 +111,12 @@ export const tableChanges = {
 		return {...table, prompt: {field: fieldOf(text), before: {text, selected: table.selected}}};
 	},
 	'keep-filter': (table) => ({...table, prompt: undefined}),
-	/** Restores the filter and the selection. */
+	/** Restores the filter and the selection from before the filter was typed. */
 	'drop-filter'(table) {
 		const {text, selected} = table.prompt?.before ?? {text: table.filter.text, selected: table.selected};
 		return {...withFilter(table, {text}), selected, prompt: undefined};
 	},
-	/** Shows only rows of the selected row's user, or all again. */
+	/** Shows only the rows of the selected row's user. If that is already the case, shows all rows. */
 	'filter-user'(table, view) {
 		if (table.filter.user !== undefined) {
 			return withFilter(table, {user: undefined});
@@ -131,7 +131,7 @@ export const tableChanges = {
 
 export type TableIntent = keyof typeof tableChanges;
 
-/** Clears the tags first, then the filter. Undefined if there is nothing to clear. */
+/** Clears the tags. If there are none, clears the filter. Returns undefined if there is nothing to clear. */
 export function clearedTable<Key extends string>(table: TableState<Key>): TableState<Key> | undefined {
 	return table.tags.size > 0
 		? {...table, tags: new Set()}
@@ -140,7 +140,7 @@ export function clearedTable<Key extends string>(table: TableState<Key>): TableS
 			: undefined;
 }
 
-/** Sorts by a column whose title was clicked. A second click inverts the order. */
+/** Sorts by a column whose title was clicked. A second click on the title inverts the direction. */
 export const sortByTitle = <Key extends string>(table: TableState<Key>, by: Key): TableState<Key> => ({
 	...table,
 	sort: table.sort.by === by ? withInverted(table.sort) : sortedBy(table.sort, by),
@@ -169,7 +169,7 @@ export function firstRowIn<Row, Key extends string>(
 	return clamped(first, rows.length - height);
 }
 
-/** Replaces weak keys of tags by the strong keys that became known. */
+/** Replaces the weak keys of tags, such as a GPU's index, by strong keys, such as its UUID, when these become known. */
 function settledTags<Row>(tags: ReadonlySet<string>, all: readonly Row[], {keysOf}: Keyed<Row>): ReadonlySet<string> {
 	const known = new Map(
 		(tags.size === 0 ? [] : all).flatMap((row) => {
@@ -180,7 +180,7 @@ function settledTags<Row>(tags: ReadonlySet<string>, all: readonly Row[], {keysO
 	return known.size === 0 ? tags : new Set([...tags].map((tag) => known.get(tag) ?? tag));
 }
 
-/** Keeps the selected row selected and in view after any change of the rows. */
+/** Keeps the selected row selected and in view after the rows have changed. */
 export function settledTable<Row, Key extends string>(
 	table: TableState<Key>,
 	view: TableView<Row, Key>,
@@ -189,7 +189,7 @@ export function settledTable<Row, Key extends string>(
 	const firstRow = firstRowIn(table.firstRow, index, view);
 	const tags = settledTags(table.tags, view.all, view.rules);
 	const {selected: now} = index === undefined ? table : selectRow(table, view, index);
-	// A row whose strong key is unknown at present keeps it.
+	// If the strong key of the selected row is temporarily unknown, it is kept.
 	const isSame = now.keys.every((key) => table.selected.keys.includes(key)) && now.keys.length > 0;
 	const keys = isSame ? table.selected.keys : now.keys;
 	const isUnchanged = keys === table.selected.keys && now.place === table.selected.place;

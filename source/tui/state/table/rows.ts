@@ -2,22 +2,22 @@ import {inOrder, type SortBy, type SortValue} from './order.js';
 import {isFiltered, termsIn, type Filter, type Selection} from './state.js';
 import {matcherOf} from './terms.js';
 
-/** Describes the rows of a table. `Context` is what the texts and values of a row depend on besides the row. */
+/** Describes the rows of a table. `Context` has what the texts and values of a row also depend on. */
 export type RowRules<Row, Key extends string, Context> = {
-	/** Keys of a row that stands for no others, strongest first. A weak key finds the row if no row has the strong one. */
+	/** Returns the keys of a row that is not folded, strongest first. A weaker key is used only if no row has the stronger key. */
 	readonly keysOf: (row: Row) => readonly string[];
-	/** Returns the rows that a row stands for. Defaults to the row itself. */
+	/** Returns the rows that are folded into a row. By default, only the row itself. */
 	readonly membersOf?: (row: Row) => readonly Row[];
-	/** Returns the place of a row in the natural order. Defaults to its index. */
+	/** Returns the place of a row in the unsorted table. By default, its index. */
 	readonly placeOf?: (row: Row, index: number) => number;
 	readonly textOf: (row: Row, context: Context) => string;
-	/** Whether an account holds or uses the row. */
+	/** Whether an account holds or uses what the row shows. */
 	readonly isOf: (row: Row, account: string) => boolean;
 	readonly isMine: (row: Row, context: Context) => boolean;
 	readonly valuesOf: (context: Context, rows: readonly Row[]) => Readonly<Record<Key, (row: Row) => SortValue>>;
-	/** Returns the texts of columns whose sort values are not their texts. Empty if there is known to be none. */
+	/** Returns the texts of columns that are sorted by a value other than their text. A text is empty if it is known that there is no value. */
 	readonly wordsOf?: (row: Row, context: Context) => Readonly<Partial<Record<Key, string>>>;
-	/** Returns the order of rows that are equal in all sorted columns. By default they keep their natural order. */
+	/** Returns the order of rows that are equal in all sorted columns. By default, they stay in the order of the unsorted table. */
 	readonly tieOf?: (rows: readonly Row[], sort: SortBy<Key>) => (a: Row, b: Row) => number;
 };
 
@@ -28,7 +28,7 @@ export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[
 export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
 	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
 
-/** Returns a function that tells whether a row, or a row that it stands for, matches the terms of a filter or search. */
+/** Returns a function that checks whether a row, or a row that is folded into it, matches the terms of a filter or search. */
 export function rowMatcher<Row, Key extends string, Context>(
 	rows: readonly Row[],
 	text: string,
@@ -57,7 +57,7 @@ export function rowMatcher<Row, Key extends string, Context>(
 		});
 }
 
-/** Returns the rows that match the filter, in their natural order. */
+/** Returns the rows that match the filter, in the order of the unsorted table. */
 export function filteredRows<Row, Key extends string, Context>(
 	rows: readonly Row[],
 	filter: Filter,
@@ -81,13 +81,13 @@ export const sortedRows = <Row, Key extends string, Context>(
 	context: Context,
 ): readonly Row[] => inOrder(rows, sort, valuesOf(context, rows), tieOf?.(rows, sort) ?? (() => 0));
 
-/** Returns the index of the selected row, or else of the row nearest to its last place. Undefined if there are no rows. */
+/** Returns the index of the selected row. If it is gone, returns that of the row nearest to its last place. Undefined if there are no rows. */
 export function selectedIndexIn<Row>(
 	rows: readonly Row[],
 	{keys, place}: Selection,
 	rules: Keyed<Row>,
 ): number | undefined {
-	// Two GPUs may have one UUID, so the row that has all keys comes first.
+	// Two GPUs may have the same UUID, so a row that has all keys is preferred.
 	for (const wanted of keys.length > 1 ? [keys, ...keys.map((key) => [key])] : keys.map((key) => [key])) {
 		const index = rows.findIndex((row) =>
 			membersIn(rules, row).some((member) => {

@@ -2,23 +2,23 @@ import {changed, type FieldChange, type TextField} from '../text-field.js';
 import type {SortBy} from './order.js';
 
 export type Filter = {
-	/** Terms that a row must match, ignoring case. See terms.ts. */
+	/** The terms that a row must match, in upper or lower case. See terms.ts. */
 	readonly text: string;
-	/** Restricts to rows that this account holds or uses. */
+	/** If set, only rows are shown that this account holds or uses. */
 	readonly user?: string;
-	/** Restricts to rows that the user holds or uses. */
+	/** Whether only rows are shown that the monitor's user holds or uses. */
 	readonly isMine: boolean;
 };
 
-/** The selected row. Another row takes its place if the row is gone or hidden. */
+/** The selected row. If the row is gone or hidden, the row at its place is selected instead. */
 export type Selection = {
-	/** Keys of the row, strongest first. Empty before the first row was selected. */
+	/** The keys of the row, strongest first. Empty if no row has been selected yet. */
 	readonly keys: readonly string[];
-	/** The row's place in the natural order of the table, when it was last seen. */
+	/** The place of the row in the unsorted table, when the row was last there. */
 	readonly place: number;
 };
 
-/** A filter being typed, with the filter and selection before it. */
+/** A filter that is being typed, with the filter and the selection that it replaces. */
 type Prompt = {
 	readonly field: TextField;
 	readonly before: {readonly text: string; readonly selected: Selection};
@@ -28,10 +28,10 @@ export type TableState<Key extends string = string> = {
 	readonly sort: SortBy<Key>;
 	readonly filter: Filter;
 	readonly prompt?: Prompt;
-	/** Strongest keys of the tagged rows. */
+	/** The strongest key of each tagged row. */
 	readonly tags: ReadonlySet<string>;
 	readonly selected: Selection;
-	/** Index of the first row in view. */
+	/** The index of the first row in view. */
 	readonly firstRow: number;
 };
 
@@ -47,7 +47,7 @@ export const initialTableBy = <Key extends string>(by: Key): TableState<Key> => 
 
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
-/** Applies the filter as it is typed. */
+/** Applies the filter while it is being typed. */
 export function withTyped<Key extends string>(table: TableState<Key>, change: FieldChange): TableState<Key> {
 	if (table.prompt === undefined) {
 		return table;
@@ -57,5 +57,5 @@ export function withTyped<Key extends string>(table: TableState<Key>, change: Fi
 	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
 }
 
-/** Returns the terms of a filter or search, in lower case. */
+/** Returns the terms of a filter or search in lower case. */
 export const termsIn = (text: string): readonly string[] => text.toLowerCase().split(/\s+/v).filter(Boolean);

@@ -1,4 +1,4 @@
-/** A table of the monitor: its rows, its selection, and what keys do to it. */
+/** A table of the monitor: its rows, its selection, and the effects of keys. */
 import {isPanelShown, pageRowsOf} from '../../layout.js';
 import {remembering} from '../memo.js';
 import type {TableName} from '../panels/state.js';
@@ -21,21 +21,21 @@ import {matcherOf} from './terms.js';
 export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
 	TableView<Row, Key>['rules'] & {
 		readonly name: TableName;
-		/** All rows in their natural order. */
+		/** Returns all rows in the order of the unsorted table. */
 		readonly rowsOf: (state: State) => readonly Row[];
-		/** Arranges the filtered rows before they are sorted. */
+		/** Combines the filtered rows before they are sorted, such as the GPUs of a reservation. */
 		readonly group?: (rows: readonly Row[], state: State) => readonly Row[];
-		/** Arranges the sorted rows. */
+		/** Rearranges the sorted rows, such as into a tree. */
 		readonly nest?: (rows: readonly Row[], state: State) => readonly Row[];
-		/** Values of the state, besides the rows, that decide which rows are shown. */
+		/** Returns the values of the state, other than the rows, that determine which rows are shown. */
 		readonly partsOf?: (state: State) => readonly unknown[];
-		/** Whether rows and selection are kept up to date while the panel is hidden. */
+		/** Whether the rows and the selection are also kept up to date while the panel is hidden. */
 		readonly isAlwaysUsed?: boolean;
 		/** Whether the view begins with the first row while another panel has the focus. */
 		readonly isAtTopUnfocused?: boolean;
 	};
 
-/** A change of the table, besides those of keys. */
+/** Changes of a table that are not caused by keys. */
 export type TableAction =
 	| {readonly kind: 'select'; readonly index: number}
 	| {readonly kind: 'move'; readonly by: number}
@@ -45,23 +45,23 @@ export type Table<Row = unknown> = {
 	readonly name: TableName;
 	readonly noun: string;
 	readonly isCentered?: boolean;
-	/** Rows that match the filter, before they are grouped and sorted. */
+	/** Returns the rows that match the filter, before they are grouped and sorted. */
 	readonly filtered: (state: State) => readonly Row[];
-	/** The rows that are shown, in order. */
+	/** Returns the rows that are shown, in order. */
 	readonly shown: (state: State) => readonly Row[];
 	readonly selectedIndex: (state: State) => number | undefined;
 	readonly selected: (state: State) => Row | undefined;
-	/** Whether a row, or a row that it stands for, has one of these tags. */
+	/** Whether a row, or a row that is folded into it, has one of these tags. */
 	isTagged(row: Row, tags: ReadonlySet<string>): boolean;
-	/** The tagged rows, including those that the filter hides. */
+	/** Returns the tagged rows, including those that the filter hides. */
 	readonly tagged: (state: State) => readonly Row[];
-	/** Whether each shown row matches all terms of this text. */
+	/** Returns, for each shown row, whether it matches all terms of this text. */
 	readonly matches: (state: State, text: string) => readonly boolean[];
-	/** Returns why a filter or search can match nothing. */
+	/** Returns why a filter or search cannot match anything. Undefined if it can. */
 	readonly problemIn: (text: string) => string | undefined;
 	readonly isFollowed: (state: State) => boolean;
 	readonly change: (state: State, action: TableIntent | TableAction) => State;
-	/** Returns the state without tags, or else without the filter. Undefined if there is neither. */
+	/** Returns the state without tags. If there are none, returns it without the filter. Undefined if there is neither. */
 	readonly cleared: (state: State) => State | undefined;
 	readonly settled: (state: State) => State;
 };

@@ -19,7 +19,7 @@ export const tables = {
 
 export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);
 
-/** Returns the table that keys act on: the focused table, or else the GPUs. */
+/** Returns the table that keys act on: the focused one. If a panel without a table is focused, returns the GPU table. */
 export const focusedTable = ({panels}: Pick<State, 'panels'>): Table =>
 	isTableName(panels.focus) ? tables[panels.focus] : gpuTable;
 
@@ -30,7 +30,7 @@ export function changeFilter(state: State, change: FieldChange): State {
 	return {...state, [name]: withTyped<string>(state[name], change)};
 }
 
-/** Selects the GPU beside the selected one, if two GPUs are side by side. */
+/** Selects the GPU to the left or right of the selected one, if the table shows GPUs side by side. */
 function focusColumn(state: State, by: 1 | -1): State {
 	const {tableColumns} = layoutOf(state);
 	const target = (gpuTable.selectedIndex(state) ?? 0) + by * (tableRowsOf(state) / tableColumns);
@@ -49,7 +49,7 @@ export const tableIntents = {
 	'focus-right-column': (state: State) => focusColumn(state, 1),
 };
 
-/** Keeps the selected rows selected and in view after any change. */
+/** Keeps the selected row of each table selected and in view after a change of the state. */
 export function settledTables(state: State): State {
 	let settled = state;
 	for (const table of Object.values(tables)) {

@@ -1,9 +1,9 @@
 /**
 The terms of a filter or a search, separated by spaces:
 
-- `word`: the text of the row contains it
-- `user:ada`, `gpu:3`: a column contains a text, or equals a number
-- `temp>60`, `mem>=20G`, `ends<1h`: a column is compared with a number
+- `word`: the row's text contains this word
+- `user:ada`, `gpu:3`: a column contains this text, or equals this number
+- `temp>60`, `mem>=20G`, `ends<1h`: a column is compared with this number
 - `!term`: the row does not match the term
 */
 import {parseDuration} from '../../../core/rules/leases/durations.js';
@@ -11,7 +11,7 @@ import {shareMiBOf} from '../../../core/rules/request/memory-size.js';
 import {CanhazgpuError, messageOf, quoted} from '../../../errors.js';
 import type {SortValue} from './order.js';
 
-/** Other names of columns. The first column that the table has is meant. All names are in lower case here. */
+/** Other names for columns, in lower case. Each stands for the first of its columns that the table has. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
 	user: ['owner', 'user'],
 	util: ['utilization', 'load'],
@@ -21,7 +21,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 	cmd: ['command'],
 };
 
-/** Columns that are empty for a GPU that nobody holds. An absent value is known there, unlike an absent reading. */
+/** Columns that have no value for a GPU that nobody holds. A missing value in these columns is known to be missing, unlike a missing reading. */
 const emptyIfFree: ReadonlySet<string> = new Set(['held', 'ends']);
 
 function plainNumber(text: string, name: string): number {
@@ -32,7 +32,7 @@ function plainNumber(text: string, name: string): number {
 	return Number(text.replace('%', ''));
 }
 
-/** Parsers of columns whose values have a unit: MiB or seconds. */
+/** Parsers for columns whose values have a unit. They return MiB or seconds. */
 const parsers: Readonly<Record<string, (text: string, name: string) => number>> = {
 	memory: shareMiBOf,
 	hostmemory: shareMiBOf,
@@ -47,16 +47,16 @@ const comparisons: Readonly<Record<string, (value: number, operand: number) => b
 	'>=': (value, operand) => value >= operand,
 };
 
-/** The text of a row, and its values by column. Names of columns are in lower case. */
+/** The text of a row, and its values by column. The names of columns are in lower case. */
 export type Matchable = {
-	/** The searchable text, in lower case. */
+	/** The text that is searched, in lower case. */
 	readonly text: string;
 	readonly valueOf: (column: string) => SortValue;
-	/** The text of a column whose sort value is not its text, in lower case. Empty if there is known to be none. */
+	/** Returns the text of a column that is sorted by another value, in lower case. Empty if it is known that there is no value. */
 	readonly wordsOf: (column: string) => string | undefined;
 };
 
-/** Whether a row matches. Undefined if the reading that the term asks for is unknown. */
+/** Checks whether a row matches a term. Returns undefined if the reading for the term is unknown. */
 type Test = (row: Matchable) => boolean | undefined;
 
 function comparisonWith(column: string, test: (value: number | string) => boolean): Test {
@@ -66,7 +66,7 @@ function comparisonWith(column: string, test: (value: number | string) => boolea
 	};
 }
 
-/** @throws CanhazgpuError `usage` if a column is compared with something else than a number. */
+/** Returns the check for a term. Throws `usage` if a column is compared with something that is not a number. */
 function testOf(term: string, columns: ReadonlySet<string>): Test {
 	const {
 		field = '',
@@ -90,8 +90,8 @@ function testOf(term: string, columns: ReadonlySet<string>): Test {
 }
 
 /**
-Returns a function that tells whether a row matches all terms, or the reason why no row can. An unknown reading matches neither a condition nor its
-negation.
+Returns a function that checks whether a row matches all terms, or the reason why no row can match. If a reading is unknown, the row matches neither
+the condition nor its negation.
 
 @param terms - In lower case.
 */

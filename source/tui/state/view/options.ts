@@ -1,4 +1,4 @@
-/** The options that can change while the monitor runs, and the dialog that changes them. */
+/** The options that can be changed while the monitor runs, and the dialog that changes them. */
 import {
 	graphCharacters,
 	presetNames,
@@ -16,12 +16,12 @@ import {presetMeanings, withPreset} from './reduce.js';
 import type {OptionName, OptionsDialog} from './state.js';
 
 type Option<Value> = {
-	/** The word in the dialog and in messages. */
+	/** The name in the dialog and in messages. */
 	readonly label: string;
 	readonly choices: (state: State) => readonly Value[];
 	readonly text: (value: Value) => string;
 	readonly meaning: (value: Value, state: State) => string;
-	/** Whether this monitor has the option. Defaults to true. */
+	/** Whether the option is available in this monitor. Defaults to true. */
 	readonly isOffered?: (state: State) => boolean;
 };
 
@@ -117,10 +117,10 @@ export type OptionLine = {
 	readonly name: OptionName;
 	readonly label: string;
 	readonly value: string;
-	/** The value in effect, if another one is chosen. */
+	/** The value that is in effect, if another value is chosen in the dialog. */
 	readonly present: string | undefined;
 	readonly meaning: string;
-	/** Number of the value among the choices, from 1. */
+	/** The position of the value among the choices, counted from 1. */
 	readonly position: number;
 	readonly count: number;
 };
@@ -149,14 +149,14 @@ export const optionLines = remembering(
 	},
 );
 
-/** Returns the options that differ from those in effect, such as `theme light, interval 5s`. Empty if none differs. */
+/** Returns the options that differ from those in effect, such as `theme light, interval 5s`. Empty if no option differs. */
 export const changesText = (state: State, values: OptionValues): string =>
 	offeredOptions(state)
 		.filter((name) => textOf(name, values) !== textOf(name, presentOptions(state)))
 		.map((name) => `${options[name].label.toLowerCase()} ${textOf(name, values)}`)
 		.join(', ');
 
-/** Returns the options in effect, to be saved. */
+/** Returns the options that are in effect, so that they can be saved. */
 export function savedOptions(state: State): {readonly values: Partial<OptionValues>; readonly text: string} {
 	const present = presentOptions(state);
 	const offered = offeredOptions(state);
@@ -166,7 +166,7 @@ export function savedOptions(state: State): {readonly values: Partial<OptionValu
 	};
 }
 
-/** Returns the appearance to draw, which previews the open dialog. */
+/** Returns the appearance of the screen. While the options dialog is open, the appearance is a preview of its values. */
 export const shownAppearance = remembering(
 	({settings, dialog}: State) => [settings, dialog?.kind === 'options' ? dialog.values : undefined],
 	({settings, dialog}): Appearance => {
@@ -179,7 +179,7 @@ export const shownAppearance = remembering(
 	},
 );
 
-/** Returns the state with graphs that bridge the time between two scans. */
+/** Sets the scan interval. Graphs then draw no gap between two scans at that interval. */
 function withInterval(state: State, scanIntervalMs: number): State {
 	const {samples: _none, ...limits} = emptyGraphs(scanIntervalMs);
 	return behindPause({...state, settings: {...state.settings, scanIntervalMs}}, (live) => ({
@@ -202,7 +202,7 @@ export function withOptions(before: State, values: OptionValues): State {
 	return preset === present.preset ? next : withPreset(next, preset);
 }
 
-/** Returns the neighbor of an element, in a ring. */
+/** Returns the next or previous element. After the last element comes the first. */
 const neighborOf = <Element>(ring: readonly Element[], element: Element, by: 1 | -1): Element =>
 	ring.at((ring.indexOf(element) + by) % ring.length)!;
 

@@ -21,10 +21,10 @@ const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	queue: 'queue',
 };
 
-/** Presets with many GPUs group the GPUs of a reservation. */
+/** The initial table of presets for many GPUs. Sorting by owner keeps the GPUs of a reservation together. */
 const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', isInverted: false}};
 
-/** Switches the preset, and restores its order and filter. */
+/** Switches to a preset, and restores the order and the filter that it had before. */
 export function withPreset(state: State, preset: PresetName): State {
 	const {table, processes, view, panels} = state;
 	const left: Remembered = {
@@ -43,13 +43,13 @@ export function withPreset(state: State, preset: PresetName): State {
 	};
 }
 
-/** Returns the state with an initial preset and columns. */
+/** Returns the state with the initial preset and columns. */
 export function startingWith(state: State, {preset = 'default', ...kept}: Partial<ViewState>): State {
 	const begun: State = {...state, view: {...state.view, columns: kept.columns, isFolded: kept.isFolded}};
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
-/** A computer without a pool shows only the host table. */
+/** Shows a message that a host without a pool has only the host table. */
 const withoutPool = (state: State): State =>
 	withFlash(state, 'warning', 'Without a pool on this host there is one table alone');
 
@@ -63,7 +63,7 @@ function nextPreset(state: State): State {
 	return withFlash(withPreset(state, preset), 'ok', `Preset ${preset}: ${presetMeanings[preset]}. S keeps it`);
 }
 
-/** Toggles between one row for each reservation and one for each GPU. */
+/** Switches between one row for each reservation and one row for each GPU. */
 function toggleFold(state: State): State {
 	const {snapshot, settings, view} = state;
 	if (settings.hasNoPool === true) {
@@ -79,7 +79,7 @@ function toggleFold(state: State): State {
 	}
 
 	const isNowFolded = !isFolded(state);
-	// The default of the screen size is not stored as a choice.
+	// If the choice is the default for this screen size, it is not stored.
 	const isUsual = isFolded({...state, view: {...view, isFolded: undefined}}) === isNowFolded;
 	return withFlash(
 		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},
@@ -105,7 +105,7 @@ const selectColumn = (state: State, by: 1 | -1): State => {
 
 const gpuStays = 'The column of the GPU stays';
 
-/** Shows the selected column after the others, or hides it. The GPU column cannot be hidden. */
+/** Shows the selected column after the others, or hides it if it is shown. The column with the GPU's number cannot be hidden. */
 function toggleColumn(state: State): State {
 	const {shown, all} = listedColumns(state);
 	const name = all[selectedOf(state)]!;
@@ -122,7 +122,7 @@ function moveColumn(state: State, by: 1 | -1): State {
 	const {shown} = listedColumns(state);
 	const index = selectedOf(state);
 	const target = index + by;
-	// The GPU column stays first.
+	// The column with the GPU's number always comes first.
 	if (index === 0) {
 		return withFlash(state, 'warning', gpuStays);
 	}

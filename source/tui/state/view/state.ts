@@ -1,4 +1,4 @@
-/** The preset and the columns. Each preset keeps its order and filter while the monitor runs. */
+/** The preset and the columns. While the monitor runs, each preset keeps its own order and filter. */
 import {
 	type GpuColumnName,
 	type PresetName,
@@ -19,16 +19,16 @@ export type Remembered = {
 
 export type ViewState = Pick<KeptView, 'preset'> &
 	Partial<KeptView> & {
-		/** Settings of the presets that are not shown. */
+		/** The order and the filter of the presets that are not shown now. */
 		readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
 	};
 
-/** The column chooser. Visible columns come first. */
+/** The dialog that chooses columns. Visible columns come first. */
 export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number};
 
 export type OptionName = keyof OptionValues;
 
-/** The options dialog. Its values take effect with Enter. Until then the screen previews the theme and the graphs. */
+/** The options dialog. Enter applies its values. Until then, the screen only previews the theme and the graphs. */
 export type OptionsDialog = {
 	readonly kind: 'options';
 	readonly selected: OptionName;
@@ -37,7 +37,7 @@ export type OptionsDialog = {
 
 type Viewed = {readonly view: ViewState; readonly observation?: Observation};
 
-/** Whether the box has several GPU models, so that a model column is useful. */
+/** Whether this machine has several GPU models, so that a column with the model is useful. */
 const isMixed = remembering(
 	({observation}: Pick<Viewed, 'observation'>) => [observation],
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
@@ -45,11 +45,11 @@ const isMixed = remembering(
 
 const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
 
-/** Returns the chosen columns, or the default columns of this box. */
+/** Returns the columns that the user chose, or the default columns for this machine. */
 export const shownColumns = (state: Viewed): readonly GpuColumnName[] =>
 	state.view.columns ?? (isMixed(state) ? usualWithModel : usualGpuColumns);
 
-/** Returns the columns in the order of the chooser: visible ones first. */
+/** Returns the columns in the order of the column chooser: visible ones first. */
 export function listedColumns(state: Viewed): {
 	readonly shown: readonly GpuColumnName[];
 	readonly all: readonly GpuColumnName[];

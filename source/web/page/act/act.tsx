@@ -1,4 +1,4 @@
-/** The acting part of the page, loaded only if the server permits it. */
+/** The buttons and dialogs with which the page makes changes. Loaded only if the server permits changes. */
 import {useLayoutEffect, useMemo, useRef, useState, useEffect} from 'preact/hooks';
 import {actSlots} from '../slots.js';
 import type {Gpu, Waiter} from '../fields.js';
@@ -89,7 +89,7 @@ type Context = Pick<PageState, 'gpus'> & {
 	readonly ask: (question: Question) => void;
 };
 
-/** Returns whether a GPU can be reserved by its number. A GPU split by MIG cannot, and a shared GPU can if a share fits. */
+/** Whether a GPU can be reserved by its number. A GPU that MIG has split cannot be. A shared GPU can be if there is room for another share. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,
@@ -103,7 +103,7 @@ const slotsOf = (context: () => Context) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
 		const {gpus, account, offer, ask} = context();
 		const lease = ownLeaseOn(gpu, gpus, account);
-		// A drawn lease may be outdated, so the other GPUs of the reservation are read again.
+		// The drawn lease may be outdated. If the GPU still has that lease, its newest version is used.
 		const latest = (shown: OwnLease): OwnLease => {
 			const now = ownLeaseOn(gpu, context().gpus, account);
 			return now?.leaseId === shown.leaseId ? now : shown;
@@ -158,7 +158,7 @@ const slotsOf = (context: () => Context) => ({
 	},
 });
 
-/** Returns the maximum size of a reservation. On a cluster, all its GPUs are on one node. */
+/** Returns the maximum number of GPUs in one reservation. On a cluster, a reservation has GPUs of only one node. */
 const mostGpus = (gpus: readonly Gpu[]): number =>
 	Math.max(
 		0,
@@ -181,7 +181,7 @@ export default function Act({state, account}: ActProps) {
 	const [done, setDone] = useState<Done>({words: ''});
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
-	/** The latest question, which may not be drawn yet. */
+	/** The latest question for a dialog. The dialog may not be drawn yet. */
 	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {
 		opener.current ??= document.activeElement;
@@ -202,7 +202,7 @@ export default function Act({state, account}: ActProps) {
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
 		if (!isOpen) {
-			// Results are not shown in the next session.
+			// Results of one session are not shown in the next session.
 			setDone({words: ''});
 		}
 	}, [isOpen, slots]);
@@ -252,7 +252,7 @@ export default function Act({state, account}: ActProps) {
 							setDone(next);
 						}
 
-						// The close event comes late, when another dialog may be open.
+						// The close event arrives late. Another dialog may be open by then.
 						if (asked.current !== question) {
 							return;
 						}

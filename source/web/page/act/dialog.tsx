@@ -11,7 +11,7 @@ type Status =
 			readonly hint: string | undefined;
 			readonly isUnavailable: boolean;
 	  }
-	/** No answer came. The same request can be sent again. */
+	/** There was no answer. The same request can be sent again. */
 	| {readonly kind: 'unsure'};
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
@@ -58,7 +58,7 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 type DialogProps = {
 	readonly question: Question;
 	readonly ask: (question: Question) => void;
-	/** `done` is undefined after a cancellation. */
+	/** Called when the dialog is closed. `done` is undefined if the user cancelled. */
 	readonly close: (done?: Done) => void;
 };
 
@@ -66,7 +66,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 	const element = useRef<HTMLDialogElement>(null);
 	const [values, setValues] = useState(() => presets(question));
 	const [status, setStatus] = useState<Status>({kind: 'asking'});
-	/** The id of the request, kept until its outcome is known. */
+	/** The id of the request. It is kept until the outcome is known, so that a repeated request is carried out only once. */
 	const attempt = useRef<string | undefined>(undefined);
 	const alert = useRef<HTMLDivElement>(null);
 	const id = useId();
@@ -76,7 +76,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 		element.current?.showModal();
 	}, []);
 	useLayoutEffect(() => {
-		// The sticky buttons must not cover the outcome.
+		// Scrolls, because the buttons at the lower edge must not cover the outcome.
 		alert.current?.scrollIntoView({block: 'nearest'});
 	}, [status]);
 
@@ -91,7 +91,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 			close(answer.done);
 		} else {
 			const {words, hint, code} = answer;
-			// A refusal without a code may come from another server, and says nothing about the earlier request.
+			// A refusal without a code may come from another server, so it does not show what happened to the earlier request.
 			const isOther = wasUnsure && code === undefined;
 			setStatus({
 				kind: 'failed',
@@ -118,7 +118,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 				close();
 			}}
 			onKeyDown={(event) => {
-				// Escape must close only the dialog.
+				// Escape must close only the dialog, and nothing behind it.
 				event.stopPropagation();
 			}}
 		>
@@ -142,7 +142,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 						<FieldInput
 							field={field}
 							value={values[field.name] ?? ''}
-							// A request without an answer is repeated unchanged.
+							// A request without an answer can only be repeated unchanged.
 							isDisabled={isSending || status.kind === 'unsure'}
 							change={(value) => {
 								setValues({...values, [field.name]: value});

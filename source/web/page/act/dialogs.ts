@@ -28,13 +28,13 @@ export type Question = {
 	readonly act: string;
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
-	/** The question to ask if the GPUs are not free. */
+	/** The question that is asked instead if the GPUs are not free. */
 	readonly otherwise?: Question;
 };
 
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	readonly gpuCount: number;
-	/** MIG instances: their number, and the free ones in words. */
+	/** The number of MIG instances, and a description of each free one. */
 	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
 };
 
@@ -112,7 +112,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** `isWhole`: the reservation can only be released with all its GPUs, which ends its job. */
+/** Returns the question before a release. `isWhole` is set if only the whole reservation can be released, which ends its job. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);

@@ -4,12 +4,12 @@ import {personOf} from '../text.js';
 export type OwnLease = {
 	readonly gpu: number;
 	readonly leaseId: string;
-	/** All GPUs of the reservation, including this one. */
+	/** All GPUs of the reservation, including the GPU that is shown. */
 	readonly gpus: readonly number[];
-	/** Whether the reservation ends with its job, so that it cannot be extended. */
+	/** Whether the reservation ends with its job. Such a reservation cannot be extended. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
-	/** Whether the account has another reservation on one of these GPUs, as with shares and MIG instances. */
+	/** Whether the account has another reservation on one of these GPUs, which is possible with shares and MIG instances. */
 	readonly isAmongOwn: boolean;
 };
 
@@ -25,7 +25,7 @@ const heldOn = (gpu: Gpu): readonly Held[] => [gpu, ...(gpu.shares ?? [])];
 const leaseOf = (held: Held, account: string): string | undefined =>
 	held.held_for_queue === undefined && accountOf(held.user) === account ? held.lease_id : undefined;
 
-/** Returns the account's own reservation on this GPU. Undefined for one of the Go program, which has no id to act on. */
+/** Returns the account's own reservation on a GPU. Returns undefined for a reservation of the Go program, because it has no id. */
 export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): OwnLease | undefined {
 	const held = heldOn(gpu).find((each) => leaseOf(each, account) !== undefined);
 	const leaseId = held?.lease_id;

@@ -1,11 +1,11 @@
-/** The session of an acting page. The token stays in this tab and is sent only to this server. */
+/** The session of a page that can make changes. The token is kept in this tab and sent only to this server. */
 import {observable} from '../observable.js';
 
 export type Session = {readonly kind: 'none' | 'opening' | 'open'} | {readonly kind: 'refused'; readonly words: string};
 
 const tokenKey = 'canhazgpu-token';
 
-/** Replaces the session storage, if that is unavailable, until the page is reloaded. */
+/** The token, if the session storage is unavailable. It is then lost when the page is reloaded. */
 let memory: string | undefined;
 
 function storedToken(): string | undefined {
@@ -31,7 +31,7 @@ export const session = observable<Session>({kind: storedToken() === undefined ? 
 
 export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
 
-/** `unsure`: the outcome is unknown. The same request can be sent again, and is done once. */
+/** `unsure` means that the outcome is unknown. The same request can be sent again, and is then carried out only once. */
 export type Answer =
 	| {readonly kind: 'done'; readonly done: Done}
 	| {
@@ -60,7 +60,7 @@ const post = async (path: string, body: unknown, token?: string): Promise<Respon
 const wordsOf = ({error, hint}: ServerWords): string =>
 	[error ?? 'The server refused', hint].filter((words) => words !== undefined).join('. ');
 
-/** Sends a request with its id. Answers that do not come from this API count as no answer. */
+/** Sends a request with its id. An answer that does not come from this API is treated as no answer. */
 export async function act(name: string, request: Readonly<Record<string, unknown>>): Promise<Answer> {
 	const token = storedToken();
 	try {
@@ -75,7 +75,7 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 			session.set({kind: 'refused', words: wordsOf(body)});
 		}
 
-		// After a server error, the outcome of an earlier attempt stays unknown.
+		// After a server error, it stays unknown what happened to an earlier attempt.
 		return response.status === 500
 			? {kind: 'unsure'}
 			: {kind: 'refused', words: body.error ?? 'The server refused', hint: body.hint, code: body.code};
@@ -100,7 +100,7 @@ async function open(linkToken: string): Promise<void> {
 	}
 }
 
-/** Removes a link token from the address and opens the session. */
+/** Removes the token of a link from the address, and opens the session with it. */
 export function readLink(): void {
 	const {token} = /^#token=(?<token>[\w\-]+)$/v.exec(location.hash)?.groups ?? {};
 	if (token === undefined) {
@@ -118,6 +118,6 @@ export async function endSession(): Promise<void> {
 	try {
 		await post('/api/session/end', {}, token);
 	} catch {
-		// The server ends an idle session itself.
+		// Ignored, because the server ends an unused session itself.
 	}
 }

@@ -29,7 +29,7 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 		return [];
 	}
 
-	// The reason comes last, because some reasons have no full stop.
+	// The reason comes last, because some reasons do not end with a full stop.
 	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }

@@ -23,12 +23,12 @@ type Changes = {
 	readonly concernReports: boolean;
 };
 
-/** Returns what a message changed. After a complete state, the queue is not announced. */
+/** Returns what a message changed. If the message was a complete state, changes of the queue are not announced. */
 export function changesBetween(before: PageState, {gpus, queue, events, store}: PageState, isWhole: boolean): Changes {
 	const words = [...changesIn(before.gpus, gpus), ...(isWhole ? [] : queueChange(before.queue, queue))];
-	// Failed requests are repeated when the store is back.
+	// Requests that failed are repeated when the store is reachable again.
 	const isBack = store?.live === true && before.store?.live === false;
-	// Short reservations between two messages appear only in the events.
+	// A reservation that begins and ends between two messages appears only in the events.
 	const isEventNew = events.at(-1)?.id !== before.events.at(-1)?.id;
 	return {words, concernReports: isWhole || isBack || isEventNew || words.length > 0};
 }

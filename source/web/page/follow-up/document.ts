@@ -15,7 +15,7 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 }
 
 function iconOf({about, gpus}: PageState, kind: PillKind): string {
-	// Before the first message nothing is old, and loading another icon is avoided.
+	// Before the first message, the page shows nothing that could be old, and does not need to load another icon.
 	const isFirst = about === undefined && kind === 'connecting';
 	if (kind !== 'live' && !isFirst) {
 		return '/icon-stale.svg';

@@ -1,4 +1,4 @@
-/** Parts that every page needs, but not for the first view. */
+/** Loads after the first view the parts that every page needs only later. */
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';
@@ -11,11 +11,11 @@ async function fetchUtilization(): Promise<void> {
 	try {
 		change({utilization: await fetchAll(() => pageState.get().utilization)});
 	} catch {
-		// A banner shows that the server is away. Everything is fetched again when it is back.
+		// Ignored: a banner shows that the server is unreachable, and everything is requested again when it is back.
 	}
 }
 
-/** The number of changes to read aloud. The rest are counted. */
+/** The number of changes that are read aloud. For the remaining changes, only their number is read. */
 const mostAnnounced = 4;
 const announcementDelayMs = 700;
 let unannounced: readonly string[] = [];
@@ -46,7 +46,7 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** Starts the follow-up, once. Everything heard before counts as one message. */
+/** Starts these parts once. All messages that arrived before are treated as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
 	const followLink = (): void => {

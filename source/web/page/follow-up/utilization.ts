@@ -1,4 +1,4 @@
-/** The recent utilization of the GPUs: fetched once, then continued from the stream. */
+/** The recent utilization of the GPUs: requested once, then extended with values from the event stream. */
 import type {UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
 import {percentOf} from '../text.js';
@@ -20,7 +20,7 @@ export async function fetchAll(before: () => Utilization): Promise<Utilization> 
 	};
 }
 
-/** Appends the current value of each GPU when a step is over, including unchanged values. */
+/** Appends the current value of each GPU at the end of each step, even if the value is unchanged. */
 export function continued(before: Utilization, gpus: readonly Gpu[], nowMs: number): Utilization {
 	const {stepMs} = before;
 	const step = Math.floor(nowMs / stepMs);

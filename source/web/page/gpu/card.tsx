@@ -10,7 +10,7 @@ import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => import('./details.js'), 'details');
 
-/** Above this number, GPUs are rows by default. */
+/** If there are more GPUs, they are shown as rows instead of cards by default. */
 export const mostPlainCards = 16;
 
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
@@ -70,14 +70,14 @@ export function StatePill({gpu, isShort = false}: {readonly gpu: Gpu; readonly i
 
 type GpuCardProps = {
 	readonly gpu: Gpu;
-	/** Undefined for a GPU of another host, whose history is unknown. */
+	/** Undefined for a GPU of another host, because its history is unknown. */
 	readonly utilization: Utilization | undefined;
 	readonly isOpen: boolean;
 	readonly toggle: () => void;
 	readonly prefix: string;
 };
 
-/** Returns whether a click on the card opens it. Clicks on the button and selections of text do not. */
+/** Whether a click on the card opens it. A click on its button, or a click that selects text, does not. */
 const isPressOfCard = ({target}: Event): boolean =>
 	(getSelection()?.isCollapsed ?? true) && target instanceof Element && target.closest('button') === null;
 
@@ -106,7 +106,7 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				</div>
 				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 				<GpuTime gpu={gpu} />
-				{/* A list of sharers follows the direction of the page, whatever their names are. */}
+				{/* A list of users follows the text direction of the page, whatever the direction of their names is. */}
 				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}

@@ -2,7 +2,7 @@ import type {PercentJson} from '../../api/utilization-json.js';
 import {fetchUtilization} from '../follow-up/utilization.js';
 import {emptySeries, type Utilization} from '../state/state.js';
 
-/** Columns for uPlot: times in seconds, utilization and memory in percent. */
+/** The columns of a uPlot chart: times in seconds, utilization and memory in percent. */
 export type ChartData = readonly [
 	times: readonly number[],
 	utilization: readonly PercentJson[],
@@ -18,7 +18,7 @@ export async function fetchChart(gpu: number, minutes: number): Promise<ChartDat
 	return [times, utilization, memory];
 }
 
-/** Replaces the oldest values of the chart by the newest. Returns the same chart if nothing is new. */
+/** Removes the oldest values from the chart and appends the newest. Returns the same chart if there is no new value. */
 export function withNewest(chart: ChartData, {step, stepMs, gpus}: Utilization, gpu: number): ChartData {
 	const time = (step * stepMs) / 1000;
 	const [times, utilization, memory] = chart;

@@ -23,7 +23,7 @@ function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
-		// Only memory is known for a GPU split by MIG.
+		// For a GPU that MIG has split, only the memory is known.
 		return memory.some((value) => value !== null) ? 'Only its memory is known.' : 'Nothing was recorded yet.';
 	}
 
@@ -31,7 +31,7 @@ function summaryOf({minutes, data}: Fetched): string {
 	return `Mean use over the last ${counted(minutes, 'minute')}: ${mean} %, at most ${Math.max(...known)} %.`;
 }
 
-/** Fetches the chart when the period changes or values were missed, and appends each new value. */
+/** Requests the chart when the period changes or values were missed. Appends each new value. */
 function useChartData(
 	gpu: number,
 	minutes: Minutes,
@@ -49,7 +49,7 @@ function useChartData(
 					setProblem(undefined);
 				}
 			} catch (error) {
-				// The chart is fetched again when the server is back.
+				// The chart is requested again when the server is back.
 				setProblem((before) => (isOld ? before : error instanceof Error ? error.message : String(error)));
 			}
 		};
@@ -77,7 +77,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// The canvas must be drawn again for another theme.
+	// A canvas does not follow the theme by itself, so it is drawn again.
 	useEffect(() => {
 		if (!hasData) {
 			return;

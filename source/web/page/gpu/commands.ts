@@ -11,7 +11,7 @@ const releaseOwn = (index: number): ShellCommand => ({
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 
-/** Returns commands for a GPU split by MIG, which is granted by instance. */
+/** Returns the commands for a GPU that MIG has split. Such a GPU is granted by instance. */
 function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
 	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
 	const numbers = parts.flatMap(({instance}) => instance ?? []);
@@ -33,10 +33,10 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 	];
 }
 
-/** Maximum size of a suggested share, in GiB. */
+/** Maximum size of the suggested share, in GiB. */
 const usualShare = 8;
 
-/** Returns commands for a shared GPU. Another share fits if memory is left, but the whole GPU must be waited for. */
+/** Returns the commands for a shared GPU. If memory is left, another share can be reserved. The whole GPU can only be waited for. */
 function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capacity}: Gpu): readonly ShellCommand[] {
 	const inGib = (mebibytes: number): number => Math.floor(mebibytes / 1024);
 	const asked = shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0);
@@ -102,7 +102,7 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 	}
 }
 
-/** Returns commands for a GPU of a Slurm node. Slurm chooses the GPUs of a node itself, and ends whole jobs. */
+/** Returns the commands for a GPU of a Slurm node. Slurm chooses the GPUs of a node itself, and can only end whole jobs. */
 function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly ShellCommand[] {
 	switch (state) {
 		case 'available':
@@ -135,13 +135,13 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 	}
 }
 
-/** `host` is set for commands typed on another machine. */
+/** Returns the commands for a GPU. `host` is set if they are to be typed on another machine. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
 		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
 		: slurmCommandsOf(gpu, shellQuote(gpu.node))
 	).map(({does, command}) => ({
 		does,
-		// With a terminal, a waiting command can be seen and stopped.
+		// `ssh -t` provides a terminal, on which the user can see and stop a command that waits.
 		command: host === undefined ? command : `ssh -t ${shellQuote(host)} ${command}`,
 	}));

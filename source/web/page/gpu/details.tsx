@@ -119,7 +119,7 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 type DetailsProps = {
 	readonly gpu: Gpu;
 	readonly utilization: Utilization | undefined;
-	/** The address of this GPU, unless it is shown there. */
+	/** The address of these details, for a link. Undefined if the page already has this address. */
 	readonly address?: string;
 };
 

@@ -1,4 +1,4 @@
-/** The details of one GPU in front of the page, with their own address: `#/gpu/2`. */
+/** The details of one GPU in a dialog, which has its own address: `#/gpu/2`. */
 import {useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {GpuActions} from '../slots.js';
 import {Chips} from '../shared/chips.js';
@@ -43,7 +43,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 
 type Neighbour = {readonly label: string; readonly words: string; readonly gpu: Gpu | undefined};
 
-/** Replaces the address, so that one step back in the browser leads to the list. */
+/** A link to the previous or next GPU. It replaces the address, so that the browser's back button returns to the list. */
 function Step({label, words, gpu}: Neighbour) {
 	const rest = String(gpu?.gpu_id);
 	return (
@@ -94,7 +94,7 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 			data-state={gpu?.state}
 			onKeyDown={(event) => {
 				if (event.key === 'Escape') {
-					// Escape must close only the drawer.
+					// Escape must close only this dialog, and nothing behind it.
 					event.stopPropagation();
 				}
 			}}
@@ -103,7 +103,7 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 				close();
 			}}
 			onClick={({target}) => {
-				// A click beside the drawer has the dialog itself as its target.
+				// If the user clicks outside the dialog, the target of the event is the dialog itself.
 				if (target === dialog.current) {
 					close();
 				}

@@ -1,4 +1,4 @@
-/** The uPlot chart, in a separate file that loads with the first chart. */
+/** Draws charts with uPlot. In a separate file, which is loaded with the first chart. */
 import UPlot from 'uplot';
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {ChartData} from './chart-data.js';
@@ -10,7 +10,7 @@ export type Plot = {
 	readonly destroy: () => void;
 };
 
-/** The first series is the time, which has no color. */
+/** The colors of the series. The first series is the time, which is not drawn. */
 const seriesColors = [undefined, '--chart-use', '--chart-memory'] as const;
 
 const styled = (index: number): string => {
@@ -18,7 +18,7 @@ const styled = (index: number): string => {
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
-/** The color for the canvas, read at each drawing because printing uses other colors. */
+/** Returns a color for the canvas. Read at each drawing, because other colors apply to printing. */
 const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
@@ -42,7 +42,7 @@ const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => (
 const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
 	width,
 	height,
-	// Room for half of the last label of the time axis.
+	// The last label of the time axis extends beyond the chart by half its width.
 	padding: [8, 18, 0, 0],
 	cursor: {y: false, points: {size: 6}},
 	scales: {y: {range: [0, 100]}},
@@ -53,7 +53,7 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	series: [
 		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
 		series('Use', 1),
-		// Dashes distinguish the curve without its color.
+		// The dashes make this curve recognizable without its color.
 		series('Memory', 2, [6, 3]),
 	],
 	legend: {
@@ -75,7 +75,7 @@ export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (tim
 		}
 	});
 	resized.observe(holder);
-	// The canvas must be drawn again for the light colors of printing.
+	// A canvas does not follow the colors for printing by itself, so it is drawn again.
 	const paper = matchMedia('print');
 	const redraw = (): void => {
 		plot.redraw(false);

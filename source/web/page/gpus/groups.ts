@@ -14,7 +14,7 @@ export type GpuGroup = {
 export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${gpuRanges(gpus.map(({gpu_id: index}) => index))}`;
 
-/** Returns the key of a job: its lease id, or user and start time for records of the Go program. */
+/** Returns a key for the job on a GPU: the lease id, or the user and start time for a lease of the Go program, which has no id. */
 const jobOf = ({lease_id: id, user, start_time: start}: Gpu): string => id ?? `${user} since ${start}`;
 
 function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
@@ -31,7 +31,7 @@ function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
 		: {key: `user ${gpu.user}`, name: gpu.user};
 }
 
-/** Returns the groups in the order of their first GPU, with free GPUs last. */
+/** Returns the groups in the order of their first GPUs. Groups of GPUs that are not in use come last. */
 export function groupsOf(gpus: readonly Gpu[], by: GpuQuestion['group']): readonly GpuGroup[] {
 	const groups = new Map<string, GpuGroup>();
 	for (const gpu of gpus) {

@@ -6,13 +6,13 @@ export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;
 
 export type GpuQuestion = {
-	/** Words that must all match. Empty for all GPUs. */
+	/** Words that a GPU must all match. Empty to show all GPUs. */
 	readonly filter: string;
-	/** The account or label of a person. Empty for all. */
+	/** The account or label of a person. Empty to show the GPUs of all people. */
 	readonly user: string;
 	readonly state: Gpu['state'] | '';
 	readonly mine: boolean;
-	/** Undefined for the default: rows if there are many GPUs. */
+	/** Undefined for the default: rows if there are many GPUs, and otherwise cards. */
 	readonly layout: (typeof layouts)[number] | undefined;
 	readonly group: (typeof groupings)[number];
 };
@@ -29,7 +29,7 @@ export const questionIn = (query: URLSearchParams): GpuQuestion => ({
 	group: oneOf(groupings, query.get('group') ?? '') ?? 'none',
 });
 
-/** Returns the query for the address. It always has `filter`, because the fields are hidden without a query. */
+/** Returns the query for the address. The query always has `filter`, because the page hides the fields if there is no query. */
 export const queryOf = ({filter, user, state, mine, layout, group}: GpuQuestion): Readonly<Record<string, string>> => ({
 	filter,
 	...(user !== '' && {user}),
@@ -48,7 +48,7 @@ const namesOf = (user: string | undefined): readonly string[] => {
 	return account === undefined ? [name] : [name, account];
 };
 
-/** Returns the labels and accounts of all who hold, share or use a GPU. */
+/** Returns the labels and accounts of all people who hold, share or use a GPU. */
 export function peopleOn({
 	user,
 	shares,
@@ -82,7 +82,7 @@ const textOf = (gpu: Gpu): string =>
 		.join('\n')
 		.toLowerCase();
 
-/** @param me - The name of the reader. Empty while unknown, so that nothing matches `mine`. */
+/** Whether a GPU matches the filter. `me` is the name of the reader. If it is empty, no GPU matches `mine`. */
 export function isAsked(gpu: Gpu, {filter, user, state, mine}: GpuQuestion, me: string): boolean {
 	const people = peopleOn(gpu);
 	const text = textOf(gpu);

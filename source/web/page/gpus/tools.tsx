@@ -21,11 +21,11 @@ const groupChoices = [
 
 type ChooseProps = {readonly question: GpuQuestion; readonly choose: (parts: Partial<GpuQuestion>) => void};
 
-/** `isNew`: the fields have just appeared, without any choice. */
+/** The field for the filter. `isNew` is set if the fields have just appeared and nothing has been chosen yet. */
 function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonly isNew: boolean}) {
 	const field = useRef<HTMLInputElement>(null);
 	useLayoutEffect(() => {
-		// The link that opened the fields had the focus. Touch screens would cover the GPUs with a keyboard.
+		// Focuses the field if the link that opened it had the focus. On touch screens, a keyboard would then cover the GPUs.
 		if (isNew && document.activeElement === document.body && matchMedia('(hover: hover)').matches) {
 			field.current?.focus({preventScroll: true});
 		}
@@ -49,7 +49,7 @@ function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonl
 	);
 }
 
-/** Returns the choices of users, including a linked user without GPUs. */
+/** Returns the users to choose from, including the user that a link names, even if that user has no GPU. */
 function usersFor(user: string, gpus: readonly Gpu[]): readonly string[] {
 	const people = peopleOnAll(gpus);
 	return user === '' || people.includes(user) ? people : [user, ...people];

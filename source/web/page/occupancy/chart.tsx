@@ -14,7 +14,7 @@ export type Bar = Span & {
 
 const futurePart = 0.2;
 
-/** Returns the period of the answer plus some of the future. */
+/** Returns the period that the chart shows: the period of the answer, and some time after it for reservations that continue. */
 export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs: number} {
 	const fromMs = Date.parse(since);
 	const nowMs = Date.parse(until);
@@ -34,7 +34,7 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 		return [past];
 	}
 
-	// The end of a job is unknown.
+	// The time at which a job will end is unknown.
 	const endMs = held.ends_by === undefined ? nowMs : Date.parse(held.ends_by);
 	const planned: Bar = {user, held, isPlanned: true, fromMs: nowMs, toMs: Math.min(endMs, toMs)};
 	return endMs > nowMs ? [past, planned] : [past];
@@ -127,7 +127,7 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-/** Above this number of GPUs, rows are lower. */
+/** If there are more GPUs, the rows are lower. */
 const mostRoomy = 16;
 
 type ChartProps = {

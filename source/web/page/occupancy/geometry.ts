@@ -2,7 +2,7 @@ import type {PercentJson, UtilizationJson} from '../../api/utilization-json.js';
 
 export type Span = {readonly fromMs: number; readonly toMs: number};
 
-/** Returns the lane of each span, so that overlapping shares of a GPU do not cover each other. */
+/** Returns the lane of each span. Spans that overlap, such as shares of a GPU, get different lanes, so that none covers another. */
 export function lanesOf(spans: readonly Span[]): readonly number[] {
 	const ends: number[] = [];
 	const lanes = new Map<Span, number>();
@@ -33,7 +33,7 @@ export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): numbe
 	return covered / (toMs - fromMs);
 }
 
-/** Returns the marks of the time axis: every `hours` from local midnight. */
+/** Returns the times of the marks on the time axis: every `hours`, counted from local midnight. */
 export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] {
 	const start = new Date(fromMs);
 	const marks: number[] = [];
@@ -50,12 +50,12 @@ export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] 
 	}
 }
 
-/** Fractions of the chart width for the label of a mark, on wide and narrow screens. */
+/** The width of a mark's label as a fraction of the chart's width, on wide and on narrow screens. */
 const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
 
 const nowParts = {wide: 0.07, narrow: 0.14} as const;
 
-/** Returns where a label does not fit: next to the current time, or at the edge of the chart. */
+/** Returns the screens on which a label fits: none, only wide ones, or all (undefined). It must not reach the current time or the chart's edge. */
 export function roomOf(
 	ms: number,
 	{fromMs, nowMs, toMs}: {readonly fromMs: number; readonly nowMs: number; readonly toMs: number},
@@ -69,11 +69,11 @@ export function roomOf(
 	return lacksRoom('wide') ? 'none' : lacksRoom('narrow') ? 'wide' : undefined;
 }
 
-/** The coordinates of a curve are 1000 wide and 100 high. */
+/** The width of a curve in its own coordinates. Its height is 100. */
 const width = 1000;
 const height = 100;
 
-/** Returns the filled curve of a GPU's utilization (percent, oldest first) as an SVG path of steps. Unknown values are gaps. */
+/** Returns the filled curve of a GPU's utilization as an SVG path of steps. The values are in percent, oldest first. Unknown values are gaps. */
 export function curveOf(
 	values: readonly PercentJson[],
 	{step_seconds: stepSeconds, end_ms: endMs}: Pick<UtilizationJson, 'step_seconds' | 'end_ms'>,

@@ -1,16 +1,16 @@
-/** The hue and pattern of each person, stable from day to day. Pure. */
+/** The color and pattern of each person, which stay the same from day to day. */
 
 const hues = 8;
 const patterns = 4;
 
 export type Swatch = {
-	/** In degrees. */
+	/** The hue in degrees. */
 	readonly hue: number;
-	/** 0 is plain, then two kinds of stripes, and dots. */
+	/** 0 is plain, 1 and 2 are stripes, and 3 is dots. */
 	readonly pattern: number;
 };
 
-/** The largest prime below 2 ** 31, so that products are exact. */
+/** The largest prime below 2 ** 31. The products below then stay small enough to be exact. */
 const prime = 2_147_483_647;
 
 function numberOf(name: string): number {
@@ -19,12 +19,12 @@ function numberOf(name: string): number {
 		hash = (hash * 65_599 + character.codePointAt(0)!) % prime;
 	}
 
-	// Two steps of Park and Miller's generator separate names that differ only in the last letter.
+	// Two steps of Park and Miller's random number generator separate names that differ only in the last letter.
 	const mixed = (((hash * 48_271) % prime) * 48_271) % prime;
 	return Math.floor((mixed / prime) * hues * patterns);
 }
 
-/** Returns distinct swatches by alphabetical order. Above 32 people, some share a swatch. */
+/** Returns a different swatch for each name, assigned in alphabetical order. If there are more than 32 names, some share a swatch. */
 export function swatchesOf(names: Iterable<string>): ReadonlyMap<string, Swatch> {
 	const swatches = new Map<string, Swatch>();
 	const taken = new Set<number>();

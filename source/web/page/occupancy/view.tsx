@@ -33,7 +33,7 @@ type PeopleProps = {
 	readonly choose: (user: string) => void;
 };
 
-/** Lists people by GPU time, longest first. A click highlights a person's bars. */
+/** Lists people by their GPU time, most first. A click on a person highlights that person's bars. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	const people = [...Map.groupBy(spans, ({user}) => user)]
 		.map(([user, own]) => ({
@@ -70,10 +70,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** A day in steps of five minutes, the shortest steps that the chart can show. */
+/** The address of the utilization of a day in steps of five minutes. The chart cannot show shorter steps. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
-/** Refresh interval without events, because bars grow with time. */
+/** The time in ms after which the chart is refreshed even without events, because the bars grow with time. */
 const renewMs = 60_000;
 
 function useMinutes(): number {

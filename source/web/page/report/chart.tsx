@@ -1,4 +1,4 @@
-/** A stacked column for each day of a period, or for each hour of a short one. */
+/** A chart with a stacked column for each day of a period. For a short period, a column for each hour. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
@@ -7,14 +7,14 @@ import {dateText, isolated} from '../text.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
 
-/** Bins of days are dates on the host. */
+/** Whether a bin is a day. Such a bin is named by its date in the host's time zone. */
 const isDay = (bin: string): boolean => bin.length === 'yyyy-mm-dd'.length;
 
 const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(bin)) : dateText(bin));
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Round numbers whose halves are also round. */
+/** Maximum values for an axis. Half of each is also a round number. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
 function roundedUp(value: number): number {

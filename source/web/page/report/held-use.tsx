@@ -5,7 +5,7 @@ import {hourText} from '../shared/hours.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {dateText, unknown} from '../text.js';
 
-/** The pool keeps one week of utilization. */
+/** The periods to choose from. The pool keeps the utilization of one week. */
 export const usePeriods = [
 	[24, '24 hours'],
 	[72, '3 days'],

@@ -29,7 +29,7 @@ type Question = {
 	readonly days: number;
 	readonly by: Split;
 	readonly host: string;
-	/** A range of dates such as `2026-05-01`, instead of a period up to now. Empty for none. */
+	/** The first date of a range, such as `2026-05-01`. Empty if the period ends now and has a number of days. */
 	readonly from: string;
 	readonly to: string;
 	readonly used: UseHours;
@@ -50,7 +50,7 @@ function questionIn(query: URLSearchParams): Question {
 	};
 }
 
-/** Dates work only for this host. */
+/** Returns the query of a question. A range of dates works only for this host. */
 const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, string>> => ({
 	...(from === '' || host !== '' ? {days: String(days)} : {from, ...(to !== '' && {to})}),
 	by,
@@ -104,7 +104,7 @@ type ReportTableProps = {
 
 function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
-	// Bars are scaled to the largest share.
+	// The largest share. Its bar has the full length.
 	const most = Math.max(0, ...rows.map(({percentage = 0}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
@@ -202,7 +202,7 @@ export default function ReportView({state: {about, leaseChanges}, isShown, query
 		query,
 		isShown,
 	);
-	// There is no report of this host if it has no pool.
+	// If this host has no pool, there is no report of this host, so another host is chosen.
 	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
 	const address = `/api/report?${new URLSearchParams(queryOf(question)).toString()}`;
 	const {

@@ -1,6 +1,6 @@
 import {readRoute, route, type Route, type Step} from '../router.js';
 
-/** Returns the address of a part of the page. The overview has `#/gpus` and `#/gpu/2`. */
+/** Returns the address of a view. The overview has the addresses `#/gpus` and, with the details of a GPU, `#/gpu/2`. */
 export function addressOf({view, rest, query}: Route): string {
 	const name = view === 'overview' ? (rest === '' ? 'gpus' : 'gpu') : view;
 	return `#/${name}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}${query.size > 0 ? `?${query.toString()}` : ''}`;
@@ -11,7 +11,7 @@ export function replaceRoute(parts: Partial<Route>): void {
 	route.set(readRoute());
 }
 
-/** Goes back if the previous entry is of this page, or else replaces the address. */
+/** Goes back if the previous history entry is also of this page. Otherwise, replaces the address. */
 export function goBack(parts: Partial<Route>): void {
 	if ((history.state as Step).isInner === true) {
 		history.back();

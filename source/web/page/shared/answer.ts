@@ -5,15 +5,15 @@ import {pauseMs} from './question.js';
 export type Answer<Value> = {
 	readonly value?: Value;
 	readonly problem?: string;
-	/** Whether the answer belongs to an earlier question. */
+	/** Whether the answer belongs to an earlier address, because the new answer has not arrived yet. */
 	readonly isOld: boolean;
 };
 
 type Loaded<Value> = {readonly value?: Value; readonly of?: string; readonly problem?: string};
 
 /**
-Returns the last answer until the next one arrives. Requests again when the address or `occasion` changes.
-@param address - Undefined for no request.
+Requests an address when `address` or `occasion` changes. Returns the last answer until the next one arrives.
+@param address - Undefined to request nothing.
 @param what - The subject of error messages, such as `The report`.
 */
 export function useAnswer<Value extends Record<string, unknown>>(
@@ -40,7 +40,7 @@ export function useAnswer<Value extends Record<string, unknown>>(
 			}
 		};
 
-		// Waits while a slider moves.
+		// Waits, because the address changes often while a slider is moved.
 		const timer = setTimeout(() => {
 			void load();
 		}, pauseMs);

@@ -6,7 +6,7 @@ type ChipsProps<Value> = {
 	readonly labelledBy?: string;
 };
 
-/** A group of toggle buttons with at most one pressed. */
+/** A group of toggle buttons, of which at most one is pressed. */
 export const Chips = <Value extends string | number>({
 	choices,
 	chosen,

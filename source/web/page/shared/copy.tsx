@@ -11,7 +11,7 @@ export const CommandWords = ({command}: {readonly command: string}) => (
 	</code>
 );
 
-/** Copies the text. Without https or localhost, the clipboard API is unavailable, and the older command is used. */
+/** Copies a text. The clipboard API needs https or localhost. Elsewhere, an older command is used. */
 async function copy(text: string): Promise<void> {
 	if (isSecureContext) {
 		await navigator.clipboard.writeText(text);
@@ -20,7 +20,7 @@ async function copy(text: string): Promise<void> {
 
 	const field = document.createElement('textarea');
 	field.value = text;
-	// While a dialog is open, nothing outside of it can be selected.
+	// While a dialog is open, text can be selected only inside the dialog.
 	(document.querySelector('dialog[open]') ?? document.body).append(field);
 	field.select();
 	// eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without https
@@ -35,7 +35,7 @@ const saidMs = 2000;
 
 type CopyButtonProps = {
 	readonly text: string;
-	/** Completes the label for screen readers. */
+	/** Names what is copied, to complete the button's label for screen readers. */
 	readonly what: string;
 	readonly label?: string;
 	readonly className?: string;

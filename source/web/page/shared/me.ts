@@ -1,4 +1,4 @@
-/** The reader's name, typed once and kept in this browser. */
+/** The reader's name, which is typed once and stored in this browser. */
 import {observable} from '../observable.js';
 
 const key = 'canhazgpu-me';
@@ -7,7 +7,7 @@ function remembered(): string {
 	try {
 		return localStorage.getItem(key) ?? '';
 	} catch {
-		// Storage may be unavailable.
+		// The browser may not allow storage.
 		return '';
 	}
 }
@@ -19,6 +19,6 @@ export function setMe(name: string): void {
 	try {
 		localStorage.setItem(key, name);
 	} catch {
-		// The name is kept for this page only.
+		// If storage is unavailable, the name is kept until the page is reloaded.
 	}
 }

@@ -2,14 +2,14 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {route, type View} from '../router.js';
 import {replaceRoute} from './address.js';
 
-/** Browsers limit address changes, and sliders and text fields make many. */
+/** Delay in ms before the address is changed. Sliders and text fields would change it often, and browsers limit such changes. */
 export const pauseMs = 120;
 
 type Form<Question> = {
 	readonly view: View;
 	readonly read: (query: URLSearchParams) => Question;
 	readonly write: (question: Question) => Readonly<Record<string, string>>;
-	/** Whether an address without a query keeps the previous one. */
+	/** Whether an address without a query keeps the question that was shown before. */
 	readonly isKept?: boolean;
 };
 
@@ -22,7 +22,7 @@ export function useQuestion<Question>(
 	const addressing = useRef<NodeJS.Timeout>(undefined);
 	const written = useRef<string>(undefined);
 	useEffect(() => {
-		// The address written by this view is older than what is typed.
+		// If this view has written the address itself, the fields may already be newer than the address.
 		if (isShown && (query.size > 0 || !isKept) && query.toString() !== written.current) {
 			clearTimeout(addressing.current);
 			setAsked(() => read(query));
@@ -39,7 +39,7 @@ export function useQuestion<Question>(
 			const before = route.get().query.toString();
 			addressing.current = setTimeout(() => {
 				const now = route.get();
-				// The view or its query may have changed meanwhile.
+				// Does nothing if another view or another query was opened in the meantime.
 				if (now.view !== view || now.query.toString() !== before) {
 					return;
 				}

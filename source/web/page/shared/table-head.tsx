@@ -1,4 +1,4 @@
-/** The heading and class of each column. Columns without words hold bars. */
+/** The heading and class of each column. A column without a heading contains bars. */
 export type TableColumns = ReadonlyArray<readonly [words: string, kind?: string]>;
 
 export const TableHead = ({columns}: {readonly columns: TableColumns}) => (

@@ -1,6 +1,6 @@
 const patienceMs = 10_000;
 
-/** Rejects with a message for people: why the server refused, or that it does not answer. */
+/** Requests JSON. Rejects with a message for the user: why the server refused the request, or that the server does not answer. */
 export async function fetchJson<Value extends Record<string, unknown>>(path: string): Promise<Value> {
 	const answer = await fetch(path, {signal: AbortSignal.timeout(patienceMs)}).catch((error: unknown) => {
 		const isLate = error instanceof DOMException && error.name === 'TimeoutError';

@@ -1,14 +1,14 @@
 /**
-Shares one stream among all tabs of a browser, which allows only six connections. The tab that holds a lock has the stream and forwards each message. Hidden
-tabs release the lock.
+Shares one event stream among all tabs of a browser, because browsers allow only six connections to a server. The tab that holds a lock has the stream
+and forwards each message to the other tabs. Hidden tabs release the lock.
 */
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
 import {createStream, silenceMs, type StreamEvent} from './stream.js';
 
-/** How long a hidden tab keeps its connection. */
+/** How long in ms a hidden tab keeps the stream. */
 const unseenMs = 10_000;
-/** Tabs that open within this time share one complete state. */
+/** Tabs that open within this time in ms share one complete state. */
 const gatherMs = 50;
 
 const streamName = 'canhazgpu-events';
@@ -25,16 +25,16 @@ type Said =
 	| {readonly kind: 'lost'; readonly nextTryMs: number}
 	| {readonly kind: 'ask'};
 
-/** `resting`: a hidden tab that only receives forwarded messages. */
+/** `resting` is a hidden tab, which only receives forwarded messages. */
 type Role = 'resting' | 'following' | 'leading';
 
-/** Returns a function to call when the shown view has changed. `showsHosts`: the server only asks the other hosts while this returns true. */
+/** Starts listening. The returned function must be called when the view changes. The server asks other hosts only while `showsHosts` returns true. */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	/** Missing without https or localhost. Then each tab has its own stream. */
+	/** The browser's locks. Not available without https or localhost: then each tab has its own stream. */
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
-	/** Aborts the request for the stream lock, or releases it. */
+	/** Aborting it cancels the request for the stream's lock, or releases that lock. */
 	let leaving: AbortController | undefined;
 	let hiding: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		() => (areHostsShown ? '/api/events?hosts' : '/api/events'),
 	);
 
-	/** Calls `act` in the leading tab when it is known whether any tab shows the hosts. */
+	/** Finds out whether any tab shows the hosts, then calls `act` if this tab has the stream. */
 	async function whenKnown(act: () => void): Promise<void> {
 		const {held = []} = (await locks?.query()) ?? {};
 		areHostsShown = hiding !== undefined || held.some(({name}) => name === hostsName);
@@ -86,7 +86,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		void whenKnown(stream.open);
 	}
 
-	/** Restarts the time after which a silent leader loses its lock. */
+	/** Restarts the timer after which a tab takes the lock from a tab that sends no messages. */
 	function heardSomething(): void {
 		clearTimeout(silence);
 		if (role !== 'leading') {
@@ -102,7 +102,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** Requests a lock and holds it until it is left or stolen. Stealing supports no signal. `ended` is called with whether the lock was left. */
+	/** Requests a lock and holds it until the returned controller is aborted (then `isLeft` is true) or another tab takes the lock. */
 	function hold(
 		name: string,
 		options: LockOptions,
@@ -149,7 +149,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		});
 	}
 
-	/** Sends a complete state to all tabs, once for simultaneous requests. */
+	/** Sends a complete state to all tabs. Tabs that ask within a short time get the same state. */
 	function tellAll(): void {
 		clearTimeout(gathering);
 		gathering = setTimeout(() => {
@@ -168,7 +168,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** The complete state includes the hosts. */
+	/** Asks for a complete state, which includes the hosts if any tab shows them. */
 	const hostsChanged = (): void => {
 		say({kind: 'ask'});
 		void whenKnown(stream.follow);
@@ -205,7 +205,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		follow();
 		stream.close();
 		leaving?.abort();
-		// Other tabs can continue and forward their messages.
+		// Ignored: another tab may get the stream and forward its messages.
 		heardSomething();
 	}
 
@@ -227,7 +227,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	});
 	document.addEventListener('visibilitychange', seenOrNot);
-	// A page that is left releases its locks, and reconnects when the browser restores it.
+	// A page that the user leaves releases its locks. If the browser restores the page, the page connects again.
 	addEventListener('pagehide', () => {
 		rest();
 		clearTimeout(silence);

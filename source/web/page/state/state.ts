@@ -5,14 +5,14 @@ import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
 
 export type Link =
 	| {readonly kind: 'connecting' | 'live'}
-	/** `sinceMs` uses the server's clock, and `nextTryMs` the clock of this machine. */
+	/** `sinceMs` is a time of the server's clock, and `nextTryMs` a time of this machine's clock. */
 	| {readonly kind: 'lost'; readonly sinceMs: number; readonly nextTryMs: number};
 
-/** Another host. If it fails now, its last answer. */
+/** A host. If another host fails now, its values are those of its last answer. */
 export type KnownHost = {
 	readonly gpus?: readonly Gpu[];
 	readonly error?: string;
-	/** Time of the answer by this machine's clock. Undefined for this host, which is live. */
+	/** The time of the answer by this machine's clock. Undefined for the host of this server, whose values are live. */
 	readonly atMs?: number;
 };
 
@@ -20,10 +20,10 @@ export type Series = GpuUtilizationJson;
 
 export type Utilization = {
 	readonly stepMs: number;
-	/** Number of the newest step since the epoch. 0 before the first value. */
+	/** The number of the newest step, counted from the epoch. 0 before the first value. */
 	readonly step: number;
 	readonly gpus: ReadonlyMap<number, Series>;
-	/** Number of complete fetches, which follow missed values. */
+	/** How many times the whole history was requested. It is requested again after values were missed. */
 	readonly fetches: number;
 };
 
@@ -35,7 +35,7 @@ export type PageState = {
 	readonly scan: FeedJson | undefined;
 	readonly warnings: readonly string[];
 	readonly queue: readonly Waiter[];
-	/** Oldest first. */
+	/** The events, oldest first. */
 	readonly events: readonly PoolEvent[];
 	readonly gpus: readonly Gpu[];
 	readonly link: Link;
@@ -60,7 +60,7 @@ export const firstState: PageState = {
 	announcement: '',
 };
 
-/** The server sends only new events, so a page that stays open must drop old ones. */
+/** Maximum number of events. The server sends only new events, so a page that stays open must drop old ones. */
 const mostEvents = 200;
 
 export function withLive(
@@ -82,7 +82,7 @@ export function withLive(
 	};
 }
 
-/** Removes the host name from the error, because the card shows it above. */
+/** Removes the name of the host from its error, because the card already shows the name. */
 const withoutName = (error: string | undefined, name: string): string | undefined =>
 	error?.startsWith(`${name}: `) ? error.slice(name.length + 2) : error;
 

@@ -6,9 +6,9 @@ import {firstState, withHosts, withLive, type PageState} from './state.js';
 
 export const pageState = observable(firstState);
 
-/** The server's time in milliseconds, updated every second for components that show an age. */
+/** The server's time in milliseconds. Updated every second for components that show an age. */
 export const now = observable(Date.now());
-/** Difference between the server's clock and this machine's. */
+/** How far the server's clock is ahead of this machine's clock. */
 let aheadMs = 0;
 let heardMs: number | undefined;
 
@@ -27,14 +27,14 @@ export function startStore(): void {
 			live(data, kind) {
 				const before = pageState.get();
 				const isWhole = kind === 'state';
-				// After a pause, values were missed. A joining tab makes the others receive a complete state again.
+				// After a pause, values were missed. If another tab opens, this tab also gets a complete state, but has missed nothing.
 				const isContinued = !isWhole || (wasLive && before.utilization.fetches > 0);
 				wasLive = true;
 				heardMs = Date.now();
 				aheadMs = data.now_ms - heardMs;
 				pageState.set({...withLive(before, data, isWhole), link: {kind: 'live'}});
 				tick();
-				// A server without a pool shows the hosts from the start.
+				// Called again, because a server without a pool shows the other hosts from the start.
 				follow();
 				followUp.get()?.heard({before, isWhole, isContinued});
 			},

@@ -1,8 +1,8 @@
-/** The event stream, which reconnects with increasing delays. */
+/** The event stream. It reconnects after failures, with increasing delays. */
 
 const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
-/** The server sends something every 10 s. A longer silence means a dead connection. */
+/** The server sends a message at least every 10 s. If there is none for this time, the connection is dead. */
 export const silenceMs = 25_000;
 
 const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
@@ -17,7 +17,7 @@ type StreamListener = {
 type Stream = {
 	readonly open: () => void;
 	readonly reopen: () => void;
-	/** Reconnects if the address has changed. */
+	/** Connects again if the address has changed. */
 	readonly follow: () => void;
 	readonly close: () => void;
 };

@@ -22,7 +22,7 @@ function isFound({name, gpu}: Row, filter: string): boolean {
 	return words.every((word) => name.toLowerCase().includes(word) || isAsked(gpu, {...ask, filter: word}, ''));
 }
 
-/** Excludes hosts that fail, whose values are old. */
+/** Returns the totals. Excludes hosts that fail, because their values are old. */
 function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const current = rows.filter(({isOld}) => !isOld).map(({gpu}) => gpu);
 	const failing = hosts.filter(({host}) => host?.error !== undefined).length;

@@ -1,4 +1,4 @@
-/** Cards of all hosts, and the details of one. This host is live, and the server asks the others while they are shown. */
+/** Cards of all hosts, and the details of one host. This host is live. The server asks the other hosts while this view is shown. */
 import {useState} from 'preact/hooks';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
@@ -9,7 +9,7 @@ import {useNow} from '../shared/hooks.js';
 import {counted, duration, freeIn} from '../text.js';
 import {AllGpus} from './all-gpus.js';
 
-/** Age up to which a host is not shown as old. */
+/** Maximum age in ms of an answer that is not marked as old. */
 const freshMs = 30_000;
 
 const modelText = (gpus: readonly Gpu[]): string =>
@@ -19,9 +19,9 @@ const modelText = (gpus: readonly Gpu[]): string =>
 
 const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${counted(gpus.length, 'GPU')} free`;
 
-/** Undefined for live or unknown values. */
+/** Returns the age of the values of a host. Undefined if they are live or unknown. */
 function useAge(host: KnownHost | undefined): number | undefined {
-	// Answers are dated by this machine's clock. The server's time only triggers the update.
+	// The age is computed with this machine's clock, as the time of the answer is. The server's clock only triggers the update.
 	useNow();
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }
@@ -88,7 +88,7 @@ function OneHost({state, chosen}: {readonly state: PageState; readonly chosen: s
 					{problem}
 				</p>
 			)}
-			{/* GPUs with the same number on another host are different GPUs. */}
+			{/* The key keeps GPUs apart that have the same number on different hosts. */}
 			<HostGpus key={chosen} gpus={host?.gpus ?? []} isOld={problem !== undefined} />
 		</>
 	);

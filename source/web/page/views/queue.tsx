@@ -25,7 +25,7 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 		return reason ?? 'when a job ends';
 	}
 
-	// The estimate can pass if free GPUs may not be granted, or others use them.
+	// The estimated time can be in the past if free GPUs may not be granted, or if other people use them without a reservation.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
 	return words + (reason === undefined ? '' : ` · ${reason}`);
@@ -62,12 +62,12 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 const WaiterItems = ({queue}: {readonly queue: readonly Waiter[]}) =>
 	queue.map((waiter) => <WaiterItem key={waiter.id} waiter={waiter} />);
 
-/** Number of entries shown before unfolding, besides those of the acting account. */
+/** Number of entries that are shown before the list is unfolded, in addition to the user's own entries. */
 const mostShown = 8;
 
 type QueueProps = {
 	readonly queue: readonly Waiter[];
-	/** Undefined until the first state has arrived, so that an empty queue is not claimed before. */
+	/** Undefined until the first state has arrived. Until then, the page does not claim that the queue is empty. */
 	readonly about: About | undefined;
 };
 

@@ -39,7 +39,7 @@ function powerText(gpus: readonly Gpu[]): string {
 type SummaryProps = {
 	readonly gpus: readonly Gpu[];
 	readonly queue: readonly Waiter[];
-	/** False until the first state has arrived, when nothing is counted. */
+	/** False until the first state has arrived. Until then, no numbers are shown. */
 	readonly isKnown: boolean;
 };
 
