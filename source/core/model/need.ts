@@ -1,4 +1,4 @@
-/** What a request requires of its GPUs. An absent field requires nothing. */
+/** The requirements of a request for GPUs. An absent field requires nothing. */
 
 import type {InstanceNeed} from './mig.js';
 

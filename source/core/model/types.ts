@@ -58,7 +58,7 @@ export type Silence = {
 	/** The `id` of the monotonic clock that showed `seconds` when the watch began. See `MonotonicClock`. */
 	readonly clock: string;
 	readonly seconds: number;
-	/** The last heartbeat before the watch. If the record has a later one, an older version wrote it, and the watch is over. */
+	/** The last heartbeat before the watch. If the record has a later one, an older version wrote it, and the watch has ended. */
 	readonly lastHeartbeat?: number;
 	/** Store time at which the watch began. The store's clock can step, so this only decides when a process with another monotonic clock takes over. */
 	readonly since: number;

@@ -280,7 +280,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			expect: [...expectationsOf(snapshot, position), ...changes.expect],
 			writes: [
 				...changes.writes,
-				// As far as is known, the entry can be served, so its note about unavailable GPUs is removed.
+				// The entry can be served, as far as is known, so its note about unavailable GPUs is removed.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage: changes.usage,

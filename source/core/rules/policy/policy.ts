@@ -24,7 +24,7 @@ export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, 
 /** Why a part of the policy is unknown. */
 export type PolicyDoubt = {
 	readonly problem: string;
-	/** What happens as a result, one clause for each effect. */
+	/** The resulting behavior, one clause for each effect. */
 	readonly effects: readonly string[];
 	readonly fix: string;
 };
@@ -69,7 +69,7 @@ type PolicyRow = {
 	readonly summary?: string;
 	readonly setting?: PolicySetting;
 	readonly problem?: string;
-	/** What the value leads to, worded as a clause. */
+	/** The effect of the value, worded as a clause. */
 	readonly effect?: string;
 };
 

@@ -189,7 +189,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
 	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
-	// In a partial scan, missing GPUs are only hidden from this process.
+	// In a partial scan, a GPU that is hidden from this process looks like a GPU that failed.
 	const unseen =
 		isPartial === true
 			? gpus.filter((gpu) => gpu.failure !== undefined && gpu.uuid === undefined).map(({index}) => index)

@@ -10,7 +10,7 @@ export type MemoryHolder = DeviceHolder & {
 	readonly isObserver: boolean;
 };
 
-/** What the user can do about the memory. Shown in this order. */
+/** Advice to the user about the memory in use. Shown in this order. */
 export type HolderAdvice =
 	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}

@@ -76,7 +76,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// The end in the record may be that of an earlier lease: the store has lost it once and noted it again after the loss.
+	// After the loss, an older lease can be back in the store. The record then shows the end of that lease, which was noted a second time.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }

@@ -12,7 +12,7 @@ export type QueueRow = {
 	readonly held: readonly number[];
 	readonly waitedSeconds: number;
 	readonly estimateSeconds: number | undefined;
-	/** Who holds the GPUs that the entry could get, ordered by the end of their leases. */
+	/** The holders of the GPUs that the entry could get, ordered by the end of their leases. */
 	readonly blockers: readonly Blocker[];
 	/** Required GPUs that are out of service, or that have a MIG instance out of service. */
 	readonly outOfService: readonly number[];

@@ -186,7 +186,7 @@ export function planEntryNote(
 	const gpus = gpusOf(unwanted);
 	const ends = planEnd(
 		unwanted.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		// Without released GPUs, the event only makes interfaces that show the queue read again.
+		// If no GPU is released, the event only makes interfaces that show the queue read again.
 		gpus.length > 0 ? {kind: 'released', gpus} : {kind: 'notice', gpus: []},
 		{now: snapshot.now, host},
 	);
