@@ -143,8 +143,8 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, read, commit: the scan is no newer than the read. Only an outdated scan is repeated after the read. A GPU
-	// that is taken in between makes the commit a conflict.
+	// The scan comes before the read, and is repeated after the read only if it is outdated. If a GPU is taken between
+	// the read and the commit, the commit conflicts.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {

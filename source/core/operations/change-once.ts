@@ -35,8 +35,8 @@ export type ChangeOptions<Result> = {
 	/** Plans the change after a read. Called again after a conflict. If the plan is empty, nothing is committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Whether only leases matter and change. After a conflict, the next attempt follows at once and without the queue, so
-	that waiting requests do not delay a release. Expired leases can then still be in the snapshot.
+	Whether the change depends only on leases and changes nothing else. After a conflict, the next attempt is then made at
+	once and reads no queue, so that waiting requests do not delay a release. The snapshot can then contain expired leases.
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
@@ -119,7 +119,7 @@ class OneChange<Result> {
 			return this.#ends.get(attemptDone);
 		}
 
-		// A store that can be read but loses the answers to writes counts as unreachable, though only after the time allowed for conflicts: it may just be slow.
+		// The store can be read, but answers to writes are lost. It may just be slow, so it counts as unreachable only after the time allowed for conflicts.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
 			throw this.#forCaller(this.#lastLoss);
 		}

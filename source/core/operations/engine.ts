@@ -101,9 +101,9 @@ export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Waits for the grant of the job. Resolves with undefined when the program has ended, or if nothing is to be reported.
-	@param pid - The engine's program.
-	@param signal - Aborted when the program has ended.
+	Waits until the job is granted. Resolves with undefined if the engine's program has ended, or if there is nothing to report.
+	@param pid - The process of the engine's program.
+	@param signal - Aborted when this program has ended.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
@@ -148,8 +148,8 @@ export type Engine = {
 	readonly submit: (submission: Submission) => Promise<Submitted>;
 	/**
 	Submits a command to run in the background.
-	@param directory - The working directory, which also gets the output.
-	@throws CanhazgpuError As `submit`, and if the engine rejects the job.
+	@param directory - The working directory. The output is written there, too.
+	@throws CanhazgpuError Like `submit`, and also if the engine rejects the job.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	/** Features that the engine lacks. The interfaces do not offer them. */

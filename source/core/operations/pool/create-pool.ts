@@ -70,7 +70,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
 			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
-			// The previous values are lost once they are overwritten, also for later attempts.
+			// Once they are overwritten, the previous values are unknown, also to later attempts.
 			isUnknown ||= wasGarbage;
 			return snapshot;
 		},

@@ -308,7 +308,7 @@ export class Waiter {
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastHeartbeat = snapshot.now;
 				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
-// read conflicts and is retried.
+				// read conflicts and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;
