@@ -14,7 +14,7 @@ const initialNamespace = '4026531837';
 
 /**
 Whether every uid maps to itself. This is so in the initial user namespace, and otherwise only in namespaces that got this map from root, because
-other accounts may only map their own uid.
+other accounts can only map some uids.
 */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
 
