@@ -60,7 +60,7 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** Who reads a record. `machine`: all users of the machine. `user`: only this account. */
+/** The readers of a record. `machine`: all users of the machine. `user`: only this account. */
 type Readers = 'machine' | 'user';
 
 /** Commands that replace an unusable record. They do not contain --force, which would end all reservations in that pool. */
@@ -85,8 +85,8 @@ export const findUnsafeRecordLocation = (directory: string): UnsafeLocation | un
 
 /**
 Reads a record. A record for `machine` must belong to root, to this account or to the owner of its directory, and no other account may be able to
-replace the directory. Root does not trust the owner of the directory. A record for `user` must belong to this account. If it belongs to another
-account or this account may not read it, it is ignored.
+replace the directory. Root does not trust the owner of the directory. A record for `user` is ignored if it belongs to another account, or if this
+account may not read it.
 @returns Undefined if there is no record.
 @throws CanhazgpuError `store-unreachable` for an invalid record, or a record that others may have written. Using another pool instead could grant
 one GPU twice.

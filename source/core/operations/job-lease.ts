@@ -40,7 +40,7 @@ const retryMs = 1000;
 /** A lease on one GPU, with the memory for all shares of this GPU. Kept here, because the record of a free GPU does not contain it. */
 type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 
-/** What a wrapper remembers about its lease, so that it can recognize and restore the lease. */
+/** A wrapper's copy of its lease, with which it can recognize and restore the lease. */
 export type JobLease = {
 	readonly leaseId: string;
 	readonly gpus: readonly number[];

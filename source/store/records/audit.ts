@@ -6,7 +6,7 @@ import {needRecord, readNeed} from './need.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** Maximum length of a text in a record. The log has ten thousand records, and old versions accepted notes of a megabyte. */
+/** Maximum length of a text in a record. The log has ten thousand records, and a note can be a megabyte long. */
 const longestText = 200;
 
 const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');

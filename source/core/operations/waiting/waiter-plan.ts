@@ -30,7 +30,7 @@ type Options = {
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	readonly unusable: readonly UnusableGpu[];
-	/** What the scan says about unavailable and eligible GPUs, to be noted in the entry. Absent without a scan. */
+	/** The unavailable and eligible GPUs according to the scan, to be noted in the entry. Absent without a scan. */
 	readonly note?: EntryNote;
 	readonly unknown?: Eligibility['unknown'];
 };

@@ -341,7 +341,7 @@ export class Waiter {
 					continue;
 				}
 
-				// Without a new scan, the qualities that the last scan could not determine are still unknown.
+				// Qualities that the last scan could not determine are still unknown until the next scan.
 				this.#report(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
