@@ -1,4 +1,4 @@
-/** A connection to Redis with clear errors. ioredis restores a lost connection, and this class decides which operations wait for that, and how long. */
+/** A connection to Redis with clear errors. ioredis restores a lost connection, and this class decides which operations wait for the new connection, and how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';

@@ -52,7 +52,7 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Without a memory limit, Redis never evicts keys, whatever its policy is.
+		// Redis never evicts keys if it has no memory limit, no matter what its policy is.
 		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
 	};
 }

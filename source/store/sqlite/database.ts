@@ -137,7 +137,7 @@ function gateOf(path: string): Gate {
 			return openGate;
 		}
 
-		// Nothing is ever written to this database. In this mode, SQLite creates no journal file beside it.
+		// This database always stays empty. In this mode, SQLite creates no journal file beside it.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();

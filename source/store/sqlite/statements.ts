@@ -56,7 +56,7 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
-	/** Reads a page of usage records as one text with a line for each record. A row for each record would take twice as long. Skips long records. */
+	/** Reads a page of usage records as one text with a line for each record. A row for each record would take twice as long. Long records are only counted. */
 	usagePage: `
 		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
 			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond
