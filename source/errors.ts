@@ -46,13 +46,13 @@ type Options = {
 	/** A line that tells the user what to do. */
 	readonly hint?: string;
 	readonly cause?: unknown;
-	/** Data for callers that word the error themselves. */
+	/** Data for callers that show their own message instead. */
 	readonly details?: unknown;
 };
 
 /**
-An error that the user can cause or fix. The program prints the message and the hint, without a stack trace. Any other error is a bug, and is
-printed with its stack trace.
+An error that the user can cause or fix. The program prints its message and hint without a stack trace. All other errors are bugs and are printed with
+their stack trace.
 */
 export class CanhazgpuError extends Error {
 	override readonly name = 'CanhazgpuError';
@@ -74,9 +74,9 @@ export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuErro
 	error instanceof CanhazgpuError && error.code === code;
 
 /**
-Returns the result of `work`, or that of `fallback` after a CanhazgpuError. Other errors are bugs, and are thrown.
+Returns the result of `work`. If `work` throws a CanhazgpuError, returns the result of `fallback`. Other errors are bugs and are thrown.
 
-@param codes - The error codes that lead to `fallback`. Defaults to all.
+@param codes - The error codes for which `fallback` is called. Defaults to all codes.
 */
 export async function withFallback<Answer, Fallback>(
 	work: () => Promise<Answer>,
@@ -94,11 +94,11 @@ export async function withFallback<Answer, Fallback>(
 	}
 }
 
-/** Maximum length of repeated input in a message. */
+/** Maximum length of user input that is quoted in a message. */
 const mostRepeated = 100;
 
 export function cutShort(text: string): string {
-	// Characters are counted only where there can be too many.
+	// Splitting into characters is slow, so short texts are not split.
 	const characters = text.length <= mostRepeated ? [] : [...text];
 	return characters.length <= mostRepeated ? text : `${characters.slice(0, mostRepeated - 1).join('')}…`;
 }
@@ -110,8 +110,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
-Whether a file of the program is missing. Some files are loaded only when they are needed, and an update or a removal can delete them while the
-program runs. Node reports ENOENT if the file disappears between its lookup and its reading.
+Whether an error means that a file of the program is missing. Some files are loaded only when they are needed, and an update or a removal can delete
+them while the program runs. Node reports ENOENT if the file disappears between its lookup and its reading.
 */
 export const isMissingPart = (error: unknown): boolean =>
 	error instanceof Error &&

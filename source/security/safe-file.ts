@@ -1,6 +1,6 @@
 /**
-Reads small files that another account may have created: up to a size limit, without blocking, and judging the file that was opened, not its path.
-Also finds other accounts that could replace a directory.
+Reads small files that another account may have created. Reads at most a certain size, does not block, and checks the file that was opened and not
+its path, which may point to another file by then. Also finds out whether other accounts could replace a directory.
 */
 import {
 	closeSync,
@@ -20,7 +20,7 @@ import {isMachineRoot, readUserNamespace} from './user-namespace.js';
 type SafeRead =
 	| {readonly kind: 'read'; readonly text: string; readonly status: Stats}
 	| {readonly kind: 'absent'}
-	/** `problem` follows the file's name and a colon, such as `it is a directory`. `code` is set for errors of the file system. */
+	/** `problem` is a clause such as `it is a directory`, which follows the file's name and a colon. `code` is set for errors of the file system. */
 	| {readonly kind: 'refused'; readonly problem: string; readonly code?: string; readonly cause?: unknown};
 
 type SafeReadOptions = {
@@ -29,7 +29,7 @@ type SafeReadOptions = {
 	readonly followsLinks: boolean;
 	/** Whether pipes and character devices such as /dev/null are read, too. Reading then waits for the writer. */
 	readonly takesStreams?: boolean;
-	/** Returns or throws what is wrong with the opened file. Called before the file is read. */
+	/** Checks the opened file before it is read. Returns or throws what is wrong with the file. */
 	readonly judge?: (status: Stats) => string | undefined;
 };
 
@@ -42,7 +42,7 @@ const problems: Readonly<Record<string, string>> = {
 	EAGAIN: 'another program keeps it locked',
 };
 
-/** A device or a FIFO is refused by default: reading it may never end, and opening some devices has side effects. */
+/** Returns why this kind of file is refused. Devices and FIFOs usually are: reading may never end, and opening some devices has side effects. */
 const kindProblem = (status: Stats, takesStreams: boolean): string | undefined =>
 	status.isFile() || (takesStreams && (status.isFIFO() || status.isCharacterDevice()))
 		? undefined
@@ -74,7 +74,7 @@ export function readSafely(
 	let descriptor: number | undefined;
 	let isJudging = false;
 	try {
-		// Avoids opening devices and FIFOs in most cases. The opened file is checked again below.
+		// Checks the kind before opening, because opening a device can have side effects. The opened file is checked again below.
 		const kind = kindProblem(statSync(file), takesStreams);
 		if (kind !== undefined) {
 			return {kind: 'refused', problem: kind};
@@ -98,7 +98,7 @@ export function readSafely(
 			: {kind: 'read', text, status};
 	} catch (error) {
 		const {code = 'unknown error', errno} = error as NodeJS.ErrnoException;
-		// An error with an errno comes from the file system, also while the file is judged.
+		// Errors of `judge` are thrown. An error with an errno comes from the file system, even if it occurs in `judge`.
 		if (isJudging && errno === undefined) {
 			throw error;
 		}
@@ -132,18 +132,18 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
 export type UnsafeLocation = {
-	/** Follows the name of a file or directory, such as `lies below /srv, where any account ...`. */
+	/** A text to follow the name of a file or directory, such as `lies below /srv, where any account ...`. */
 	readonly problem: string;
 	readonly remedy: string;
 };
 
-/** A component of a path: a directory, or a link with the directory that contains it. */
+/** A component of a path: a directory, or a symbolic link with the directory that contains the link (`holder`). */
 type Part = {readonly name: string; readonly status: Stats; readonly holder?: Stats};
 
 /** Maximum number of links that Linux follows in one path. */
 const mostLinks = 40;
 
-/** Returns the parts of a path from the root directory up to the first missing one. Throws errors of the file system. */
+/** Returns the components of a path, from the root directory to the last one that exists. Throws errors of the file system. */
 function partsOf(directory: string): {readonly parts: readonly Part[]; readonly isThere: boolean} {
 	// Throws for circular links, and for directories that this account may not enter.
 	const isThere = statSync(directory, {throwIfNoEntry: false}) !== undefined;
@@ -191,13 +191,13 @@ export const findClosedPart = (file: string): string | undefined =>
 const unmappedUid = 65_534;
 
 /**
-Whether the group of a directory contains only its owner. Many systems give each account a group of the same number, and containers give an
-account another primary group. After `newgrp`, the process has another group, and only the group of the same number counts.
+Whether the group of a directory contains only the directory's owner. Many systems give each account a private group with the same number as the
+account. In containers, the private group can have another number: this process's primary group is then accepted, too.
 */
 const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
 	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
 
-/** Returns the mode bits that let accounts other than the owner write. A group that contains only the owner does not count. */
+/** Returns the mode bits that let accounts other than the owner write. Ignores write permission of a group that contains only the owner. */
 const writersOf = (status: Stats): number =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	status.mode & (isGroupOfOwner(status) ? 0o002 : 0o022);
@@ -206,7 +206,7 @@ const isSticky = ({mode}: Stats): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** Returns the problem of a parent directory owned by a trusted account. */
+/** Returns how other accounts could replace something in this directory, although its owner is trusted. Undefined if they cannot. */
 function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined {
 	const writers = writersOf(status);
 	if (writers === 0 || isSticky(status)) {

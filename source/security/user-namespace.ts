@@ -13,8 +13,8 @@ type Options = {
 const initialNamespace = '4026531837';
 
 /**
-Whether every uid maps to itself. Only the initial user namespace has this map, and namespaces to which root gave it: a namespace cannot map more
-uids than its parent has.
+Whether every uid maps to itself. This is so in the initial user namespace, and otherwise only in namespaces that got this map from root, because
+other accounts can only map some uids.
 */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
 
@@ -22,9 +22,10 @@ const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(
 Returns the user namespace of this process if its uids can differ from those of the machine, as under `unshare` or in a rootless container. The
 creator of such a namespace chooses its own uid in there, so an account name proves nothing.
 
-@returns The uid outside, and the number of the namespace: `61002/4026532590`. The kernel reuses the number after the namespace is gone, so the
-number alone would let another account take over what was left behind. `?` stands for an unknown part. If the namespace cannot be read, there is
-assumed to be one, because its creator can hide it. Undefined outside of a namespace, and on systems without user namespaces.
+@returns The uid outside and the number of the namespace: `61002/4026532590`. `?` stands for an unknown part. The number alone would not be enough:
+the kernel uses it again after the namespace has ended, and another account could then take over leases of the first one. If /proc does not show the
+namespace, the process is assumed to be in one, because the creator of a namespace can hide it. Undefined outside of a namespace, and on systems
+without user namespaces.
 */
 export function readUserNamespace({
 	procDirectory = '/proc',
@@ -48,7 +49,7 @@ export function readUserNamespace({
 /** Whether this process is root of the machine, whom every account must trust. Uid 0 of a user namespace has only the rights of its creator. */
 export const isMachineRoot = (): boolean => process.geteuid?.() === 0 && readUserNamespace() === undefined;
 
-/** Translates a uid of the namespace to the surrounding one. A line of the map has the first inner uid, the first outer uid and a count. */
+/** Translates a uid inside the namespace to the uid outside. Each line of the map has the first uid inside, the first uid outside and a count. */
 const uidOutside = (map: string, uid: number): number | undefined => {
 	for (const line of map.split('\n')) {
 		const [inside = NaN, outside = NaN, count = 0] = line.trim().split(/\s+/v, 3).map(Number);

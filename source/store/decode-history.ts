@@ -5,10 +5,10 @@ import {decodeUsage} from './records/index.js';
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
-Decodes usage records and sorts them within each second, because stores only keep whole seconds. Skips invalid records.
-@param readPages - Stored records, by ascending second.
-@param fromTime - The first end to return.
-@param toTime - The last end to return.
+Decodes usage records and sorts them by the exact time of their end, because stores sort only by whole seconds. Skips invalid records.
+@param readPages - Returns the stored records, sorted by the second of their end.
+@param fromTime - The earliest end of a record to return.
+@param toTime - The latest end of a record to return.
 */
 export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
 	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);
@@ -34,7 +34,7 @@ async function* decodePages(pages: Pages, fromTime: number, toTime: number): Asy
 		}
 
 		records.sort((a, b) => a.endTime - b.endTime);
-		// The last second may continue in the next page.
+		// The next page may contain more records of the last second, so these are not returned yet.
 		const lastSecond = Math.floor(records.at(-1)?.endTime ?? 0);
 		const restLength = records.length - records.findLastIndex(({endTime}) => endTime < lastSecond) - 1;
 		rest = records.splice(records.length - restLength);

@@ -1,12 +1,12 @@
 import {loadHours, longestLoadHour} from '../core/model/ports.js';
 
-/** Returns the hours to read: at most as many as are kept, the newest, and none before the epoch. */
+/** Returns the hours to read, without hours before the epoch. If the range is longer than the history, returns its newest hours. */
 export function hoursBetween(fromHour: number, toHour: number): readonly number[] {
 	const first = Math.max(0, fromHour, oldestLoadHour(toHour));
 	return Array.from({length: Math.max(0, toHour - first + 1)}, (_, index) => first + index);
 }
 
-/** Returns the oldest hour to keep. */
+/** Returns the oldest hour of the load history to keep when `hour` is the current one. */
 export const oldestLoadHour = (hour: number): number => hour - loadHours + 1;
 
 export const isLoadText = (text: string | undefined): text is string =>

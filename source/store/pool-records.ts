@@ -1,6 +1,6 @@
 /**
-Small files that say where a pool is: `pool.json` for everybody on the machine, written by `admin`, and `found.json` for one user, written by the
-user's commands. They contain no secrets.
+Small files that contain the location of a pool: `pool.json` for all users of the machine, written by `admin`, and `found.json` for one user, written
+by the user's commands. They contain no secrets.
 */
 import {
 	closeSync,
@@ -31,11 +31,11 @@ import {
 } from '../security/safe-file.js';
 import {isMachineRoot} from '../security/user-namespace.js';
 
-/** The system's limits on paths of sockets, and of files. */
+/** The system's limits on the length of a socket's path and of a file's path. */
 const longestSocket = 107;
 const longestPath = 4095;
 
-/** An absolute path without control characters. */
+/** A schema for an absolute path without control characters. */
 const pathOf = (longest: number) => v.pipe(v.string(), v.regex(/^\/\P{Control}*$/v), v.maxLength(longest));
 
 const schema = v.variant('store', [
@@ -49,7 +49,7 @@ const schema = v.variant('store', [
 	v.object({store: v.literal('embedded'), directory: pathOf(longestPath)}),
 ]);
 
-/** Far longer than any record. Its longest part is a path. */
+/** Maximum size of a file. A record is much shorter, because its longest part is a path. */
 const longestBytes = 16_384;
 
 const parse = (text: string): unknown => {
@@ -60,10 +60,10 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** The readers of a record. `machine`: everybody. `user`: this account. */
+/** The readers of a record. `machine`: all users of the machine. `user`: only this account. */
 type Readers = 'machine' | 'user';
 
-/** Commands that recreate an unusable record. Without --force, which would end all reservations in the pool of that record. */
+/** Commands that replace an unusable record. They do not contain --force, which would end all reservations in that pool. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
 		'Remove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.',
@@ -76,7 +76,7 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 		cause,
 	});
 
-/** Whether to trust the directory's owner. Root does not, because the owner could name another account's pool. */
+/** Whether to trust the owner of the directory. Root does not, because the owner could direct root to another pool. */
 const trustsOwner = (): boolean => !isMachineRoot();
 
 /** Returns why a record for the whole machine would not be trusted below this directory. Throws errors of the file system. */
@@ -84,11 +84,12 @@ export const findUnsafeRecordLocation = (directory: string): UnsafeLocation | un
 	findUnsafeLocation(directory, {trustsOwner: trustsOwner()});
 
 /**
-Reads a record. For `machine`, it must belong to root, to this account or, unless this is root, to the owner of its directory, which nobody else may
-be able to replace. For `user`, it must belong to this account. Other records, and unreadable ones, are ignored.
-@returns Undefined if there is no such file.
-@throws CanhazgpuError `store-unreachable` for an invalid record, or one that others may have written. Guessing another pool could grant one GPU
-twice.
+Reads a record. A record for `machine` must belong to root, to this account or to the owner of its directory, and no other account may be able to
+replace the directory. Root does not trust the owner of the directory. A record for `user` is ignored if it belongs to another account, or if this
+account may not read it.
+@returns Undefined if there is no record.
+@throws CanhazgpuError `store-unreachable` for an invalid record, or a record that others may have written. Using another pool instead could grant
+one GPU twice.
 */
 export function readPoolRecord(file: string, readers: Readers): PoolRecord | undefined {
 	let isOfAnother = false;
@@ -116,7 +117,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 		return undefined;
 	}
 
-	// Root can have left a record in this account's home that the account cannot read. It is ignored.
+	// A command that root ran with this account's home can have left a record there that the account cannot read. It is ignored.
 	if (readers === 'user' && read.kind === 'refused' && read.code === 'EACCES') {
 		return undefined;
 	}
@@ -151,7 +152,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 type RecordModes = {
-	/** Permissions of the directory, if created here. */
+	/** Permissions of the directory, if it is missing and must be created. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };
@@ -166,11 +167,11 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/** Writes a record atomically and durably, with exactly these permissions, whatever the umask. Throws errors of the file system. */
+/** Writes a record atomically and durably. Its permissions are exactly these, independent of the umask. Throws errors of the file system. */
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		// The directory was just created, so another account's entry or a link was put in its place.
+		// The directory was created a moment ago. If it now belongs to another account or is a link, that account has replaced it.
 		withDirectory(
 			directory,
 			(descriptor) => {
@@ -184,7 +185,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		);
 	}
 
-	// A random name, because others may write in that directory and could have placed a link.
+	// Others may be able to write in this directory, so the name is random: they could have created a link with a known name.
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
 	// eslint-disable-next-line no-bitwise
@@ -193,7 +194,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		try {
 			fchmodSync(descriptor, fileMode);
 			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
-			// Otherwise a power failure could leave the new name empty.
+			// Writes the content to disk before the file gets its final name. After a power failure, the file could otherwise be empty.
 			fsyncSync(descriptor);
 		} finally {
 			closeSync(descriptor);
@@ -213,8 +214,9 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 const othersRead = 0o755;
 
 /**
-Removes write permission for others from a directory of pools, which old versions gave to everybody. An account that can replace a record redirects
-everybody. Does nothing in directories of other accounts, in sticky (deliberately shared) ones, and in those without these files.
+Removes write permission for others from a directory with pool records, which old versions gave to everybody. An account that can replace a record
+could direct all users to another pool. Changes no directories of other accounts, no sticky ones, which are shared on purpose, and none without these
+files.
 */
 export function keepOthersOut(directory: string, fileNames: readonly string[]): void {
 	if (fileNames.every((name) => !existsSync(path.join(directory, name)))) {

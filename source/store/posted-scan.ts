@@ -1,6 +1,6 @@
 import {longestScan, type PostedScan} from '../core/model/ports.js';
 
-/** Clocks are read a moment apart. A scan from further in the future is invalid. */
+/** How far in the future a scan may be, because two processes read the clock at different moments. */
 const toleranceSeconds = 1;
 
 /** Parses a posted scan, `SECONDS TEXT`. Undefined if there is none or if it is invalid. */

@@ -1,4 +1,4 @@
-/** A plan in the form that stores execute: strings to compare and write. Encoding comes first, so that an invalid value stops the commit early. */
+/** A plan in the form that stores execute: strings to compare and write. All values are encoded before the commit begins, so that an invalid value prevents it. */
 import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
 import type {UsageRecord} from '../core/model/types.js';
 import {
@@ -17,24 +17,24 @@ import {
 } from './records/index.js';
 
 export type RawWrite =
-	/** `raw` is undefined to remove the record. */
+	/** If `raw` is undefined, the record is removed. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
 	| {
 			readonly kind: 'join';
 			readonly id: string;
 			readonly raw: string;
-			/** Whole microseconds since the epoch: the score of an entry that joined at that time. Undefined: the end of the queue. */
+			/** The time of joining that gives the entry its position, in whole microseconds since the epoch. If undefined, the entry joins at the end. */
 			readonly atMicroseconds: number | undefined;
 	  }
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
-	/** `raw` is undefined to remove the value. */
+	/** If `raw` is undefined, the value is removed. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = Pick<UsageRecord, 'user' | 'gpuId' | 'endTime'> & {
-	/** The second of the lease's end, which is its position in the history. */
+	/** The end of the lease in whole seconds, which is the position of the record in the history. */
 	readonly endSecond: number;
 	readonly raw: string;
 };
@@ -50,7 +50,7 @@ export type RawPlan = {
 };
 
 /**
-Older usage records are removed if {@link isTrimDue} allows that. They are kept for 90 days or more. The extra month is for clocks that run ahead.
+Age at which usage records are removed, if {@link isTrimDue} allows it. Records must be kept for 90 days. The extra month is for clocks that are ahead.
 */
 export const historySeconds = 120 * 86_400;
 
@@ -58,9 +58,9 @@ export const historySeconds = 120 * 86_400;
 export const historyWindowSeconds = 15 * 86_400;
 
 /**
-Returns whether there are old usage records to remove. Requires records in every half-month of the kept time, because only then is the clock
-trusted: a clock that is months ahead for a while leaves a gap before its own records, and removes nothing until the gap is old. A box that was idle
-for that long merely keeps its records longer. `commit.lua` implements the same.
+Returns whether there are old usage records to remove. The clock must be trusted for this: if it were months ahead, good records would seem old. So
+there must be records in every half-month of the time for which they are kept. A clock that is suddenly ahead leaves a gap, and nothing is removed
+until the gap is old. On a machine that was idle for so long, records are merely kept longer. `commit.lua` implements the same.
 @param now - The store's clock, in seconds.
 @param hasRecord - Whether a record ended in [fromSecond, toSecond].
 */
@@ -79,16 +79,16 @@ export function isTrimDue(now: number, hasRecord: (fromSecond: number, toSecond:
 	return true;
 }
 
-/** How long the attempt of a change is remembered. Later requests are not expected. */
+/** How long the executed attempt of a change is remembered, in seconds. No request is expected to arrive later. */
 export const changeSeconds = 3600;
 
-/** The most old records that one commit removes, so that no commit takes long. */
+/** Maximum number of old usage records that one commit removes, so that no commit takes long. */
 export const trimCount = 100;
 
-/** The number of newest usage records that show which GPUs a user had last. */
+/** The number of recent usage records in which the GPUs that a user had last are searched. */
 export const recentCount = 100;
 
-/** Redis keeps the last uses of this many users. The least recent users are forgotten. */
+/** Maximum number of users whose last uses are kept in Redis. If there are more, all are forgotten and collected again. */
 export const mostLastUsers = 1000;
 
 function encodeWrite(write: Write): RawWrite {
@@ -138,7 +138,7 @@ function encodeWrite(write: Write): RawWrite {
 	}
 }
 
-/** @throws TypeError or RangeError for values that cannot be stored, which are bugs of the caller. */
+/** Encodes a plan. Throws TypeError or RangeError for values that cannot be stored, which are bugs of the caller. */
 export const encodePlan = (plan: Plan): RawPlan => ({
 	expect: plan.expect,
 	writes: plan.writes.map((write) => encodeWrite(write)),

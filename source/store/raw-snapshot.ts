@@ -1,4 +1,4 @@
-/** The raw result of an atomic read. */
+/** Decodes the raw result of an atomic read. */
 import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
@@ -13,7 +13,7 @@ import {
 	type RawPool,
 } from './records/index.js';
 
-/** A stored value. Undefined if there is none. `wrongType` is Redis's name of its type if it is not a string. */
+/** A stored value, or undefined if there is none. If the value is not a string, `wrongType` is Redis's name of its type. */
 export type RawValue = string | undefined | {readonly wrongType: string};
 
 export type RawSnapshot = {
@@ -26,12 +26,12 @@ export type RawSnapshot = {
 	readonly revision: RawValue;
 	/** Id of the store's current run. Undefined if unknown. */
 	readonly run: string | undefined;
-	/** The records by index, at least as many as the pool has GPUs. */
+	/** The GPU records by index. There are at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
-	/** The newest usage records first, to search for those of `user`. */
+	/** Recent usage records, the newest first, in which those of `user` are searched. */
 	readonly recentUsage: readonly string[];
-	/** When `user` last used each GPU, in Unix seconds. Set instead of `recentUsage` by a store that keeps these times. */
+	/** When `user` last used each GPU, in seconds since the epoch. Replaces `recentUsage` in a store that keeps these times. */
 	readonly lastUse?: ReadonlyMap<number, number> | undefined;
 	/** The executed attempt of the requested change. */
 	readonly attemptDone?: RawValue;
@@ -63,7 +63,7 @@ export function decodeEntry(id: string, value: RawValue): EntryRecord | undefine
 	return record.kind === 'entry' ? record : undefined;
 }
 
-/** Returns the drained GPUs: all of them, if the record is unreadable. */
+/** Returns the drained GPUs. If the record is unreadable, all GPUs count as drained. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
 	if ('drains' in decoded) {
@@ -98,7 +98,7 @@ function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<n
 	return lastUsed;
 }
 
-/** `user` is the label whose last uses are returned. Throws `pool-garbage` if the pool's values are invalid. */
+/** Decodes a snapshot. `user` is the label for which `lastUsed` is set. Throws `pool-garbage` if the pool's values are invalid. */
 export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snapshot {
 	const pool = decodePool({
 		gpuCount: poolValue('gpu_count', raw.pool.gpuCount),

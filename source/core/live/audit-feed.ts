@@ -1,4 +1,4 @@
-/** Follows the audit log: reads new entries after each change, one read at a time. */
+/** Follows the audit log. Reads the new entries after each change of the pool. Only one read runs at a time. */
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind} from '../model/types.js';
@@ -6,7 +6,7 @@ import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 type AuditListener = {
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
-	/** Called for each granted request, with its waiting time in the queue (0 without a wait). */
+	/** Called for each granted request, with the seconds that it waited in the queue (0 if it did not wait). */
 	readonly granted: (waitSeconds: number) => void;
 	/** Called when the log cannot be read. `reason` is shown to the user. */
 	readonly lost: (reason: string) => void;
@@ -48,7 +48,7 @@ export function followAuditLog(
 		}
 
 		const knownIds = new Set(known.map(({id}) => id));
-		// A store that no longer knows the last id answers with all entries.
+		// If the store no longer knows the last id, it returns all entries, including those that are already known.
 		const added = found.filter(({id}) => !knownIds.has(id));
 		const next = grantWaits(joined, added);
 		joined = next.joined;

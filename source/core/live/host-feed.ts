@@ -1,4 +1,4 @@
-/** Follows other hosts over one connection each, open while somebody asks for answers. Polls hosts with an older version. */
+/** Follows other hosts, with one connection to each that is open while its answers are used. Hosts with an older version are polled instead. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
@@ -8,7 +8,7 @@ type HostFeedOptions<Value> = {
 	@returns `unsupported` if the host does not know the command.
 	*/
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
-	/** Asks once. Rejects with a CanhazgpuError after a bounded time. */
+	/** Asks a host for its status once. Rejects with a CanhazgpuError if the host does not answer in time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
 	/** Called with the name of a host that has a new answer or stopped answering. */
 	readonly onUpdate?: (name: string) => void;
@@ -17,20 +17,20 @@ type HostFeedOptions<Value> = {
 };
 
 export type HostFeed<Value> = {
-	/** The host's last answer. Rejects with a CanhazgpuError if there has been no answer for too long. */
+	/** Returns the host's last answer. Rejects with a CanhazgpuError if the host has not answered for too long. */
 	readonly ask: (name: string) => Promise<Value>;
 	readonly stop: () => void;
 };
 
-/** A healthy host sends something every 5 s. A host that is silent for longer than this hangs. */
+/** A healthy host sends something every 5 s. A host that sends nothing for longer than this is considered hung. */
 const silentMs = 15_000;
-/** Time allowed for the first answer, login included. */
+/** Time limit for the first answer, which includes the login. */
 const firstMs = 15_000;
-/** How long the answer of a host that failed or must be polled is reused. */
+/** How long an answer is reused if the host failed, or if it must be polled. */
 const againMs = 10_000;
 /** A connection is closed when nobody has asked for its answers for this long. */
 const idleMs = 20_000;
-/** How long a host counts as unsupported. It may be updated in the meantime. */
+/** How long a host is assumed not to know the command. After that it is tried again, because the host may have been updated. */
 const unsupportedMs = 10 * 60_000;
 
 type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};

@@ -1,10 +1,10 @@
-/** Watches other hosts: each is asked once at a time for all subscribers, and none is asked while nobody subscribes. */
+/** Watches other hosts. A host is asked once for all subscribers, and no host is asked while there are no subscribers. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
 
-/** An answer and its time. Getting the same object again does not make the answer newer. */
+/** An answer and the time at which it arrived. If a host returns the same object again, the time stays the same. */
 type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};
 
 /** The last answer of a host. If the last answer is an error, `before` holds the last status. */
@@ -15,28 +15,28 @@ export type KnownHost<Status> = Dated<HostAnswer<Status>> & {
 
 export type HostWatch<Status> = {
 	readonly names: readonly string[];
-	/** A recent answer. Never rejects because of the host. Undefined for an unknown host. */
+	/** Returns a recent answer of the host. Failures of the host are part of the answer. Undefined for an unknown host. */
 	readonly answer: (name: string) => Promise<HostAnswer<Status> | undefined>;
-	/** The last answer of each host that ever answered, however old. */
+	/** Returns the last answer of each host that has ever answered, no matter how old it is. */
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
-	/** Polls these hosts and passes on each answer of any host until the returned function is called. */
+	/** Polls the hosts in `names`, until the returned function is called. The listener gets each answer of any host. */
 	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
-	/** Asks a host at once, for the current subscribers, because it has a new answer. */
+	/** Asks a host at once for the current subscribers. Called when the host has a new answer. */
 	readonly refresh: (name: string) => void;
 	readonly stop: () => void;
 };
 
 export type HostWatchOptions<Status> = {
 	readonly names: readonly string[];
-	/** Rejects with a CanhazgpuError after a bounded time. */
+	/** Asks a host. Rejects with a CanhazgpuError if the host does not answer in time. */
 	readonly ask: (name: string, signal: AbortSignal) => Promise<Status>;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** Time between the starts of two rounds. A round asks only the hosts that are not still being asked. */
+	/** Milliseconds between the starts of two rounds of questions. A round skips hosts that have not answered the previous question yet. */
 	readonly roundMs: number;
 	readonly broken: (error: unknown) => void;
 };
 
-/** An answer is shared with everyone who asks within this time. */
+/** An answer is reused for all questions within this time. */
 const rememberMs = 5000;
 
 export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
@@ -90,7 +90,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** Returns a known answer if it is recent enough. Concurrent callers share one request. */
+	/** Returns the known answer if it is recent enough, or else asks the host. Concurrent callers share one request. */
 	async function answerOf(name: string, oldestMs: number): Promise<HostAnswer<Status>> {
 		const last = known.get(name);
 		if (last !== undefined && clock.monotonicMs() - last.answeredMs < oldestMs) {
@@ -105,7 +105,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 	async function keepAsking(wanted: readonly string[], signal: AbortSignal): Promise<void> {
 		while (!signal.aborted) {
 			for (const name of wanted) {
-				// Not awaited: a host that hangs delays no other host.
+				// Not awaited, so that a host that hangs does not delay the others.
 				answerOf(name, Math.min(rememberMs, roundMs / 2)).catch(broken);
 			}
 

@@ -1,4 +1,4 @@
-/** The live view of the pool behind the monitor and the web server: snapshots of the store, scans and audit entries. */
+/** The live view of the pool: snapshots of the store, scans and audit entries. The monitor and the web server show it. */
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
@@ -17,25 +17,25 @@ export type LiveState = {
 	readonly snapshot: Snapshot | undefined;
 	/** Store time, in seconds, at which this state was made. */
 	readonly now: number;
-	/** The last successful readings, unless they are old. */
+	/** The last successful scan. Undefined if it is too old to be shown. */
 	readonly observation: Observation | undefined;
 	readonly lastScan: Observation | undefined;
 	readonly rows: readonly StatusRow[];
 	readonly queue: readonly QueueRow[];
 	readonly events: readonly AuditEntry[];
 	readonly eventsProblem: string | undefined;
-	/** Set while the store cannot be reached. The whole state is then as old as `since`. */
+	/** Set while the store cannot be reached. The snapshot is then from the time `since`. */
 	readonly lost: {readonly reason: string; readonly since: number} | undefined;
 	/** Set while the GPUs cannot be read. The readings are then older than `since`. */
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
-/** `store-lost` is repeated with each failed attempt. */
+/** The part of the state that changed. `store-lost` is reported again after each failed attempt to reach the store. */
 export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
 
 export type LiveView = {
 	readonly current: () => LiveState;
-	/** Store time in seconds. May be later than `current().now`. */
+	/** Returns the current store time in seconds. May be later than `current().now`, the time of the last state. */
 	readonly now: () => number;
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	/** Reads the store and waits for recent readings. Rejects with a CanhazgpuError while the store cannot be reached. */
@@ -52,19 +52,19 @@ export type LiveViewOptions = {
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
 	readonly mostEvents: number;
-	/** Whether new findings of scans are written to the audit log. False for read-only interfaces. */
+	/** Whether alerts and overuse found by scans are written to the audit log. False for read-only interfaces. */
 	readonly recordsAlerts: boolean;
 	readonly broken: (error: unknown) => void;
 };
 
-/** Shares reads among callers: each caller gets a read that began after the call, and only one read runs at a time. */
+/** Lets callers share reads. Each caller gets the result of a read that began after the call, and only one read runs at a time. */
 export function createNextRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
 	let running: Promise<unknown> = Promise.resolve();
 	let next: Promise<Value> | undefined;
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
-		// The callers of the previous read handle its failure.
+		// If the previous read fails, its own callers handle the failure.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();
@@ -78,7 +78,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 	};
 }
 
-/** How long the last successful readings are still shown when scans fail. */
+/** How long the last successful scan is still shown if later scans fail. */
 const oldReadingsMs = 30_000;
 const patienceMs = 5000;
 
@@ -95,7 +95,7 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 
 type Known = Omit<LiveState, 'rows' | 'queue' | 'now' | 'observation'>;
 
-/** Makes a state. Rows are computed on first use, once for each state. */
+/** Creates a state. Its rows are computed when they are used for the first time. */
 function stateOf(
 	known: Known,
 	now: number,
@@ -139,7 +139,7 @@ export function startLiveView(
 		lost: undefined,
 		blind: undefined,
 	};
-	/** Store time, in seconds, at which the monotonic clock is zero. Before the first read: an estimate. */
+	/** Store time, in seconds, at which the monotonic clock was zero. Only an estimate until the first read. */
 	let storeZero = Date.now() / 1000 - clock.monotonicMs() / 1000;
 	const storeNow = (): number => storeZero + clock.monotonicMs() / 1000;
 

@@ -1,11 +1,11 @@
-/** Writes what the host's scanner sees to the load history, one line per minute. */
+/** Writes the load that this process scans to the load history, one line for each minute. */
 import {withFallback} from '../../errors.js';
 import type {Store} from '../model/ports.js';
 import type {Observation} from '../model/types.js';
 import {encodeMinute, hourOf, withScan, type MinuteUnderWay} from '../rules/pool/load-minutes.js';
 
 export type LoadKeeper = {
-	/** Adds a scan at this store time, in seconds. Does not reject when the store fails. */
+	/** Adds a scan that was made at the store time `time`, in seconds. Does not reject if the store fails. */
 	readonly add: (observation: Pick<Observation, 'gpus' | 'failure'>, time: number) => Promise<void>;
 	/** Writes the unfinished minute. Called when this process stops scanning. */
 	readonly end: () => Promise<void>;
@@ -14,7 +14,7 @@ export type LoadKeeper = {
 export function createLoadKeeper({loads}: Pick<Store, 'loads'>): LoadKeeper {
 	let underWay: MinuteUnderWay | undefined;
 
-	/** Writes a minute. If the store is away or full, the minute is lost and appears as a gap. */
+	/** Writes a minute. If the store is unreachable or full, the minute is lost, and graphs show a gap. */
 	async function write(minute: MinuteUnderWay | undefined): Promise<void> {
 		if (minute === undefined || minute.sums.size === 0) {
 			return;

@@ -1,8 +1,8 @@
-/** The load of each process over time. A full series merges neighboring points, so that its length is bounded. */
+/** The load of each process over time. When the series of a process is full, neighboring points are merged, so that its length is limited. */
 
 import type {Load} from '../model/observation.js';
 
-/** The series of one process. Each point covers `stepMs`, starting at `firstMs`. NaN is an unknown value. */
+/** The load of one process over time. Each point stands for `stepMs`, and the first one starts at `firstMs`. NaN is an unknown value. */
 type ProcessSeries = {
 	readonly firstMs: number;
 	readonly lastMs: number;
@@ -13,15 +13,15 @@ type ProcessSeries = {
 };
 
 export type ProcessHistory = {
-	/** The step of a series before its first merge. */
+	/** The time for which a point stands, in a series without merged points. */
 	readonly stepMs: number;
 	readonly series: ReadonlyMap<string, ProcessSeries>;
 };
 
 const mostPoints = 240;
-/** How long the series of an ended process is kept, because its graph may be open. */
+/** How long the series of an ended process is kept, because the user may still look at its graph. */
 const keptMs = 5 * 60_000;
-/** The most processes to follow. Newer ones are ignored. */
+/** Maximum number of processes to follow. Processes beyond that are ignored. */
 const mostProcesses = 2000;
 const bridgedSteps = 3;
 
@@ -46,7 +46,7 @@ const coarser = (series: ProcessSeries): ProcessSeries => ({
 	memory: halved(series.memory),
 });
 
-/** Returns the points with `value` at `index`. A short gap before it is filled with `value`, a longer one with NaN. */
+/** Adds `value` to the points at `index`. A short gap before `index` is filled with `value`, and a longer one with NaN. */
 function extended(points: Float32Array, index: number, value: number): Float32Array {
 	const longer = new Float32Array(index + 1);
 	longer.set(points);
@@ -84,7 +84,7 @@ function withLoad(before: ProcessSeries, load: Load, atMs: number): ProcessSerie
 	};
 }
 
-/** Returns the history with a scan added. Ignores processes with a newer last point. */
+/** Adds a scan to the history. Ignores processes that already have a newer point. */
 export function recordedProcesses(
 	{stepMs, series: before}: ProcessHistory,
 	seen: ReadonlyMap<string, Load>,
@@ -92,7 +92,7 @@ export function recordedProcesses(
 ): ProcessHistory {
 	const series = new Map<string, ProcessSeries>();
 	for (const [key, last] of before) {
-		// After a clock was set back, older points cannot be compared.
+		// Drops the series of processes that have ended, and series from the future, which remain after the clock was set back.
 		if (last.lastMs > atMs - keptMs && last.lastMs <= atMs + keptMs) {
 			series.set(key, last);
 		}
@@ -137,7 +137,7 @@ function meanBetween(points: Float32Array, from: number, to: number): number | u
 	return count === 0 ? undefined : sum / count;
 }
 
-/** Returns the whole series of a process, resampled to `columns` points. Undefined for a process that was never seen. */
+/** Returns the whole series of a process, resampled to `columns` points. Undefined for an unknown process. */
 export function processSeriesOf(
 	{series}: ProcessHistory,
 	key: string,

@@ -10,17 +10,17 @@ type KnownSnapshot = Snapshot & {readonly pool: Pool};
 const isOfThisMachine = ({machine}: Pool, {machineId}: Host): boolean =>
 	machine === undefined || machine.id === machineId;
 
-/** Whether both are pools of this machine. This process does not restore the pool of another machine. */
+/** Whether both snapshots show a pool of this machine. The pool of another machine is not restored. */
 const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean =>
 	isOfThisMachine(known.pool, host) && (found.pool === undefined || isOfThisMachine(found.pool, host));
 
 const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
 
-/** Wraps a store so that each read restores data that the store has lost since the last read. A failed repair is tried again at a later read. */
+/** Wraps a store so that each read restores data that the store has lost since the last read. If that fails, a later read tries again. */
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Returns no records if the store keeps no log. */
+	/** Reads the audit records since this time. Returns none if the store keeps no audit log. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> =>
 		withFallback(
 			async () => store.audit({fromTime}),
@@ -28,7 +28,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			'store-refused',
 		);
 
-	/** Returns true when all data is back, no matter who restored it. */
+	/** Restores lost data. Returns whether all data is back, no matter which process restored it. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		const settling = async (): Promise<true> => {
 			await commitUntilSettled(
@@ -53,7 +53,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			return true;
 		};
 
-		// A store that rejects writes can still be read.
+		// If the store rejects writes, nothing is restored, but the read still succeeds.
 		return withFallback(settling, () => false, 'busy', 'store-refused');
 	};
 
@@ -72,7 +72,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// The earlier of two concurrent reads may finish later.
+		// With two reads at the same time, the one that finishes later may have an older snapshot.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

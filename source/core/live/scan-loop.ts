@@ -1,4 +1,4 @@
-/** Schedules the scans of the GPUs: often while somebody watches, rarely for the utilization history, and on demand. */
+/** Schedules the scans of the GPUs: often while a user watches, rarely for the utilization history otherwise, and on request. */
 import type {World} from '../model/ports.js';
 import type {Observation} from '../model/types.js';
 import {createTimer} from './timer.js';
@@ -17,11 +17,11 @@ export type ScanIntervals = {
 	readonly unwatchedMs: number;
 };
 
-/** The shortest pause between two scans, however often the loop is poked. */
+/** The shortest pause between two scans, no matter how often scans are requested. */
 const restMs = 250;
 const freshMs = 5000;
 
-/** Scans at once and then repeatedly, one scan at a time. Ends at an error, which `broken` receives. */
+/** Scans at once and then repeatedly, one scan at a time. If an error is thrown, calls `broken` with it and ends. */
 export function startScanLoop(
 	{gpus, clock}: Watched,
 	{watchedMs, unwatchedMs}: ScanIntervals,

@@ -1,4 +1,4 @@
-/** Shares scans among viewers: the viewer that holds the scanner role scans for all, and the others show its scans. */
+/** Shares scans among the viewers of a pool. The viewer with the role of the scanner scans for all, and the other viewers show its scans. */
 import {withFallback} from '../../errors.js';
 import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
@@ -14,23 +14,23 @@ import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 const roleSeconds = 3;
 /** How often a viewer checks whether the role is vacant. */
 const tickMs = 500;
-/** The greatest age, in intervals, of the first scan that a new viewer shows. */
+/** Maximum age of the first scan that a new viewer shows, in scan intervals. */
 const earlierScanIntervals = 2;
-/** The greatest age of later scans, as a share of the interval. The next scan comes soon. */
+/** Maximum age of all later scans, as a fraction of the scan interval. If a scan is older, the viewer waits for the next one. */
 const staleShare = 0.25;
-/** If the scanner never posts, each viewer scans for itself after this long. */
+/** If the scanner posts no scan for this long, each viewer scans for itself. */
 const patienceMs = 15_000;
 
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
 	readonly intervalMs: number;
-	/** Creates the provider that scans, when the role is won or there is no store. Closed when the role is lost. */
+	/** Creates the provider that scans. Called when this viewer gets the role or the store is unreachable. Closed when the role is lost. */
 	readonly createScanner: () => GpuProvider;
 };
 
 type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 
-/** Ignores a failure of the store. The change is made later or is no longer needed. */
+/** Runs work and ignores failures of the store, because the work is repeated later or is no longer needed. */
 const unlessStoreFails = async (work: () => Promise<void>): Promise<void> => withFallback(work, () => undefined);
 
 class SharedScanner {
@@ -40,12 +40,12 @@ class SharedScanner {
 	readonly #closed = new AbortController();
 	#unsubscribe: Promise<() => Promise<void>> | undefined;
 	#scanner: GpuProvider | undefined;
-	/** Ends the renewal of the role. Set while this viewer holds the role. */
+	/** Stops the renewal of the role when aborted. Set while this viewer has the role. */
 	#role: AbortController | undefined;
 	#isScanning = false;
-	/** Whether this viewer cannot see all GPUs. It then scans only for itself. */
+	/** Whether some GPUs are hidden from this viewer. The viewer then scans only for itself. */
 	#isPartial = false;
-	/** When the last `observe` ended. A viewer that no longer asks gives up the role. */
+	/** When the last call of `observe` ended. If there are no more calls, the viewer gives up the role. */
 	#lastObservedMs = 0;
 	#shownTime: number | undefined;
 	#idle: readonly IdleSpan[] = [];
@@ -60,7 +60,7 @@ class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			// The GPUs can be scanned without the store.
+			// If the store fails, this viewer scans for itself.
 			return await withFallback(
 				async () => this.#observeShared(),
 				async () => this.#scanAlone(),
@@ -127,7 +127,7 @@ class SharedScanner {
 			return;
 		}
 
-		// Scans of this machine are useless to the pool of another machine.
+		// If the pool belongs to another machine, scans of this machine's GPUs must not be posted.
 		requirePool(await store.read(), host, store.location);
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
@@ -154,13 +154,13 @@ class SharedScanner {
 	}
 
 	async #show({posted, scan}: Seen): Promise<Observation> {
-		// Drop the scanner that was used while the store was away.
+		// Closes the scanner that this viewer used for itself while the store was unreachable.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 
-	/** Takes or renews the role. Returns false if the viewer was closed meanwhile, so that the role expires. */
+	/** Takes or renews the role. Returns false while another viewer has it, or if this viewer was closed in the meantime. */
 	async #claim(): Promise<boolean> {
 		const {store, intervalMs} = this.#options;
 		const isGranted = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
@@ -229,7 +229,7 @@ class SharedScanner {
 	async #scanAndPost(): Promise<Observation> {
 		const seen = await this.#scan();
 		if (seen.isPartial === true) {
-			// A viewer that sees all GPUs should scan for the others.
+			// Gives up the role, so that a viewer that sees all GPUs can scan for the others.
 			this.#isPartial = true;
 			await this.#dropRole();
 			await unlessStoreFails(async () => this.#options.store.scans.resign(this.#owner));
@@ -258,7 +258,7 @@ class SharedScanner {
 
 		const models = planServedModels(snapshot, seen);
 		if (!isEmpty(models)) {
-			// After a conflict, the next scan tries again.
+			// If the commit conflicts, nothing is retried here: the next scan tries again.
 			await store.commit(models);
 		}
 
@@ -266,7 +266,7 @@ class SharedScanner {
 	}
 }
 
-/** Creates a provider that shares the scans of all viewers. Must be closed. */
+/** Creates a provider that shares its scans with all viewers of the pool. The caller must close it. */
 export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;

@@ -1,4 +1,4 @@
-/** Keeps a snapshot of the pool up to date: subscribes, and reads whenever something may have changed. */
+/** Keeps a snapshot of the pool up to date: subscribes to changes, and reads again whenever something may have changed. */
 import {CanhazgpuError} from '../../errors.js';
 import {secondsToNextEnd} from '../rules/leases/liveness.js';
 import type {Host, World} from '../model/ports.js';
@@ -8,7 +8,7 @@ import {createTimer} from './timer.js';
 
 type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
-	/** The store is unreachable or its data is invalid. The last snapshot was valid until `sinceMs`. The feed retries. */
+	/** Called when the store is unreachable or its data is invalid. The last snapshot was valid until `sinceMs`. The feed tries again by itself. */
 	readonly lost: (reason: string, sinceMs: number) => void;
 	readonly broken: (error: unknown) => void;
 };
@@ -18,9 +18,9 @@ type Feed = {
 	readonly stop: () => void;
 };
 
-/** Events come in bursts. The first event causes a read at once. After that, there is at most one read in this time. */
+/** Events come in bursts. The first event causes a read at once. After that, reads are at least this far apart. */
 const coolingMs = 50;
-/** The time until the next read if an event was lost. */
+/** The time until the next read if there are no events, in case an event was lost. */
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
 /** A read that takes longer than this is reported as `lost`, although it may still succeed. */
@@ -28,7 +28,7 @@ const patienceMs = 5000;
 
 /** Returns when to read again if nothing happens: at the next end of a lease, or after `safetyMs`. */
 function nextReadMs(snapshot: Snapshot, host: Host): number {
-	// A little late, so that the lease has ended by then.
+	// Reads a little later than the end of the lease, so that the lease has ended by then.
 	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;
 	return Math.min(safetyMs, Math.max(coolingMs, untilEndMs));
 }
@@ -41,7 +41,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	let isCooling = false;
 	let isWanted = false;
 	let failures = 0;
-	/** Counts losses. If a read began before a loss, its answer does not show that the connection is back. */
+	/** How often the connection was lost. If a read began before the last loss, its answer does not show that the connection is back. */
 	let losses = 0;
 	let unsubscribe: (() => Promise<void>) | undefined;
 	const nextRead = createTimer(world.clock);

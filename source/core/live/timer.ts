@@ -1,7 +1,7 @@
 import type {Clock} from '../model/ports.js';
 
 type Timer = {
-	/** Calls `run` once after this delay. Replaces an earlier planned call. */
+	/** Calls `run` once after this delay. Cancels a call that was planned before. */
 	readonly runIn: (milliseconds: number, run: () => void) => void;
 	readonly stop: () => void;
 };
@@ -19,7 +19,7 @@ export function createTimer(clock: Pick<Clock, 'sleep'>): Timer {
 			const own = new AbortController();
 			planned = own;
 			const wait = async (): Promise<void> => {
-				// A clock may end an aborted sleep early or reject it. Either way the run is canceled.
+				// Depending on the clock, an aborted sleep resolves early or rejects. In both cases `run` is not called.
 				await clock.sleep(milliseconds, own.signal).catch(() => undefined);
 				if (planned !== own) {
 					return;

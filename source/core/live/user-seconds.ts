@@ -3,16 +3,16 @@ import {readingOf} from '../rules/mig/instances.js';
 import type {StatusRow} from '../rules/pool/status.js';
 import type {LiveState, LiveView} from './live-view.js';
 
-/** GPU-seconds of a user. A share or a MIG instance counts as its part of the GPU's memory. */
+/** GPU-seconds of a user. A share or MIG instance with a quarter of the GPU's memory counts as a quarter of a GPU. */
 export type UserSeconds = {
 	readonly reserved: number;
-	/** The part of `reserved` in which nothing ran. Excludes seconds in which the usage was unknown. */
+	/** The seconds of `reserved` in which nothing ran. Excludes seconds in which the use was unknown. */
 	readonly idle: number;
 };
 
 type Part = {readonly user: string; readonly weight: number; readonly isIdle: boolean};
 
-/** Returns the held parts of a GPU. Omits shares of a GPU with unknown memory, which cannot be counted. */
+/** Returns the parts of a GPU that are held. Omits shares if the memory of the GPU is unknown, because they are an unknown fraction of the GPU. */
 function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow): readonly Part[] {
 	if (owner !== undefined) {
 		return [{user: owner, weight: 1, isIdle: idleSeconds !== undefined}];
@@ -28,8 +28,8 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 }
 
 /**
-Counts how long each user holds GPUs and leaves them idle. Pauses while the store is away, because the holders are then unknown.
-@returns A function that returns the current sums.
+Counts how long each user holds GPUs, and how long the GPUs are idle. Pauses while the store is unreachable, because the holders are then unknown.
+@returns A function that returns the sums so far.
 */
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,

@@ -1,4 +1,4 @@
-/** The load of each GPU over time, for the graphs. A time without a reading is a gap, never a zero. */
+/** The load of each GPU over time, for graphs. Times without a reading are shown as a gap and never as zero. */
 import type {Load, MinuteLoads} from '../model/observation.js';
 import type {GpuReading, Observation} from '../model/types.js';
 import {loadOf, loadIn} from '../rules/pool/load-minutes.js';
@@ -11,9 +11,9 @@ type Sample = {readonly atMs: number; readonly means: ReadonlyMap<string, Means>
 
 type HistoryLimits = {
 	readonly windowMs: number;
-	/** Scans in the same step become one sample, their mean. */
+	/** Length of a step. All scans in a step become one sample with their mean. */
 	readonly stepMs: number;
-	/** How long a reading stands for the time around it, so that one missed scan leaves no gap. */
+	/** For how much time around it a reading is valid, so that a single missed scan leaves no gap. */
 	readonly coverMs: number;
 };
 
@@ -21,7 +21,7 @@ export type UtilizationHistory = HistoryLimits & {
 	readonly samples: readonly Sample[];
 };
 
-/** A scan this much older than the last one means that the clock was set back. */
+/** If a scan is this much older than the scan before it, the clock was set back. */
 const leastSetBackMs = 60_000;
 
 export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});
@@ -34,7 +34,7 @@ const withValue = (mean: Mean | undefined, value: number | undefined): Mean | un
 				count: (mean?.count ?? 0) + 1,
 			};
 
-/** Returns the history with a scan added. A failed scan, or the same scan again, adds nothing. */
+/** Adds a scan to the history. Adds nothing for a failed scan, or for a scan that was already added. */
 export function recorded(
 	history: UtilizationHistory,
 	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,
@@ -70,13 +70,13 @@ export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): Reado
 const mean = (values: readonly number[]): number | undefined =>
 	values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Returns the start of the first column. Columns start at multiples of their width, so that a graph moves in steps. */
+/** Returns the start of the first column of a graph. Columns start at multiples of their width, so that a graph moves on column by column. */
 export const firstColumnMs = (
 	columnMs: number,
 	{columns, nowMs}: {readonly columns: number; readonly nowMs: number},
 ): number => (Math.ceil(nowMs / columnMs) - columns) * columnMs;
 
-/** Returns the last `spanMs` as `columns` values, the newest last. Unknown values are undefined. */
+/** Returns the load in the last `spanMs` as `columns` values, the newest last. Unknown values are undefined. */
 export function seriesOf(
 	{samples, coverMs, windowMs}: UtilizationHistory,
 	key: string,
@@ -95,7 +95,7 @@ export function seriesOf(
 		}
 
 		values[columnOf(atMs)]?.push(value);
-		// Only narrow columns can fall between two readings.
+		// A wide column always contains the readings that cover it. Only a narrow column can lie between two readings.
 		if (columnMs >= coverMs) {
 			continue;
 		}
@@ -113,21 +113,21 @@ export function seriesOf(
 }
 
 const minuteMs = 60_000;
-/** Just under a minute, because a minute ends before the next one begins. */
+/** A stored minute covers its own time and nothing of the next minute. */
 const coveredMs = minuteMs - 1;
 
 type PastOptions = {
 	readonly name: string;
 	readonly key: string;
 	readonly windowMs: number;
-	/** Added to the times of `own` to get milliseconds since the epoch. */
+	/** The number to add to the times of `own` to get milliseconds since the epoch. */
 	readonly ownOffsetMs: number;
 };
 
 const meanOf = (value: number | undefined, count: number): Mean | undefined =>
 	value === undefined ? undefined : {value, count};
 
-/** Returns the shared load history, continued with newer samples of this process. Times are milliseconds since the epoch. */
+/** Returns the load history from the store, followed by newer samples of this process. Times are milliseconds since the epoch. */
 export function pastHistory(
 	minutes: readonly MinuteLoads[],
 	own: UtilizationHistory,

@@ -12,12 +12,12 @@ export type Alert = {
 	readonly since: number;
 };
 
-/** The least memory in use that was seen on an unused GPU: the driver's own memory. */
+/** The smallest memory use seen on a GPU without holder and process. This is what the driver itself needs. */
 export type MemoryBaseline = {
 	readonly memoryMiB: number;
 	/** The UUID of the GPU. A replaced GPU has another baseline. */
 	readonly uuid?: string;
-	/** The boot of the machine. Another driver may use more memory. */
+	/** The machine's boot when the memory was read. After a reboot, a different driver may need more. */
 	readonly bootId?: string;
 };
 
@@ -26,18 +26,18 @@ export type Overuse = {
 	readonly gpu: number;
 	readonly leaseId: string;
 	readonly since: number;
-	/** Store time of the last scan that counted. */
+	/** Store time of the last scan that changed `scans`. Scans in quick succession are skipped. */
 	readonly countedAt: number;
-	/** How many consecutive scans saw the overuse. After it is recorded: how many saw that it ended. */
+	/** How many consecutive scans saw the overuse. Once the overuse is recorded, how many consecutive scans saw that it had ended. */
 	readonly scans: number;
 	readonly usedMiB: number;
 	readonly isRecorded: boolean;
 	readonly isReminded: boolean;
 };
 
-/** A loss of the store's newest commits, repaired by a process that had read them. Times are on the store's clock. */
+/** A loss of the store's newest commits, which a process that had read them has restored. Times are on the store's clock. */
 export type DataLoss = {
 	readonly restoredAt: number;
-	/** When the restored data was read. Later changes are lost. */
+	/** When that process had read the data. Changes after this time are lost. */
 	readonly readAt: number;
 };

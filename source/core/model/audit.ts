@@ -1,4 +1,4 @@
-/** The audit log: what happened to the pool. A record is appended in the commit of its change. Heartbeats have none. */
+/** The audit log: what happened to the pool. The record of a change is written in the same commit. Heartbeats are not recorded. */
 
 import type {InstanceOfGpu} from './mig.js';
 import type {Need} from './need.js';
@@ -11,7 +11,7 @@ export const auditKinds = [
 	'extended',
 	'expired',
 	'ended',
-	/** A request got nothing, at once or when its waiting time was up. */
+	/** A request got no GPUs, either at once or when its waiting time was up. */
 	'refused',
 	'joined',
 	/** A request left the queue without a grant. */
@@ -19,11 +19,11 @@ export const auditKinds = [
 	'drained',
 	'undrained',
 	'policy',
-	/** The pool was created, replaced or restored: see `reason`. */
+	/** The pool was created, replaced or restored, as `reason` says. */
 	'pool',
 	'unreserved',
 	'squatter',
-	/** A share uses more of a GPU's memory than it reserved. With `reason`: the overuse ended. */
+	/** A share uses more of a GPU's memory than it reserved. If the record has a `reason`, the overuse has ended. */
 	'overuse',
 	'health',
 	/** Anything else worth knowing, in words. */
@@ -53,7 +53,7 @@ export type AuditRecord = {
 	readonly host?: string;
 	readonly gpus: readonly number[];
 	readonly instances?: readonly InstanceOfGpu[];
-	/** How many GPUs were requested, for a refusal. How many the pool has, for `pool`. */
+	/** For a refusal, the number of requested GPUs. For the kind `pool`, the number of GPUs in the pool. */
 	readonly count?: number;
 	readonly need?: Need;
 	readonly provider?: string;
@@ -65,22 +65,22 @@ export type AuditRecord = {
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
 	readonly entryId?: string;
-	/** Whether use without a reservation or an unknown reading was ignored. */
+	/** Whether the request was made with `--force`, which ignores use without a reservation and unknown readings. */
 	readonly forced?: boolean;
 	readonly until?: number;
 	readonly reason?: string;
 	readonly note?: string;
-	/** The interface that was used. Absent for a terminal. */
+	/** The interface through which the change was made. Absent for the command line and the monitor. */
 	readonly via?: 'web';
 };
 
-/** `id` is the position in the log. */
+/** A record of the audit log, with its position in the log as `id`. */
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
 	readonly fromTime?: number;
-	/** Only entries after this one. Ids from another store are ignored. */
+	/** Selects only entries after the one with this id. An id from another store is ignored. */
 	readonly afterId?: string;
-	/** The greatest number of entries. The newest are returned. */
+	/** The maximum number of entries. If more match, the newest are returned. */
 	readonly newest?: number;
 };

@@ -1,23 +1,23 @@
-/** Processes that have a GPU's device open, independent of the GPU tool. */
+/** Processes that have a GPU's device file open. They are found without the GPU tool, such as nvidia-smi. */
 import type {GpuProcess} from './observation.js';
 
 /**
-`stopped`: by Ctrl-Z or a debugger. `waiting`: in the kernel, where no signal ends the process. `leaderless`: only the first thread has ended.
-`zombie`: ended, but not yet reaped. `absent`: not visible from here.
+The state of a process. `stopped`: halted by Ctrl-Z or a debugger. `waiting`: blocked in the kernel, where no signal can end it. `leaderless`: its
+first thread has ended, and others still run. `zombie`: ended, but not yet reaped by its parent. `absent`: not visible to this process.
 */
 export type HolderState = 'running' | 'stopped' | 'waiting' | 'leaderless' | 'zombie' | 'absent';
 
 export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercent' | 'kind'> & {
 	readonly state: HolderState;
-	/** Whether the process has a device of the GPU open. Undefined if its open files cannot be read. */
+	/** Whether the process has a device file of the GPU open. Undefined if its open files cannot be read. */
 	readonly hasOpen: boolean | undefined;
-	/** Whether the process has its pids in another namespace, as in a container. Undefined if unknown. */
+	/** Whether the process is in another pid namespace, as in a container. Undefined if unknown. */
 	readonly isInOtherPidNamespace: boolean | undefined;
 	readonly isOwn: boolean;
 };
 
 export type DeviceHolders = {
-	/** The device files that were searched for. If empty, open files cannot identify holders. */
+	/** The device files of the GPU. If none are known, open files cannot show who uses the GPU. */
 	readonly devices: readonly string[];
 	readonly holders: readonly DeviceHolder[];
 	/** Processes whose open files cannot be read, and their known users. */

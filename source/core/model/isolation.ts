@@ -1,4 +1,7 @@
-/** `require` refuses to start a job that cannot be isolated. `off` leaves every GPU accessible. */
+/**
+How strictly a job is kept away from GPUs that it did not get. `prefer` isolates the job if possible. `require` also refuses to start a job that
+cannot be isolated. `off` leaves every GPU accessible.
+*/
 export const isolationLevels = ['off', 'prefer', 'require'] as const;
 
 export type IsolationLevel = (typeof isolationLevels)[number];
@@ -12,7 +15,7 @@ export type GrantedPart = {readonly gpuInstanceId: number; readonly computeInsta
 
 export type GrantedGpu = {
 	readonly index: number;
-	/** In the spelling of {@link normalizePciBusId}. */
+	/** The PCI address, as written by {@link normalizePciBusId}. */
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	readonly parts?: readonly GrantedPart[];
@@ -36,28 +39,28 @@ export type IsolationProblem =
 	/** The device controller of cgroup v1 is not mounted. */
 	| {readonly kind: 'no-device-groups'}
 	| {readonly kind: 'no-namespaces'; readonly settings: readonly NamespaceSetting[]}
-	/** The program failed. Its message is not sanitized. */
+	/** The program that isolates the job failed. `words` is its message, not sanitized. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string}
 	| {readonly kind: 'slow'; readonly program: string; readonly seconds: number}
 	/** The job's working directory is a different directory inside the sandbox. */
 	| {readonly kind: 'no-directory'}
-	/** The device of another GPU can still be opened. */
+	/** The device file of another GPU can still be opened from inside the isolation. */
 	| {readonly kind: 'foreign-opens'; readonly device: string}
 	| {readonly kind: 'granted-refuses'; readonly device: string};
 
 type Isolated = {
 	readonly kind: 'isolated';
-	/** The mechanism in use, or undefined if there are no other GPUs. */
+	/** The mechanism in use. Undefined if the job got all GPUs, so that there is nothing to isolate it from. */
 	readonly fence: Fence | undefined;
-	/** Words before the job's command. Empty if there is nothing to isolate from. */
+	/** A command prefix that starts the job in isolation. Empty without a mechanism. */
 	readonly entrance: readonly string[];
-	/** Cleans up after the job ended, or was not started. Never rejects. */
+	/** Cleans up after the job has ended, or if the job is not started after all. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 
 type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationProblem};
 
-/** Prepares and tests an isolation with this mechanism, or with the first that works. Never rejects. */
+/** Prepares the isolation of a job and tests it. Uses the mechanism `fence`, or else the first one that works. Never rejects. */
 export type Isolate = (granted: readonly GrantedGpu[], fence?: Fence) => Promise<Isolated | NotIsolated>;
 
 export type IsolationCheck = NotIsolated | {readonly kind: 'possible'; readonly fence: Fence};

@@ -1,10 +1,10 @@
 /** A MIG instance as people write it, such as `0:1`: GPU index and number. `nvidia-smi -L` shows the number. */
 export type InstanceName = {readonly gpu: number; readonly number: number};
 
-/** Requested instances: of a profile such as `1g.10gb` or larger, or specific ones. */
+/** The requested MIG instances: either any instances with at least a profile such as `1g.10gb`, or specific instances. */
 export type InstanceNeed = {readonly profile: string} | {readonly instances: readonly InstanceName[]};
 
-/** The MIG instance of a lease. Only the UUID identifies it. The other fields are from the time of the grant. */
+/** The MIG instance of a lease. Only the UUID identifies the instance. The other fields describe it at the time of the grant. */
 export type HeldInstance = {
 	readonly uuid: string;
 	/** The number within the GPU, as in `nvidia-smi -L`: the 1 of `0:1`. */

@@ -1,4 +1,4 @@
-/** Requirements of a request for its GPUs. Absent fields require nothing. */
+/** The requirements of a request for GPUs. An absent field requires nothing. */
 
 import type {InstanceNeed} from './mig.js';
 
@@ -18,7 +18,7 @@ export type Need = {
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** GPU indices. Any of these GPUs can be combined for a request. */
+/** The indices of GPUs that can be combined for a request, such as all GPUs of one model. A request gets all its GPUs from one group. */
 export type GpuGroup = readonly number[];
 
 /**
@@ -27,7 +27,7 @@ host bridge of one CPU (PHB), one NUMA node (NODE), or different CPUs (SYS). XGM
 */
 export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
-/** Indexed by both GPUs. Undefined if the link is unknown. */
+/** The links between all GPUs: `links[a][b]` is the link between GPU a and GPU b. Undefined if the link is unknown. */
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;
 
 /**

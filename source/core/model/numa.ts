@@ -2,11 +2,11 @@ export type NumaProblem =
 	| {readonly kind: 'unknown-node'; readonly gpu: number}
 	| {readonly kind: 'no-processors'; readonly node: number}
 	| {readonly kind: 'no-program'}
-	/** The program failed. Its message is not sanitized. */
+	/** The program that binds the job failed. `words` is its message, not sanitized. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string};
 
 type NumaBinding =
-	/** `entrance`: words before the job's command. */
+	/** `entrance`: a command prefix that starts the job bound to the nodes. */
 	| {readonly kind: 'bound'; readonly entrance: readonly string[]}
 	| {readonly kind: 'not-bound'; readonly problem: NumaProblem};
 

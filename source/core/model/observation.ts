@@ -14,7 +14,7 @@ export type UnknownReadings = Readonly<Record<string, string>>;
 export type GpuProcess = {
 	readonly pid: number;
 	readonly startTicks?: number;
-	/** Unix seconds. */
+	/** Start of the process, in seconds since the Unix epoch. */
 	readonly startTime?: number;
 	readonly parentPid?: number;
 	readonly user?: string;
@@ -70,7 +70,7 @@ export type GpuReading = {
 	readonly memoryClockMHz?: number;
 	/** Why the clocks are reduced, in words. Empty if the only reason is idleness. */
 	readonly throttleReasons?: readonly string[];
-	/** Since the driver was loaded. */
+	/** Number of errors since the driver was loaded. */
 	readonly eccUncorrectedErrors?: number;
 	readonly isMigEnabled?: boolean;
 	/** Whether MIG was switched and the GPU needs a reset for the change. */
@@ -86,11 +86,11 @@ export type GpuReading = {
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Known problems. A GPU with a problem is shown and not granted. */
 	readonly health?: readonly HealthProblem[];
-	/** Set if the GPU is broken, in the tool's words. It then has no readings. */
+	/** Set if the GPU is broken, in the tool's words. Such a GPU has no readings. */
 	readonly failure?: string;
-	/** The machine and index of the GPU, if an engine manages several machines. */
+	/** The machine of the GPU and its index there, if an engine such as Slurm manages several machines. */
 	readonly place?: GpuPlace;
-	/** Set if no tool reads the GPU here. The engine that grants the GPU knows whether it is free. */
+	/** Set if no tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, knows whether the GPU is free. */
 	readonly isUnread?: true;
 	readonly unknown: UnknownReadings;
 };
@@ -104,7 +104,7 @@ export type IdleSpan = {
 	readonly uuid?: string;
 	/** Observed idle time. Gaps between observations do not count. */
 	readonly seconds: number;
-	/** Store time of the last idle scan. Absent while the GPU cannot be read. */
+	/** Store time of the last scan that saw the GPU idle. Absent while the GPU cannot be read. */
 	readonly until?: number;
 };
 
@@ -117,7 +117,7 @@ export type Observation = {
 	readonly gpus: readonly GpuReading[];
 	/** Set if the whole scan failed. `gpus` is then empty, and nothing may be granted. */
 	readonly failure?: {readonly message: string; readonly hint?: string};
-	/** Set if some GPUs cannot be read from here, as in an isolated job. Such a scan is not shared. */
+	/** Set if this process cannot read some GPUs, as in an isolated job. Such a scan is not shared with other viewers. */
 	readonly isPartial?: true;
 	readonly warnings: readonly string[];
 	readonly idle?: readonly IdleSpan[];
@@ -137,10 +137,10 @@ export const normalizePciBusId = (text: string): string | undefined => {
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();
 };
 
-/** Load of a GPU, as shares from 0 to 1. Undefined values are unknown. */
+/** Load of a GPU, as fractions from 0 to 1. Undefined values are unknown. */
 export type Load = {readonly utilization?: number; readonly memory?: number};
 
-/** A line of the load history: the means over one minute since the epoch. */
+/** A line of the load history: the mean load of each GPU during one minute. Minutes are counted from the Unix epoch. */
 export type MinuteLoads = {
 	readonly minute: number;
 	readonly scans: number;

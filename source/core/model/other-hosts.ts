@@ -1,14 +1,14 @@
 import {mostGpus} from './observation.js';
 
-/** A valid ssh destination, `host` or `user@host`, without anything that ssh or a shell could misinterpret. */
+/** A valid ssh destination, `host` or `user@host`, without characters that ssh or a shell could misinterpret. */
 const destination = /^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z](?:[\w\-.:]*[\dA-Za-z])?$/v;
 
-/** A safe host name or address. Other programs get it as an argument and must not mistake it for an option. */
+/** A safe host name or address. Other programs get the name as an argument and must not mistake it for an option. */
 export const hostPattern = /^[\p{Letter}\p{Number}:_][\p{Letter}\p{Number}%\-.:_]*$/v;
 
 const longestName = 255;
 
-/** Returns the account in `alice@gpu-box-2`. Undefined leaves the choice to the user's ssh configuration. */
+/** Returns the account in a name such as `alice@gpu-box-2`. Undefined if ssh chooses the account by the user's configuration. */
 export const accountOn = (name: string): string | undefined => (name.includes('@') ? name.split('@', 1)[0] : undefined);
 
 export const isRemoteHost = (name: string): boolean => name.length <= longestName && destination.test(name);

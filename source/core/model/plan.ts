@@ -16,7 +16,7 @@ import type {
 
 /** A precondition of a commit, compared byte for byte before anything is written. */
 export type Expectation =
-	/** `raw` is undefined if the key must be absent. */
+	/** `raw` is the expected stored value, or undefined if the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
 	/** The queue must equal these ids (`whole`) or start with them (`prefix`). */
@@ -43,12 +43,12 @@ export type Write =
 			readonly lastReleased: number | undefined;
 			readonly ended?: EndedLease;
 	  }
-	/** Creates or replaces the pool, but not its GPU records. */
+	/** Creates or replaces the record of the pool. The GPU records stay as they are. */
 	| {readonly kind: 'pool'; readonly pool: Pool}
 	| {
 			readonly kind: 'join';
 			readonly entry: QueueEntry;
-			/** Store time of joining, which determines the position. Absent: joins at the end. */
+			/** Store time at which the entry joined, which determines its position. If absent, the entry joins at the end. */
 			readonly at?: number;
 	  }
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
@@ -62,10 +62,10 @@ export type Write =
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
 			readonly overuse?: readonly Overuse[];
 	  }
-	/** Records that all known commits up to this count are restored. */
+	/** Records that, after a loss of data, all commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};
 
-/** An idempotency key. A commit can reach the store after the next attempt, so a store executes at most one plan per id. Ids expire after an hour. */
+/** An idempotency key. A delayed commit can reach the store after its retry, so a store executes at most one plan per id. Ids expire after an hour. */
 export type Change = {
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */

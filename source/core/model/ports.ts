@@ -23,7 +23,7 @@ export type CommitOutcome = 'done' | 'conflict' | 'locked';
 export type ReadOptions = {
 	readonly user?: string;
 	readonly change?: string;
-	/** Omits the queue, which is most of a read. Such a snapshot cannot be used for decisions. */
+	/** Omits the queue, which is the largest part of a read. Such a snapshot cannot be used for decisions. */
 	readonly withoutQueue?: boolean;
 };
 
@@ -34,33 +34,33 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** Called when the store is back. Changes were missed, so everything must be read again. */
 	readonly restored?: () => void;
-	/** Tolerable delay of news in milliseconds, for a store that is polled. Called before each poll. Absent for no delay. */
+	/** Returns by how many milliseconds calls may be delayed, for a store that is polled. Called before each poll. Defaults to no delay. */
 	readonly tolerableDelayMs?: () => number;
 };
 
 export type ScannerRole = {
 	readonly owner: string;
-	/** Milliseconds between scans. A viewer that scans more often may take over. */
+	/** Milliseconds between scans. A viewer that scans more often may take over the role. */
 	readonly intervalMs: number;
 };
 
 /** The newest posted scan. Any process can write it, so it is displayed but never used for grants. */
 export type PostedScan = {
 	readonly text: string;
-	/** Store time of the post, which distinguishes the scans. */
+	/** Store time at which the scan was posted. Different scans have different times. */
 	readonly time: number;
 	readonly ageSeconds: number;
 };
 
-/** Shares one viewer's readings with the others. Methods reject like those of {@link Store}. */
+/** Lets one viewer scan the GPUs for all viewers of the pool. Methods reject like those of {@link Store}. */
 export type ScanBoard = {
-	/** Takes or renews the role. Returns false while another viewer has it. */
+	/** Takes or renews the role of the viewer that scans. Returns false while another viewer has the role. */
 	readonly claim: (role: ScannerRole, seconds: number) => Promise<boolean>;
 	readonly resign: (owner: string) => Promise<void>;
 	/** Replaces the posted scan. Returns false if another viewer has taken the role. */
 	readonly post: (owner: string, text: string) => Promise<boolean>;
 	readonly latest: () => Promise<PostedScan | undefined>;
-	/** Resolves when listening, with a function that stops. `posted` is a hint to read the board. */
+	/** Resolves once `posted` is registered, with a function that removes it. A call of `posted` is a hint to read the newest scan. */
 	readonly subscribe: (posted: () => void) => Promise<() => Promise<void>>;
 };
 
@@ -69,14 +69,14 @@ export const longestScan = 2 ** 20;
 /** The greatest length of one hour of load history, in characters. */
 export const longestLoadHour = 2 ** 20;
 
-/** Hours of load history, including the current one: a week and the rest of its first hour. */
+/** How many hours of load history are kept: a week, and one more because the current hour is incomplete. */
 export const loadHours = 7 * 24 + 1;
 
 /** The load of the GPUs, as a text for each hour since the epoch. Any process can write these texts, so they are only displayed. */
 export type LoadHistory = {
-	/** Appends a line, unless the hour is full, and deletes hours older than {@link loadHours}. */
+	/** Appends a line to the text of an hour, unless the text is full. Also deletes all but the newest {@link loadHours}. */
 	readonly append: (hour: number, line: string) => Promise<void>;
-	/** Returns the texts of these hours, at most {@link loadHours}. Omits oversized or invalid ones. */
+	/** Returns the texts of these hours, at most {@link loadHours}. Omits texts that are too long or invalid. */
 	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;
 };
 
@@ -93,8 +93,8 @@ export type UsageHistory = AsyncIterable<UsageRecord> & {
 };
 
 /**
-The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may still happen: read and check
-its change), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid).
+The storage of the pool. Methods reject with a CanhazgpuError: `store-unreachable` (a commit may have happened, or may still happen: read the pool
+to find out), `store-refused` (such as out of memory or read-only), or `pool-garbage` (the pool's keys are invalid).
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';
@@ -102,14 +102,14 @@ export type Store = {
 	readonly location: string;
 	/** Command for manual access, such as `redis-cli -p 7000` or `sqlite3 FILE`. */
 	readonly shell: string;
-	/** Reads everything atomically. `user` (a label) fills in `lastUsed`, and `change` (an id) fills in `attemptDone`. */
+	/** Reads the whole pool atomically. The snapshot has `lastUsed` if `user` (a label) is given, and `attemptDone` if `change` (an id) is given. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
 	/** Reads one queue entry, for a heartbeat. Undefined if it is missing or cannot be read alone. */
 	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
-	/** Resolves when listening, with a function that stops. A read after that misses no change. */
+	/** Resolves once the listener is registered, with a function that removes it. Changes after a later read are then never missed. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
-	/** Streams the usage records that ended in [fromTime, toTime], oldest first. Skips invalid records. */
+	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
 	/** Returns about 10,000 valid records, oldest first. Rejects with `store-refused` if the store keeps no log (Redis 4, no permission). */
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
@@ -124,9 +124,9 @@ export type Store = {
 export type GpuProvider = {
 	readonly name: ProviderName;
 	readonly simulated: boolean;
-	/** Rejects with `provider` if the number is unknown. */
+	/** Returns the number of GPUs. Rejects with `provider` if the number is unknown. */
 	readonly count: () => Promise<number>;
-	/** Scans the GPUs. Never rejects and never runs twice at once: a failed scan has a `failure`. */
+	/** Scans the GPUs. Never rejects: a failed scan has a `failure`. Two scans never run at the same time. */
 	readonly observe: () => Promise<Observation>;
 	/** Returns the links between the GPUs, or undefined if they are unknown. Called only on demand. Never rejects. */
 	readonly readLinks?: () => Promise<GpuLinks | undefined>;
@@ -137,9 +137,9 @@ export type Account = {
 	/** Looked up by uid in the user database, never from `$USER`. */
 	readonly name: string;
 	readonly uid: number;
-	/** Set in a user namespace, whose names and uids prove nothing: outer uid and namespace number, such as `61002/4026532590`. */
+	/** Set in a user namespace, where names and uids prove nothing: the uid outside and the namespace's number, such as `61002/4026532590`. */
 	readonly userNamespace?: string;
-	/** The account outside of the user namespace, if that is proved: see `provenAccount`. */
+	/** The account outside of the user namespace, if a lease proves it. See `provenAccount`. */
 	readonly outsideName?: string | undefined;
 };
 
@@ -155,12 +155,12 @@ export type Host = {
 	readonly machineId: string;
 	readonly bootId: string | undefined;
 	readonly monotonic: MonotonicClock;
-	/** Seconds since boot, including sleep. */
+	/** Seconds since boot, including time asleep. */
 	readonly uptimeSeconds: () => number;
 	readonly self: ProcessIdentity;
 	readonly account: Account;
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
-	/** Whether a process is alive and runs as this account, whatever its uid is called here. False if unknown. */
+	/** Whether a process is alive and has the same uid outside of any user namespace as this account. False if unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
 	/** Whether processes started by a dead process are still alive. */
 	readonly orphansOf: (dead: ProcessIdentity) => 'alive' | 'dead' | 'unknown';

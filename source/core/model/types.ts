@@ -37,7 +37,7 @@ export type ProcessIdentity = {
 	readonly namespace?: string;
 	/** Time namespace in which `startTicks` was read. The kernel shifts the value for readers in other namespaces. */
 	readonly timeNamespace?: string;
-	/** Process group, which children stay in by default. Known for a wrapper, which may end before it reports its job. */
+	/** Process group of a wrapper. Its job is in the same group, so the job is found even if the wrapper ended before it reported the job. */
 	readonly group?: number;
 };
 
@@ -50,17 +50,17 @@ export type ProcessFacts = {
 	readonly commandLine?: string;
 };
 
-/** The processes by pid. Ended and hidden processes are absent. */
+/** Facts about processes, by pid. Processes that have ended or are hidden are absent. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
-/** A watch for heartbeats of a holder that cannot be judged by its process. The next heartbeat ends the watch. */
+/** A watch: a timed wait for the next heartbeat of a holder whose process is not visible. A heartbeat ends the watch. */
 export type Silence = {
-	/** The monotonic clock of `seconds`: the `id` of {@link MonotonicClock}. */
+	/** The `id` of the monotonic clock that showed `seconds` when the watch began. See `MonotonicClock`. */
 	readonly clock: string;
 	readonly seconds: number;
-	/** The last heartbeat before the watch. If the record has another one, an older version has written it. */
+	/** The last heartbeat before the watch. If the record has a later one, an older version wrote it, and the watch has ended. */
 	readonly lastHeartbeat?: number;
-	/** Store time at which the watch began. That clock can step, so it only decides when another clock takes over. */
+	/** Store time at which the watch began. The store's clock can step, so this only decides when a process with another monotonic clock takes over. */
 	readonly since: number;
 };
 
@@ -72,7 +72,7 @@ type Held = {
 	readonly note?: string;
 	readonly machine?: string;
 	readonly bootId?: string;
-	/** The wrapper of a job, or the process that waits. */
+	/** The process behind a lease or entry: the wrapper of a job, or the command that waits. */
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
@@ -83,11 +83,11 @@ export type Lease = Held & {
 	readonly startTime: number;
 	readonly lastHeartbeat?: number;
 	readonly expiryTime?: number;
-	/** The end that the holder was reminded of. A changed end needs another reminder. */
+	/** The end time in the last reminder to the owner. If the lease's end changes, a new reminder is sent. */
 	readonly remindedOf?: number;
-	/** Store time at which a job with a time limit is stopped. Does not prove that the job is alive. */
+	/** Store time at which a job with a time limit is stopped. The job may have died before. */
 	readonly endsBy?: number;
-	/** Whether an engine has suspended the job. A suspended job keeps its GPUs. */
+	/** Whether an engine such as Slurm has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
 	/** The first model that its processes were seen to serve or train. */
 	readonly model?: string;
@@ -106,7 +106,7 @@ export type LeftProcess = {readonly pid: number; readonly startTicks: number};
 
 /** The last lease, as kept in the record of a free GPU. */
 export type EndedLease = {
-	/** An {@link EndReason}, or a word of a later version. */
+	/** An {@link EndReason}, or a reason that only a later version knows. */
 	readonly reason: string;
 	readonly leaseId?: string;
 	/** The owner's account. Present with `left`, and if the job died without releasing its GPUs. */
@@ -114,7 +114,7 @@ export type EndedLease = {
 	readonly left?: readonly LeftProcess[];
 };
 
-/** The record of one GPU, with the raw value for the commit's comparison. `raw` is undefined for an absent key. */
+/** The record of one GPU. `raw` is the stored value, which a commit compares with the current one. Undefined if the key is absent. */
 export type GpuRecord =
 	| {
 			readonly kind: 'free';
@@ -130,7 +130,7 @@ export type GpuRecord =
 			readonly index: number;
 			readonly raw: string;
 			readonly shares: readonly Lease[];
-			/** Memory that all shares may have together, read at the first grant. */
+			/** Memory for all shares together, as measured when the first share was granted. */
 			readonly capacityMiB?: number;
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
 	  }
@@ -141,7 +141,7 @@ export type GpuRecord =
 			readonly problem: string;
 	  };
 
-/** `used`: without a reservation. `unknown`: usage unknown. `mode`: MIG mode or layout unknown. */
+/** Why a GPU is out of service. `used`: in use without a reservation. `unknown`: its use is unknown. `mode`: its MIG mode or layout is unknown. */
 export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
 /** A GPU or instance that a waiting request saw out of service. Any account can write `detail`. */
@@ -161,10 +161,10 @@ export type QueueEntry = Held & {
 	/** Empty if any suitable GPUs will do. */
 	readonly requestedIds: readonly number[];
 	readonly need?: Need;
-	/** The GPUs that can serve the entry, by its last scan: any of one group. Absent: any GPU. Empty: no known GPU. */
+	/** The groups of GPUs that can serve the entry, according to its last scan. Absent: every GPU can. Empty: no known GPU can. */
 	readonly eligible?: readonly GpuGroup[];
 	readonly eligibleInstances?: readonly EligibleInstance[];
-	/** A copy. `partialQueueId` of the leases is authoritative. */
+	/** The GPUs that the entry already holds. This is a copy: `partialQueueId` of the leases is authoritative. */
 	readonly allocatedGpus: readonly number[];
 	readonly reservationType: LeaseType;
 	readonly expirySeconds?: number;
@@ -172,15 +172,15 @@ export type QueueEntry = Held & {
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;
 	readonly waitTimeout?: number;
-	/** Whether use without a reservation and health problems are ignored. */
+	/** Whether the request ignores use without a reservation and health problems. */
 	readonly force?: boolean;
-	/** Unavailable GPUs that the request needs, by its last scan. Absent if it can be served. */
+	/** The GPUs out of service that keep the request from being served, according to its last scan. Absent if it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
 	readonly verdict?: EngineVerdict;
 };
 
 export type EngineVerdict = {
-	/** Why the request waits, in the engine's word, such as `Resources`. */
+	/** Why the request waits, in the word of the engine that keeps the queue, such as Slurm's `Resources`. */
 	readonly reason: string;
 	readonly startsAt?: number;
 };
@@ -200,7 +200,7 @@ export type Pool = {
 	readonly machine?: {
 		readonly id: string;
 		readonly bootId?: string;
-		/** New location of this machine's pool, if it moved to another store. */
+		/** The new location of this machine's pool, if the pool has moved to another store. */
 		readonly movedTo?: string;
 	};
 };
@@ -224,9 +224,9 @@ export type PolicySetting = {
 export type Revision = {
 	/** Commits of this program. Those of the Go program and of earlier versions are not counted. */
 	readonly count: number;
-	/** The count at the start of the current run. Later commits of an earlier run are lost. */
+	/** The count at the start of the current run. Commits of an earlier run with a higher count are lost. */
 	readonly base: number;
-	/** Id of the current run. Changes with each restart of a server and with each new file. */
+	/** Id of the current run of the store. Changes with each restart of a Redis server and with each new SQLite file. */
 	readonly run: string;
 	/** Time of the run's first commit or last restore. Undefined if there was none. */
 	readonly since: number | undefined;
@@ -236,7 +236,7 @@ export type Revision = {
 
 export type Snapshot = {
 	readonly now: number;
-	/** Uptime of the store; `Infinity` for a store without a process. */
+	/** Uptime of the store. `Infinity` for a store without a server process. */
 	readonly storeUptimeSeconds: number;
 	readonly pool: Pool | undefined;
 	readonly gpus: readonly GpuRecord[];
@@ -248,7 +248,7 @@ export type Snapshot = {
 	readonly policy: ReadonlyMap<string, PolicySetting>;
 	readonly policyProblem?: string;
 	readonly alerts: readonly Alert[];
-	/** Baselines by GPU, while the policy requires clean GPUs. */
+	/** Memory baselines by GPU. Empty if the policy does not require clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	readonly overuse: readonly Overuse[];
 	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */
@@ -261,9 +261,9 @@ export type Snapshot = {
 	};
 	readonly dataLoss?: DataLoss;
 	readonly revision: Revision;
-	/** When the asking user last released each GPU, from the newest 100 usage records. */
+	/** When the user given to `read` last released each GPU, from the newest 100 usage records. */
 	readonly lastUsed: ReadonlyMap<number, number>;
-	/** The attempt of the requested change that was executed, if any. */
+	/** The executed attempt of the change given to `read`. Absent if no attempt was executed. */
 	readonly attemptDone?: number;
 };
 
@@ -278,11 +278,11 @@ export const endReasons = [
 	'reboot',
 	'pool-reset',
 	'queue-left',
-	/** Held while waiting, and taken by an earlier request. */
+	/** A waiting request held the GPU, and an earlier request took it. */
 	'taken-by-earlier',
-	/** Held while waiting, and taken because the waiter was stopped. */
+	/** A waiting request held the GPU, and another request took it because the process of the first one was stopped. */
 	'holder-stopped',
-	/** Held while waiting for GPUs that are out of service, and taken. */
+	/** A request that waited for GPUs out of service held the GPU, and another request took it. */
 	'drained',
 ] as const;
 
@@ -313,14 +313,14 @@ export const eventKinds = [
 	'notice',
 ] as const;
 
-/** A hint that something changed. The store is always read again. */
+/** A hint that something changed. Decisions always read the store again. */
 export type PoolEvent = {
 	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
 	readonly user?: string;
-	/** Entries that left the queue. Later entries move up without a read. */
+	/** Ids of the entries that left the queue. Later entries learn their new position from this, without a read. */
 	readonly left?: readonly string[];
-	/** Set for a share, because other requests may fit beside it. */
+	/** Set for shares and MIG instances. Other requests may still fit on these GPUs. */
 	readonly shared?: true;
 };
 
@@ -330,9 +330,9 @@ export type Requester = {
 	/** The owner of the granted GPUs, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
-	/** Set if nothing vouches for the account, see `Account`. */
+	/** Set in a user namespace, where names and uids prove nothing. See `Account`. */
 	readonly userNamespace?: string;
-	/** The proved account outside of a user namespace. Then equal to `account`. */
+	/** The proven account outside of the user namespace. If set, `account` is the same. */
 	readonly outsideName?: string | undefined;
 	readonly label: string;
 };
@@ -348,5 +348,5 @@ export type PoolRecord =
 	  }
 	| {readonly store: 'embedded'; readonly directory: string};
 
-/** The last second that a JavaScript Date can hold. Milliseconds mistaken for seconds are smaller. */
+/** The last second that a JavaScript Date can hold. */
 export const latestTime = 8_640_000_000_000;

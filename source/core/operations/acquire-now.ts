@@ -16,7 +16,7 @@ import type {GpuLinks, Lease, Observation, QueueEntry, Snapshot} from '../model/
 import type {EngineWorld} from './engine.js';
 import {transact} from './transact.js';
 
-/** The greatest age of a scan that a grant relies on. */
+/** Maximum age of a scan on which a grant is based. */
 export const freshMs = 2000;
 
 export function leaseFor(
@@ -61,13 +61,13 @@ export const grantOf = (
 	endsBy: latestEndOf(lease),
 });
 
-/** Returns a test for entries that answer. Other entries claim nothing until they answer. */
+/** Returns a function that tells whether an entry sends heartbeats. For an entry that does not, no GPUs are kept. */
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
 		isAnswering(entry, snapshot, host);
 
-/** Minimum time for a scan. Most take much less. */
+/** Minimum time that a scan gets, even if the deadline is earlier. Most scans take much less. */
 const leastScanMs = 2000;
 
 const unfinishedScan = ({gpus, clock}: World): Observation => ({
@@ -82,7 +82,7 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	warnings: [],
 });
 
-/** Scans the GPUs if the last scan is older than 2 s. At the deadline, returns a failed scan. Rejects with the reason of an aborted signal. */
+/** Returns a function that scans the GPUs if its last scan is older than 2 s. At the deadline, it returns a failed scan. It rejects if `signal` is aborted. */
 export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;
 	let last: Observation | undefined;
@@ -119,7 +119,7 @@ export function createFreshScan(world: World, deadlineMs = Infinity, signal?: Ab
 
 export type ReadLinks = (wanted: Wanted, strategy: StrategyName) => Promise<GpuLinks | undefined>;
 
-/** Reads the links between GPUs once, for requests that depend on them. A failed read is repeated. */
+/** Returns a function that reads the links between GPUs for requests that depend on links. Reads them only once, but repeats a failed read. */
 export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	let known: GpuLinks | undefined;
 	return async ({need}, strategy) => {
@@ -133,7 +133,7 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 }
 
 /**
-Grants GPUs now, or returns what is in the way.
+Grants GPUs now, or returns why that is not possible.
 @throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long, `busy`, `store-unreachable`, ...
 */
 export async function acquireNow(
@@ -143,8 +143,8 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, read, commit: the scan is no newer than the read. Only an outdated scan is repeated after the read. A GPU
-	// that is taken in between makes the commit a conflict.
+	// The scan comes before the read, and is repeated after the read only if it is outdated. If a GPU is taken between
+	// the read and the commit, the commit conflicts.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {
@@ -217,7 +217,7 @@ export async function acquireOrRefuse(
 			event: {kind: 'notice', gpus: []},
 		});
 	} catch (error) {
-		// A failed audit record does not change the refusal.
+		// The request is refused even if the audit record cannot be written.
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
 		}

@@ -24,7 +24,7 @@ import {requireLocal, type EngineWorld} from './engine.js';
 export type AdoptRequest = {
 	readonly requester: Requester;
 	readonly pid: number;
-	/** Start time of the process, if it was seen. Guards against a later process with the same pid. */
+	/** Start time of the process, if the user saw one. A later process with the same pid is then not adopted by mistake. */
 	readonly startTicks?: number;
 	/** The name to show instead of the owner's account. */
 	readonly label?: string;
@@ -35,7 +35,7 @@ type Adopted = {
 	readonly gpus: readonly number[];
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** OS account that owns the process and now the lease. */
+	/** OS account that owns the process, and now also the lease. */
 	readonly owner: string;
 	readonly name: string | undefined;
 };
@@ -68,7 +68,7 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	return {process, used: on.map((reading) => usedGpuOf(reading, pid))};
 }
 
-/** @throws CanhazgpuError `unavailable` if MIG has split the GPU and the tool does not report the process's instance. */
+/** Returns the GPU or MIG instance of the process. Throws `unavailable` if the GPU is split by MIG and the instance is unknown. */
 function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	const {index} = reading;
 	if (isWhole(reading) === true) {
@@ -88,7 +88,7 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	return {index, instance};
 }
 
-/** Returns the owner. Only the owner or root may adopt, and the process must be distinguishable from a later one. */
+/** Returns the owner of a process. Throws if the requester is neither the owner nor root, or if the start time of the process is unknown. */
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
 	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
 	if (user === undefined || startTicks === undefined) {
@@ -135,8 +135,8 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 }
 
 /**
-Grants a running process a `run` lease on its GPUs. There is no wrapper and no heartbeat: the lease lasts as long as the
-process. The queue is irrelevant, because waiting requests cannot get these GPUs anyway.
+Grants a running process a `run` lease on the GPUs that it uses. No wrapper sends heartbeats: the lease lasts as long as
+the process. The queue is ignored, because waiting requests cannot get GPUs in use anyway.
 @throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
 */
 export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {

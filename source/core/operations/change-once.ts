@@ -1,6 +1,6 @@
 /**
-Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the change, and the store executes
-at most one of them. Also makes changes that need no answer, by planning after each read until nothing is left to change.
+Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the change, and the store executes at
+most one attempt. Changes that need no result are made without an id: after each read, they are planned again until nothing is left to change.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError, hasCode} from '../../errors.js';
@@ -18,25 +18,25 @@ const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
 /**
-The patience for changes of leases. Every conflict means that another change succeeded, so even a crowd of releases gets
-through in time. A release that gives up would keep GPUs from others.
+How long conflicts are retried by changes that are only about leases. Every conflict means that another change succeeded,
+so even a crowd of releases finishes in this time. If a release gave up, its GPUs would stay reserved.
 */
 const leasePatienceMs = 60_000;
 /** The pause after a lease conflict doubles for this many tries, up to 16 ms. Waiting requests pause longer, so releases go first. */
 const briefTries = 3;
-/** After this many conflicts the competitors are other releases, which an immediate retry would only slow down. */
+/** After this many conflicts, a change about leases pauses before the next attempt: it competes with other releases, and would only slow them down. */
 const hastyTries = 32;
 
 type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
 export type ChangeOptions<Result> = {
-	/** Reads the pool. With an id, also asks which attempt of that change was executed. */
+	/** Reads the pool. If the id of a change is given, also reads which attempt of the change was executed. */
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
-	/** Makes the plan from a read. Called again after a conflict. An empty plan ends the change. */
+	/** Plans the change after a read. Called again after a conflict. If the plan is empty, nothing is committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Whether only leases matter and change. After a conflict, the next attempt follows at once and without the queue, so
-	that waiting requests do not delay a release. Expired leases can then still be in the snapshot.
+	Whether the change depends only on leases and changes nothing else. After a conflict, the next attempt is then made at
+	once and reads no queue, so that waiting requests do not delay a release. The snapshot can then contain expired leases.
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
@@ -45,11 +45,11 @@ export type ChangeOptions<Result> = {
 
 const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
 
-/** Returns a random pause with an upper limit that doubles from 2 ms to 250 ms, so that competitors spread out. */
+/** Returns a random pause, so that competitors do not retry at the same time. Its upper limit doubles with each try, from 2 ms to 250 ms. */
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/** @param lockedIn - The store's shell, if the Go program held its lock all the time, perhaps after a crash. */
+/** Returns the error for too many conflicts. `lockedIn` is the store's shell if the Go program held its lock all the time, perhaps after a crash. */
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined
 		? new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
@@ -63,7 +63,7 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 				},
 			);
 
-/** Returns the same error with a hint that the change may have happened or may still happen. */
+/** Returns the same error with a hint that the change may have been made or may still be made. */
 const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 	error instanceof CanhazgpuError
 		? new CanhazgpuError(error.code, error.message, {
@@ -112,14 +112,14 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Ends the change based on a read, or sends the next attempt. Undefined: read again. */
+	/** Ends the change if the read shows that it was made, or else sends the next attempt. Undefined if the pool must be read again. */
 	async #endOrSend(snapshot: Snapshot): Promise<End<Result> | undefined> {
 		const {attemptDone} = snapshot;
 		if (attemptDone !== undefined) {
 			return this.#ends.get(attemptDone);
 		}
 
-		// A readable store that rejects writes counts as away. A store that is only slow gets as long as a busy one.
+		// The store can be read, but answers to writes are lost. It may just be slow, so it counts as unreachable only after the time allowed for conflicts.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
 			throw this.#forCaller(this.#lastLoss);
 		}
@@ -135,7 +135,7 @@ class OneChange<Result> {
 			return this.#send(++this.#attempts, plan, end);
 		}
 
-		// A request that is still under way must not make a change that was reported as not made.
+		// The change is reported as not made. An attempt that is still on its way to the store must then not be executed.
 		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
 	}
 
@@ -158,7 +158,7 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Returns undefined if nothing was done or the outcome is unknown. */
+	/** Sends an attempt. Undefined if the change was not made or the outcome is unknown. */
 	async #send(attempt: number, plan: Plan, end: End<Result>): Promise<End<Result> | undefined> {
 		this.#ends.set(attempt, end);
 		const random = this.#clock.random();
@@ -187,7 +187,7 @@ class OneChange<Result> {
 		return undefined;
 	}
 
-	/** Reads until the store answers. After 5 s, throws the first error. */
+	/** Reads the pool, and retries for 5 s while the store is unreachable. Then throws the first error. */
 	async #readAgain(): Promise<Snapshot> {
 		const until = this.#clock.monotonicMs() + outageMs;
 		for (let tries = 4; ; tries++) {
@@ -217,7 +217,7 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Other processes remove expired leases. No lease of the caller depends on that.
+			// Removing expired leases failed because of conflicts. Other processes will remove them, and the caller does not depend on it.
 			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
@@ -244,7 +244,7 @@ class OneChange<Result> {
 /**
 Makes one change atomically.
 @returns The result of the executed attempt.
-@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change may have been made.
+@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. If the change may have been made, the hint says it.
 */
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
@@ -253,13 +253,13 @@ export const changeOnce = async <Result>(
 
 type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
-	/** @param failures - How many plans in a row were not executed. */
+	/** Plans the change. `failures` is the number of plans in a row that were not executed. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
 	readonly committed?: (planned: Planned) => void;
 };
 
 /**
-Reads and commits until the plan is empty. A lost answer is not an error, because the next read shows the outcome.
+Reads, plans and commits until the plan is empty. A lost answer is not an error, because the next read shows the outcome.
 @returns The last read and its plan.
 @throws CanhazgpuError `busy` after ten seconds, or any error of `read`, `plan` or the store.
 */

@@ -25,16 +25,16 @@ export type Progress =
 			readonly estimateSeconds: number | undefined;
 			readonly reason?: string;
 	  }
-	/** The store cannot be reached. The position in the queue is kept. */
+	/** The store cannot be reached. The request keeps its position in the queue. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The entry was lost and joined again. `isLast`: at the end, not at its old position. */
+	/** The entry was lost and has joined the queue again. `isLast`: at the end of the queue and not at its old position. */
 	| {readonly kind: 'rejoined'; readonly isLast?: boolean};
 
 export type GaveUp = {
 	readonly kind: 'gave-up';
 	/** `removed`: somebody removed the entry from the queue. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
-	/** Whether a grant at the last moment is possible, because the store could not be asked. */
+	/** Whether the request may have been granted at the last moment. Set if the store could not be read to find out. */
 	readonly isUnsure?: boolean;
 };
 
@@ -44,7 +44,7 @@ export type WaitOptions = {
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
-	/** Called with work for others, such as recording alerts, to run once the grant is in use. Absent: the grant waits for that work. */
+	/** Gets background work, such as recording alerts, that is to run once the grant is in use. Without this function, the work delays the grant. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	/** Receives errors of background work that do not end the wait. */
 	readonly failed?: (error: unknown) => void;
@@ -52,11 +52,11 @@ export type WaitOptions = {
 
 export type ReleaseResult = {
 	readonly released: readonly Holding[];
-	/** Requested GPUs of somebody else. If there are any, nothing is released. */
+	/** Selected GPUs that belong to somebody else. If there are any, nothing is released. */
 	readonly notYours: readonly HeldPart[];
 };
 
-/** `by` extends each lease. `until` sets the end, in seconds since the epoch on the store's clock. */
+/** `by` extends each lease by this number of seconds. `until` sets the end, in seconds since the epoch on the store's clock. */
 export type NewEnd = {readonly by: number} | {readonly until: number};
 
 export type ExtendResult = {
@@ -67,7 +67,7 @@ export type ExtendResult = {
 		readonly expiryTime: number;
 	}>;
 	readonly notYours: readonly HeldPart[];
-	/** Requested leases that end with their job and not at a time. */
+	/** Selected leases that cannot be extended, because they end with their job and not at a certain time. */
 	readonly notTimed: readonly number[];
 	readonly now: number;
 };
@@ -89,25 +89,25 @@ export type Submission = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly waitSeconds: number | undefined;
 	readonly later: Later;
-	/** Whether the command waits for `begin` of {@link Submitted}, so that the grant is reported first. */
+	/** Whether the user's command starts only when `begin` of {@link Submitted} is called, so that the grant is reported first. */
 	readonly isHeld: boolean;
 	readonly isQuiet: boolean;
 	readonly hasTerminal: boolean;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** A started program of the engine, which runs as long as the command. */
+/** A program of the engine, such as `srun`, that runs as long as the user's command. */
 export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Waits for the grant of the job. Resolves with undefined when the program has ended, or if nothing is to be reported.
-	@param pid - The engine's program.
-	@param signal - Aborted when the program has ended.
+	Waits until the job is granted. Resolves with undefined if the engine's program has ended, or if there is nothing to report.
+	@param pid - The process of the engine's program.
+	@param signal - Aborted when this program has ended.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
-	/** Maps the program's exit code to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
+	/** Maps the exit code of the engine's program to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
 	readonly exitCodeOf: (exitCode: number) => Promise<number>;
 };
 
@@ -137,34 +137,34 @@ export type Engine = {
 	readonly name: 'slurm';
 	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
-	/** @throws CanhazgpuError `unavailable` if too few GPUs are free for a request that does not wait, `usage` for unsupported options. */
+	/** Throws `unavailable` if too few GPUs are free for a request that does not wait, and `usage` for unsupported options. */
 	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
-	/** @throws CanhazgpuError As `acquire`, without waiting. */
+	/** Works like `acquire` for a request that does not wait. */
 	readonly acquireNow: (request: AcquireRequest) => Promise<Grant>;
 	readonly release: (requester: Requester, selection: Selection) => Promise<ReleaseResult>;
 	readonly extend: (requester: Requester, selection: Selection, end: NewEnd) => Promise<ExtendResult>;
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
-	/** @throws CanhazgpuError `usage` for unsupported options. */
+	/** Prepares to run a command with GPUs. Throws `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
 	/**
 	Submits a command to run in the background.
-	@param directory - The working directory, which also gets the output.
-	@throws CanhazgpuError As `submit`, and if the engine rejects the job.
+	@param directory - The working directory. The output is written there, too.
+	@throws CanhazgpuError Like `submit`, and also if the engine rejects the job.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
-	/** Returns an error that explains why the engine cannot do this, and the alternatives. */
+	/** Returns an error that explains why the engine does not support this command, and names the alternatives. */
 	readonly refusalOf: (command: LocalCommand) => Error;
 };
 
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
 
-/** Returns whether shares are available, by the engine's features (`lacks`) or, without an engine, by the policy. */
+/** Returns whether GPUs can be shared. With an engine, `lacks` decides, and without an engine the policy does. */
 export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: StoredPolicy | undefined): boolean =>
 	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 
-/** @throws CanhazgpuError `failed` if the world's engine cannot do that. */
+/** Throws the engine's refusal if there is an engine, because the command only works without one. */
 export function requireLocal({engine}: EngineWorld, command: LocalCommand): void {
 	if (engine !== undefined) {
 		throw engine.refusalOf(command);

@@ -37,14 +37,14 @@ import {commitUntilSettled} from './change-once.js';
 
 const retryMs = 1000;
 
-/** `capacityMiB`: the memory for all shares of the GPU. A free GPU's record does not contain this. */
+/** A lease on one GPU, with the memory for all shares of this GPU. Kept here, because the record of a free GPU does not contain it. */
 type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 
-/** A wrapper's knowledge of its lease, enough to recognize and to restore it. */
+/** A wrapper's copy of its lease, with which it can recognize and restore the lease. */
 export type JobLease = {
 	readonly leaseId: string;
 	readonly gpus: readonly number[];
-	/** The lease of each GPU or instance, by {@link partKey}. GPUs held while waiting have an earlier start. */
+	/** The lease of each GPU or MIG instance, by {@link partKey}. GPUs that were already held while the request waited have an earlier start. */
 	readonly leases: ReadonlyMap<string, OwnPart>;
 	readonly seenAt: number;
 };
@@ -57,7 +57,7 @@ const partsOf = (parts: readonly OwnPart[]): JobLease['leases'] =>
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
 	instancesHeld(leases.values().toArray());
 
-/** Returns the stored lease right after the grant. Throws `failed` if the lease is already gone. */
+/** Reads the lease from the store right after the grant. Throws `failed` if the lease is already gone. */
 export async function findJobLease(world: World, leaseId: string): Promise<FoundJobLease> {
 	const snapshot = await readCurrent(world);
 	const {gpus, now} = snapshot;
@@ -90,7 +90,8 @@ type FindOptions = {
 };
 
 /**
-Returns the stored lease after a wait, and retries while the store is away. This process keeps the lease alive.
+Reads the lease from the store after a grant, and retries while the store is unreachable. The lease exists in the
+meantime, because this process is alive.
 @returns Undefined if the signal is aborted first.
 @throws CanhazgpuError `failed` if the lease is gone.
 */
@@ -104,7 +105,7 @@ export async function awaitJobLease(
 	let said: string | undefined;
 	for (;;) {
 		try {
-			// Reads once after the signal too, so that a late grant can be released.
+			// Reads at least once even if the signal is already aborted, so that the caller can release the lease.
 			return await findJobLease(world, leaseId);
 		} catch (error) {
 			if (!isTransient(error)) {
@@ -125,7 +126,7 @@ export async function awaitJobLease(
 	}
 }
 
-/** Returns the lease with its job, which keeps the lease if the wrapper is killed, and with its model. The next heartbeat stores both. */
+/** Adds the job's process and model to the lease. The next heartbeat stores them. If the wrapper is then killed, the job's process keeps the lease. */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
 	leases: new Map(
@@ -138,12 +139,12 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
-/** A GPU that was free although its job runs. `reason` is the recorded reason for the end of its lease. */
+/** A GPU that was free although its job still runs, and was leased again. `reason` is the recorded reason for which the lease had ended. */
 type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
 	| {readonly kind: 'held'; readonly jobLease: JobLease; readonly takenBack: readonly TakenBack[]}
-	/** Some or all GPUs were lost. `holder` is the new holder, if any. `jobLease` has the rest. */
+	/** Some or all GPUs were lost. `holder` is the new holder, if there is one. `jobLease` contains the remaining GPUs. */
 	| {
 			readonly kind: 'lost';
 			readonly jobLease: JobLease;
@@ -163,7 +164,7 @@ const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[]
 const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
 	partKey(holding.index, holding.lease) === partKey(part.index, part.lease);
 
-/** Returns the lease to write: complete if the Go program dropped fields, otherwise with a new heartbeat. */
+/** Returns the lease to write, with a new heartbeat. Adds fields that the Go program has dropped. */
 function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
@@ -174,7 +175,7 @@ function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
 	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseHeartbeatDue(lease, now);
 
-/** Reasons that end a lease for good. Any other end while the job runs was a mistake. */
+/** Reasons that end a lease for good. If the lease ended for another reason while its job runs, that was a mistake. */
 const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'released',
 	'pool-reset',
@@ -183,7 +184,7 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-/** A GPU without this lease that has room for it. */
+/** The record of a GPU that no longer has the lease, but has room for it. */
 type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
 
 /** Returns whether the leases on the GPU leave room for this one. */
@@ -211,16 +212,16 @@ type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
 type KnownEnds = {
 	readonly over: ReadonlySet<HeldPart>;
-	/** Time up to which each part is charged, on the store's clock. */
+	/** Store time up to which the history already contains the use of each part. */
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
 /**
-Returns which parts have ended for good. The GPU's record tells, or else the audit log. Without evidence the lease
-continues, except for a share if there is no audit log.
+Returns which parts of the lease have ended for good, according to the GPU's record or else the audit log. If neither
+shows an end, the lease continues. A share does not continue if there is no audit log.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// With several instances on one GPU, the record names only the last one that ended.
+	// With several MIG instances on one GPU, the record only shows the end of the last one.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
 	const isLast = (vacancy: Vacancy): boolean =>
@@ -233,7 +234,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	const chargedTo = new Map<HeldPart, number>();
 	for (const vacancy of vacant) {
 		const {record, part} = vacancy;
-		// Time before the mistaken end is already charged if a record says so.
+		// If the record shows the mistaken end, the history already contains the time before it.
 		if (record.kind === 'free' && isLast(vacancy)) {
 			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
@@ -257,7 +258,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 			}
 		}
 	} catch (error) {
-		// A store without an audit log gives no evidence.
+		// The store has no audit log, which therefore cannot show an end.
 		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}
@@ -271,13 +272,13 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease as it continues on a GPU that was lost. Charged time is not charged again. */
+/** Returns the lease as it continues on a GPU that was lost. It starts later, so that time in the history is not counted twice. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
 type Back = Vacancy & {readonly lease: Lease};
 
-/** Plans to take back GPUs that are vacant by mistake, in one commit. */
+/** Plans to lease GPUs again that were released by mistake, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = gpusOf(back.map(({record}) => record));
@@ -305,7 +306,7 @@ const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
 	leases: new Map([...jobLease.leases, ...partsOf(back.map(({part, lease}) => ({...part, lease})))]),
 });
 
-/** Plans to take back lost GPUs, or the heartbeats that are due. */
+/** Plans to take back lost GPUs, or else to send the heartbeats that are due. */
 async function planHeartbeat(
 	world: World,
 	snapshot: Snapshot,
@@ -338,8 +339,8 @@ async function planHeartbeat(
 }
 
 /**
-Checks that the lease still exists, sends a heartbeat if due, and takes back GPUs that were lost by mistake. Can be called often.
-@throws CanhazgpuError `store-unreachable`, `no-pool`, ... The lease then lasts another quarter of an hour.
+Checks that the lease still exists, sends a heartbeat if one is due, and takes back GPUs that were lost by mistake. Can be called often.
+@throws CanhazgpuError `store-unreachable`, `no-pool`, ... Without heartbeats, the lease lasts another quarter of an hour.
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
@@ -380,7 +381,7 @@ const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | u
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;
 
-/** Ends the lease on all GPUs that it still has, and returns them. `left`: processes that outlive the job. */
+/** Ends the lease on all GPUs that it still has, and returns these GPUs. `left` are processes that outlive the job. */
 export const endJobLease = async (
 	world: World,
 	jobLease: JobLease,

@@ -8,12 +8,12 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 
-/** `snapshot` must be a new read, because its clock dates the records. */
+/** Records what a scan found. `snapshot` must be a new read, because the records get its time. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Creates a recorder that writes the findings of scans to the audit log, each once, because the store keeps the active alerts. Ignores errors of the
-store, because the next scan tries again. Sends nothing if nothing changed or if a commit is still under way.
+Creates a recorder that writes alerts and overuse found by scans to the audit log. Each is written once, because the store knows which are active.
+Errors of the store are ignored, because the next scan tries again. Nothing is sent if nothing has changed or while another commit is under way.
 */
 export function createAlertRecorder({
 	store,
@@ -43,7 +43,7 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
-			// After a conflict, the next scan shows what is left.
+			// After a conflict, nothing is retried: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
 				expect: [

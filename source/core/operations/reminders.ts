@@ -12,10 +12,10 @@ import type {Requester, Snapshot} from '../model/types.js';
 import {readCurrent} from './transact.js';
 import type {EngineWorld} from './engine.js';
 
-/** Remaining time at which the holder of a manual reservation is reminded. */
+/** The holder of a manual reservation is reminded this many seconds before its end. */
 const remindSeconds = 600;
 
-/** Seconds during which only the holder's processes and root's may send, because they can reach the holder's terminals. */
+/** For this time, only processes of the holder and of root send a reminder, because only they can write to the holder's terminals. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {
@@ -33,15 +33,15 @@ export type Reminder = {
 };
 
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
-	/** Whether this process can reach all accounts, not only its own. */
+	/** Whether this process can send reminders to all accounts, and not only to its own. */
 	readonly reachesAll: boolean;
 };
 
-/** Whether nobody was reminded of this end. Reservations that are short from the start need no reminder. */
+/** Whether the reservation's holder still needs a reminder of its end. Reservations that are short from the start need none. */
 const isUnreminded = ({lease}: Holding): boolean =>
 	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
 
-/** Returns when this sender may send a reminder that is due at `due`, or undefined for never. Store time. */
+/** Returns the store time from which this sender may send a reminder that is due at `due`. Undefined if it never may. */
 function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {
 	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
@@ -87,11 +87,11 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	};
 }
 
-/** Returns the recorded overuses whose owner was not reminded. */
+/** Returns the recorded overuses of which the owner was not reminded yet. */
 function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const {overuse, now, alertsProblem, stored} = snapshot;
 	const holdings = holdingsIn(snapshot.gpus);
-	// A reminder that cannot be recorded would be sent again and again.
+	// If the alerts cannot be written, nothing is due: a reminder that cannot be recorded would be sent again and again.
 	const recorded =
 		alertsProblem === undefined ? overuse.filter(({isRecorded, isReminded}) => isRecorded && !isReminded) : [];
 	const judged = recorded.flatMap((entry) => {
@@ -160,13 +160,13 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 	};
 }
 
-/** Claims the reminders that are due. Also returns when to read again. Throws `store-unreachable`, ... There is then nothing to send. */
+/** Returns the reminders that this process must send now, and in how many seconds to call again. Throws `store-unreachable`, ... if the store fails. */
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,
 ): Promise<Pick<RemindersPlan, 'reminders' | 'nextSeconds'>> {
 	if (world.engine !== undefined) {
-		// Other engines cannot record reminders, and send mails themselves.
+		// Reminders cannot be recorded in an engine such as Slurm, which sends mails itself.
 		return {reminders: [], nextSeconds: Infinity};
 	}
 
@@ -178,7 +178,7 @@ export async function claimReminders(
 		return {reminders: [], nextSeconds};
 	}
 
-	// After a conflict, another process was first or the lease has changed. The next read shows which.
+	// If the commit conflicts, another process sends the reminders or a lease has changed. The next read shows what is left.
 	const isOurs = (await world.store.commit(plan)) === 'done';
 	return isOurs ? {reminders, nextSeconds} : {reminders: [], nextSeconds: 1};
 }

@@ -17,14 +17,14 @@ import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
-/** Reads the idle times of the last shared scan. Empty if unavailable. */
+/** Reads the idle times from the last scan that a viewer has shared. Empty if there is none. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
 	withFallback(
 		async () => {
 			const posted = await store.scans.latest();
 			return {idle: posted && decodeSharedScan(posted.text)?.idle};
 		},
-		// No error here: the read beside this one reports problems of the store.
+		// Problems of the store are reported by the read of the pool, which runs at the same time.
 		() => ({}),
 	);
 
@@ -53,7 +53,7 @@ export const reserve = async (
 ): Promise<Grant | Refusal> =>
 	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
-/** Releases all selected GPUs, or none. */
+/** Releases all selected GPUs. Releases none if some belong to somebody else. */
 export const release = async (world: EngineWorld, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
 	world.engine?.release(requester, selection) ??
 	transact<ReleaseResult>(world, {
@@ -69,7 +69,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** Changes the end of all selected reservations, or of none. Throws `usage` if the new end is in the past or too far ahead. */
+/** Changes the end of all selected reservations, or of none of them. Throws `usage` if the new end is in the past or too far in the future. */
 export const extend = async (
 	world: EngineWorld,
 	requester: Requester,

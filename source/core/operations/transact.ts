@@ -13,11 +13,11 @@ type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 type CurrentOptions = {
 	readonly user?: string | undefined;
 	readonly change?: string | undefined;
-	/** Returns a test for the queue entries whose processes are checked. Absent: all entries are checked. */
+	/** Returns a function that selects the queue entries whose processes are checked. If absent, all entries are checked. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 
-/** Reads the pool and removes ended leases and entries, until none are left. */
+/** Reads the pool, and removes leases and entries that have ended, until none of them are left. */
 export async function readCurrent(
 	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
 	{user, change, judged}: CurrentOptions = {},
@@ -41,7 +41,7 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/** Reads for display. If the store rejects writes, as a replica does, ended leases are shown, too. */
+/** Reads the pool for display. If the store rejects writes, as a replica does, leases that have ended are not removed and are shown, too. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await withFallback(
 		async () => readCurrent(world),
@@ -52,6 +52,6 @@ export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** Changes the pool after ended leases and entries are removed: see {@link changeOnce}. Throws `no-pool` without a pool. */
+/** Makes a change with {@link changeOnce}, after leases and entries that have ended are removed. Throws `no-pool` without a pool. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
 	changeOnce(world, {...transaction, read: async (change) => readCurrent(world, {user, change})});

@@ -30,13 +30,13 @@ export type Undone = {
 	readonly over: readonly number[];
 };
 
-/** Returns why a release of this lease cannot be undone, for the user, or undefined if it can. */
+/** Returns why a release of this lease cannot be undone, as a text for the user. Undefined if it can be undone. */
 export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
 	type === 'run' || expiryTime === undefined
 		? 'A release of a running job cannot be undone: nothing would give its GPUs back when it ends'
 		: undefined;
 
-/** Returns the reservations that can be undone. The GPUs of one lease can have different ends. */
+/** Returns the released reservations that can be restored. The GPUs of one lease can have different ends. */
 export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 	Map.groupBy(
 		released.filter(({lease}) => reasonAgainstUndo(lease) === undefined),
@@ -53,7 +53,7 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		})
 		.toArray();
 
-/** Merges plans from one snapshot. Apart from their GPUs, they have the same expectations. */
+/** Merges plans that are based on the same snapshot. Except for the GPUs, their preconditions are the same. */
 function joined(plans: readonly Plan[]): Plan {
 	const [first = emptyPlan, ...others] = plans;
 	const {event} = first;
@@ -67,7 +67,7 @@ function joined(plans: readonly Plan[]): Plan {
 		}
 	}
 
-	// Each plan continues the one before, so the last write of a shared GPU contains all shares.
+	// Each plan is based on the plan before it, so the last write of a shared GPU contains all shares.
 	const writes = new Map(
 		plans.flatMap((plan) => plan.writes.map((write) => ['index' in write ? write.index : write, write] as const)),
 	);
@@ -81,7 +81,7 @@ function joined(plans: readonly Plan[]): Plan {
 	};
 }
 
-/** Returns the snapshot with shares that are not committed yet. Commits still compare the records as read. */
+/** Adds shares that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
 const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
 	...snapshot,
 	gpus: snapshot.gpus.map((record): GpuRecord => {
@@ -90,7 +90,7 @@ const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => (
 	}),
 });
 
-/** Returns the instances that still exist as the only eligible ones. */
+/** Makes these MIG instances the only eligible ones, as far as they still exist. */
 function onlyThese(instances: readonly InstanceOfGpu[], {gpus}: Observation): Eligibility {
 	const there = instances.filter(({gpu, uuid}) =>
 		instancesOf(gpus.find(({index}) => index === gpu))?.some((instance) => instance.uuid === uuid),
@@ -111,7 +111,7 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 
 /**
 Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored completely or not at all, and the
-history keeps the release. Processes that now run on the GPUs count as those of the reservation.
+release stays in the history. Processes that now run on the GPUs do not prevent this, because they may belong to the reservation.
 @throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`, `store-unreachable`, ...
 */
 export async function undoRelease(

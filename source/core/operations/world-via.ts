@@ -1,10 +1,10 @@
 import type {World} from '../model/ports.js';
 import type {AuditKind, AuditRecord} from '../model/types.js';
 
-/** Actions of people. Automatic events can be in the same plan. */
+/** Audit records of actions that people take. A plan can also contain records of automatic events. */
 const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'extended', 'joined', 'refused']);
 
-/** An entry that leaves the queue automatically has a reason. */
+/** Whether a record is about an action of a user. If an entry leaves the queue automatically, its record has a reason. */
 const isDeed = ({kind, reason}: AuditRecord): boolean => deeds.has(kind) || (kind === 'left' && reason === undefined);
 
 /** Returns a world whose actions are marked with this interface in the audit log. */

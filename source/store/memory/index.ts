@@ -1,6 +1,6 @@
 /**
-The reference store, in the simplest form, for tests and demonstrations. Keeps stored strings, so that everything passes through the codec as in
-other stores.
+A store in memory, for tests and demonstrations. Simple enough to be the reference for other stores. Keeps encoded strings, so that all values are
+encoded and decoded as in other stores.
 */
 import {
 	type Store,
@@ -28,7 +28,7 @@ export type MemoryStore = Store & {
 		readonly clear: () => void;
 	};
 	readonly loads: LoadHistory & {
-		/** The texts by hour, for tests that corrupt them. */
+		/** The load history by hour, for tests that corrupt it. */
 		readonly hours: Map<number, string>;
 	};
 	/** Simulates the lock that the Go program takes in Redis. */

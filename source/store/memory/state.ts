@@ -9,19 +9,19 @@ export type State = {
 	readonly gpus: Map<number, string>;
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
-	/** Oldest first. */
+	/** Usage records, oldest first. */
 	readonly history: Array<Pick<RawUsage, 'endSecond' | 'raw'>>;
-	/** Oldest first. */
+	/** Audit records, oldest first. */
 	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	alerts: string | undefined;
 	policy: string | undefined;
 	revision: string | undefined;
-	/** Id of the current run. A test that restores an earlier state starts another run. */
+	/** Id of the current run. A test that sets back the state must also set another run. */
 	run: string;
-	/** Order of the queue: microseconds since the epoch, by id. */
+	/** The times of joining the queue, which give its order: microseconds since the epoch, by entry id. */
 	readonly scores: Map<string, number>;
-	/** The executed attempt by change id. */
+	/** The executed attempt of each change, by change id. */
 	readonly changes: Map<string, number>;
 };
 
@@ -166,7 +166,7 @@ function appendAudit({auditLog}: State, records: readonly string[]): void {
 	auditLog.splice(0, auditLog.length - auditCap);
 }
 
-/** Applies all of a plan or nothing. Returns false if an expectation fails, the queue does not allow it, or another attempt was executed. */
+/** Applies a plan completely or not at all. Returns false if a precondition or a write to the queue fails, or if another attempt was executed. */
 export function applyToState(state: State, {expect, writes, usage, audit, change}: RawPlan, now: number): boolean {
 	if (
 		(change !== undefined && state.changes.has(change.id)) ||

@@ -8,7 +8,7 @@ import {optionalText, writeRecord} from './json/write.js';
 
 type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
 
-/** Decodes the record of alerts. Each unreadable part is omitted: alerts are then raised again, and scans counted from zero. */
+/** Decodes the record of alerts. Unreadable parts are omitted, with the effect that these alerts are raised again and scans are counted from zero. */
 export function decodeAlerts(raw: string | undefined): Noted {
 	const part = <Value>(read: (fields: Fields) => Value): Value | undefined =>
 		raw === undefined ? undefined : readIfSound(raw, read);
@@ -52,7 +52,7 @@ export function decodeAlerts(raw: string | undefined): Noted {
 	};
 }
 
-/** Returns undefined if nothing needs to be stored. */
+/** Encodes the record of alerts. Returns undefined if there is nothing to store. */
 export const encodeAlerts = ({
 	alerts,
 	dataLoss,

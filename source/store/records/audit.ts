@@ -6,15 +6,15 @@ import {needRecord, readNeed} from './need.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** The audit log has ten thousand records, and a note can be a megabyte long. */
+/** Maximum length of a text in a record. The log has ten thousand records, and a note can be a megabyte long. */
 const longestText = 200;
 
 const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
 
-/** Reads a text field. Texts of other writers are cut to the length that this program writes. */
+/** Reads a text field. Longer texts, written by other programs, are cut to the length that this program writes. */
 const textFrom = (fields: Fields, name: string): string | undefined => shortText(fields.text(name))?.toWellFormed();
 
-/** Returns undefined if there was nothing before. */
+/** Reads the state before the change. Undefined if the record has none. */
 function decodeBefore(fields: Fields): AuditBefore | undefined {
 	const before = {
 		count: fields.whole('count_before'),
@@ -26,7 +26,7 @@ function decodeBefore(fields: Fields): AuditBefore | undefined {
 	return Object.values(before).every((value) => value === undefined) ? undefined : before;
 }
 
-/** More than the instances of any GPU, for each GPU of a record. */
+/** Maximum number of MIG instances in a record, more than a machine can have. */
 const mostInstances = 4 * mostGpus;
 
 function decodeInstances(fields: Fields): AuditRecord['instances'] {
@@ -36,7 +36,7 @@ function decodeInstances(fields: Fields): AuditRecord['instances'] {
 	return instances.length === 0 ? undefined : instances;
 }
 
-/** Returns undefined for an invalid record. */
+/** Decodes an audit record. Returns undefined for an invalid record. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
@@ -72,7 +72,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 	});
 }
 
-/** Encodes an audit record. Cuts long texts. Throws RangeError for an impossible time, a bug of the caller. */
+/** Encodes an audit record. Cuts long texts. Throws RangeError for an impossible time, which is a bug of the caller. */
 export const encodeAudit = (record: AuditRecord): string =>
 	writeRecord({
 		time: checkTime(record.time),

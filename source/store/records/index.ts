@@ -1,4 +1,4 @@
-/** The JSON formats of all stored values, the same in every store. Readers are as lenient as the Go program, writers as strict as its Lua scripts. */
+/** The JSON formats of all stored values, which are the same in every store. Reads all that the Go program reads, and writes only what its Lua scripts accept. */
 export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';

@@ -22,7 +22,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		user,
 		actualUser: fields.text('actual_user'),
 		type: fields.choice('type', leaseTypes),
-		// If the start time is missing, the last heartbeat is the latest possible start.
+		// If the start time is missing, uses the last heartbeat: the lease cannot have started later.
 		startTime: fields.required('start_time', fields.time('start_time') ?? lastHeartbeat),
 		lastHeartbeat,
 		expiryTime: fields.end('expiry_time'),
@@ -38,7 +38,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		job: readProcess(fields, 'job_pid'),
 		silence: readSilence(fields),
 	};
-	// The Go program also writes this field into leases, where it has no meaning.
+	// The Go program also writes this field into leases, in which it has no meaning. Reading it keeps it out of the unknown fields.
 	fields.time('last_released');
 	const unknownFields = fields.rest();
 	return unknownFields === undefined && part === undefined
@@ -46,7 +46,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		: {...lease, ...part, ...(unknownFields !== undefined && {unknownFields})};
 }
 
-/** Returns undefined if the record has no readable end. The GPU stays usable. */
+/** Reads which lease ended last on a free GPU. Returns undefined if that is missing or unreadable, and the GPU stays usable. */
 function readEnded(fields: Fields): EndedLease | undefined {
 	const ended = fields.object('ended');
 	const reason = ended?.anyText('reason');
@@ -63,10 +63,10 @@ function readEnded(fields: Fields): EndedLease | undefined {
 			};
 }
 
-/** The most processes in one record. */
+/** Maximum number of left processes in one record. */
 const mostLeft = 64;
 
-/** Reads start times by pid. Entries of another form are skipped. */
+/** Reads left processes, which are stored as start times by pid. Skips invalid ones. */
 const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 	Object.entries(fields?.rest() ?? {})
 		.slice(0, mostLeft)
@@ -76,10 +76,10 @@ const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 				: [],
 		);
 
-/** The label of a shared GPU. The Go program and old versions see a foreign reservation without a relevant end, and neither take nor free it. */
+/** The label in the record of a shared GPU. To the Go program and old versions, the GPU is reserved by this user, so they neither grant nor free it. */
 const sharedUser = '(shared)';
 
-/** The first second of the year 2100: the end of such a record, which says nothing about its shares. */
+/** The first second of the year 2100. The record of a shared GPU has this end, which says nothing about the ends of its shares. */
 const farSecond = 4_102_444_800;
 
 function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
@@ -91,7 +91,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 		readLease(share, userOf(share), {mig: readInstance(share.required('mig', share.object('mig')))}),
 	);
 	const capacityMiB = fields.quantity('capacity_mib');
-	// These fields are in every record, however the Go program formats times.
+	// These fields are only for the Go program and are ignored here, in whatever format the Go program has written them.
 	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
 		fields.ignore(name);
 	}
@@ -149,8 +149,8 @@ function readGpu(index: number, raw: string): GpuRecord {
 }
 
 /**
-The stored fields of a lease. Start and heartbeat are rounded down to whole seconds, so that no event is dated after it happened. The expiry is
-rounded up.
+Returns the stored fields of a lease. Start and heartbeat are rounded down to whole seconds, so that the stored time is never later than the event.
+The expiry time is rounded up.
 */
 const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	{
@@ -177,16 +177,16 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	lease.unknownFields,
 ];
 
-/** Encodes a lease that has its GPU alone. Throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller. */
+/** Encodes a lease of a whole GPU. Throws TypeError for an empty label and RangeError for an impossible time, which are bugs of the caller. */
 export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
 
 const recordsOf = (leases: readonly Lease[]) =>
 	leases.length === 0 ? undefined : leases.map((lease) => recordOf(...leaseFields(lease)));
 
 /**
-Encodes a shared GPU as one record, so that one comparison protects all its shares. MIG instances have their own list: versions without instances
-then see a reservation of somebody else, as the Go program does.
-@throws As {@link encodeLease} does, and RangeError without a share.
+Encodes a shared GPU as one record, so that a commit protects all shares with one comparison. MIG instances are in a separate list. Versions that do
+not know instances, like the Go program, then see that the GPU is reserved by another user.
+@throws The errors of {@link encodeLease}, and RangeError if there is no share.
 */
 export function encodeShares({
 	shares,
@@ -212,9 +212,9 @@ export function encodeShares({
 }
 
 /**
-Encodes a free GPU. Undefined: no record is stored.
+Encodes a free GPU. Returns undefined if no record needs to be stored.
 @param lastReleased - In seconds. Undefined for a GPU that was never used.
-@param ended - The lease that ended then. Stored in a nested object, so that its id is never mistaken for that of a live lease.
+@param ended - The lease that ended at that time. Stored in a nested object, so that its id is never mistaken for that of a current lease.
 */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined

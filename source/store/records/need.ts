@@ -1,7 +1,7 @@
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Throws RecordProblem for a need that names neither a profile nor instances, because it asks for something unknown. */
+/** Reads the required MIG instances. Throws RecordProblem if neither a profile nor instances are named: a later version may require something unknown. */
 function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	if (fields === undefined) {
 		return undefined;
@@ -14,7 +14,7 @@ function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
 }
 
-/** Returns undefined if nothing is required. */
+/** Reads the requirements of a request. Returns undefined if nothing is required. */
 export function readNeed(fields: Fields | undefined): Need | undefined {
 	if (fields === undefined) {
 		return undefined;

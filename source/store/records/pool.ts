@@ -6,7 +6,7 @@ import {readBoot} from './process.js';
 import {textOf} from './json/raw.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
-/** Old pools of the Go program have no provider. They were all NVIDIA. */
+/** The provider of old pools of the Go program, which do not name their provider. All of them had NVIDIA GPUs. */
 export const earlyProvider: ProviderName = 'nvidia';
 
 /** The three stored values of a pool. */
@@ -16,7 +16,7 @@ export type RawPool = {
 	readonly machine: string | undefined;
 };
 
-/** Returns the error for a pool with invalid values, and a way out. */
+/** Returns the error for a pool with invalid values, with advice on how to fix the pool. */
 export const poolGarbage = (
 	problem: string,
 	hint = 'Put that value right; or remove it and run canhazgpu admin, without --force, which would end all reservations',
@@ -43,7 +43,7 @@ export function decodePool(raw: RawPool): Pool | undefined {
 	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};
 }
 
-/** Cache of the last decoded value, which hardly ever changes. */
+/** Cache of the last decoded machine, because the stored value hardly ever changes. */
 let lastMachine: {readonly raw: string; readonly machine: NonNullable<Pool['machine']>} | undefined;
 
 function decodeMachine(raw: string): NonNullable<Pool['machine']> {

@@ -1,10 +1,10 @@
 import type {ProcessIdentity, Silence} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Prefixes of the fields of a process. */
+/** Prefixes of the field names of a holder and of a job. */
 type ProcessPrefix = 'pid' | 'job_pid';
 
-/** The field names, written out, because building them for each record makes reading and writing several times as slow. */
+/** The field names by prefix. They are written out, because building them for each record would make reading and writing several times as slow. */
 const namesOf = {
 	pid: {startTicks: 'pid_start', namespace: 'pid_ns', timeNamespace: 'pid_time_ns', group: 'pid_group'},
 	job_pid: {
@@ -51,7 +51,7 @@ export const jobFields = (process: ProcessIdentity) => ({
 	job_pid_group: process.group,
 });
 
-/** Version 0.1.0 stored this and the machine-id if it could not read the boot id. */
+/** If version 0.1.0 could not read the boot id, it stored this text, followed by the machine id. */
 const unreadBootId = 'no-boot-id-';
 
 /** Returns the boot in which a record was written. Undefined if unknown. */
@@ -60,7 +60,7 @@ export function readBoot(fields: Fields): string | undefined {
 	return bootId?.startsWith(unreadBootId) === true ? undefined : bootId;
 }
 
-/** Reads the watch over a silent holder. An unreadable watch is ignored: another begins, and the holder keeps its GPU. */
+/** Reads the watch for a missing heartbeat. An unreadable watch is ignored: another watch then begins, and the holder keeps its GPU. */
 export function readSilence(fields: Fields): Silence | undefined {
 	const silence = fields.object('silence');
 	const clock = silence?.anyText('clock');

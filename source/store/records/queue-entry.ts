@@ -14,13 +14,13 @@ import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 const nanosecondsPerSecond = 1e9;
 
-/** Whole seconds and the rest are multiplied separately, because one product would be off by a few nanoseconds. */
+/** Converts seconds to nanoseconds. Multiplies whole seconds and the rest separately, because a single product would be wrong by a few nanoseconds. */
 const nanoseconds = (seconds: number | undefined): number | undefined =>
 	seconds === undefined
 		? undefined
 		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
 
-/** Unreadable parts are omitted. The entry keeps its position. */
+/** Reads an outage noted in an entry. Returns undefined if the outage is unreadable, which does not affect the entry. */
 function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undefined {
 	const kind = outageKinds.find((known) => known === item.anyText('kind'));
 	const gpu = item.whole('gpu');
@@ -30,7 +30,7 @@ function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undef
 		: {gpu, mig, kind, detail: item.anyText('detail'), since};
 }
 
-/** Instances are stored separately, because versions without instances would take the whole GPU for out of service. */
+/** Reads the noted outages. Those of MIG instances are stored separately, because old versions would think that the whole GPU is out of service. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = [
 		...fields.records('unavailable_gpus', (item) => readOutage(item)),
@@ -43,7 +43,7 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
-/** Unreadable parts are omitted. */
+/** Reads the MIG instances that can serve the entry. Omits unreadable ones. */
 function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] {
 	if (!fields.hasList('eligible_instances')) {
 		fields.ignore('eligible_instances');
@@ -56,12 +56,12 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 }
 
 function readEntry(fields: Fields, id: string): QueueEntry {
-	// The position in the queue has the id of the entry. This field is a copy.
+	// The id in the queue is authoritative, and this field is only a copy. Reading it keeps it out of the unknown fields.
 	fields.text('id');
 	const lastHeartbeat = fields.time('last_heartbeat');
 	const enqueueTime = fields.time('enqueue_time') ?? lastHeartbeat;
 	const requestedIds = fields.integers('requested_ids');
-	// The Go program writes zero for none.
+	// The Go program writes zero if there is no duration.
 	const expiryNanoseconds = fields.quantity('expiry_duration') ?? 0;
 	const entry: QueueEntry = {
 		id,
@@ -115,7 +115,7 @@ const outageRecords = (outages: readonly NotedOutage[] = []) =>
 				since: formatRfc3339(since),
 			}));
 
-/** Encodes a queue entry. Throws TypeError for an empty label or id, RangeError for an impossible time: bugs of the caller. */
+/** Encodes a queue entry. Throws TypeError for an empty label or id and RangeError for an impossible time, which are bugs of the caller. */
 export const encodeQueueEntry = (entry: QueueEntry): string =>
 	writeRecord(
 		{

@@ -1,11 +1,11 @@
-/** The stored count of a store's commits: `COUNT BASE SECONDS RUN`. */
+/** Encodes and decodes the revision, which counts the commits of a store: `COUNT BASE SECONDS RUN`. */
 import type {Revision} from '../../core/model/types.js';
 
 const countPattern = /^\d{1,15}$/v;
 const sincePattern = /^\d{1,12}$/v;
 const runPattern = /^\S*$/v;
 
-/** Splits the four words. Undefined if invalid. Called for every read, so without a regular expression. */
+/** Splits a revision into its four words. Undefined if invalid. Uses no regular expression, because it is called for every read. */
 function wordsOf(raw: string | undefined) {
 	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
 	return rest.length === 0 &&
@@ -18,8 +18,8 @@ function wordsOf(raw: string | undefined) {
 }
 
 /**
-Decodes the revision. An invalid or absent one means that this program has not written to the store yet.
-@param run - The store's current run. Undefined if unknown: the run of the last commit is then assumed.
+Decodes the revision. An invalid or absent revision means that this program has not written to the store yet.
+@param run - The id of the store's current run. If undefined, the store is assumed to be in the run of the last commit.
 */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
@@ -30,15 +30,15 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 	const {count, base, since, run: storedRun} = stored;
 	return run === undefined || run === storedRun
 		? {count, base, run: storedRun, since, raw}
-		: // Nothing was committed in this run yet, so the run begins with this count.
+		: // Nothing was committed in this run yet, so the run begins with the stored count.
 			{count, base: count, run, since: undefined, raw};
 }
 
 /**
 Encodes the revision after one more commit.
-@param before - As decoded for the current run.
+@param before - The revision before the commit, as decoded for the current run.
 @param now - The store's clock, in seconds.
-@param restored - Set if the commit restores a reader's data: all commits up to this count are back.
+@param restored - Set if the commit restores lost data: all commits up to this count are then restored.
 */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;

@@ -4,7 +4,7 @@ import {instanceRecord} from './lease.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
-/** Returns undefined for an invalid value. The record still counts. */
+/** Reads the MIG instance of a usage record. Returns undefined for an invalid value, which does not make the record invalid. */
 function readUsedInstance(fields: Fields | undefined): UsageRecord['mig'] {
 	const uuid = fields?.anyText('uuid');
 	return uuid === undefined
@@ -30,17 +30,17 @@ function readUsage(fields: Fields): UsageRecord {
 		model: fields.text('model'),
 		memoryMiB: fields.anyNumber('memory_mib'),
 		mig: readUsedInstance(fields.object('mig')),
-		// A reason of a later version must not invalidate the record.
+		// A reason that only a later version knows is dropped, and does not make the record invalid.
 		endReason: endReasons.find((known) => known === endReason),
 	};
 }
 
-/** Returns undefined for an invalid record. */
+/** Decodes a usage record. Returns undefined for an invalid record. */
 export function decodeUsage(raw: string): UsageRecord | undefined {
 	return readIfSound(raw, readUsage);
 }
 
-/** Encodes a usage record. Throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller. */
+/** Encodes a usage record. Throws TypeError for an empty label and RangeError for an impossible time, which are bugs of the caller. */
 export const encodeUsage = (usage: UsageRecord): string =>
 	writeRecord({
 		user: requiredText(usage.user, 'The label of a usage record'),
@@ -59,8 +59,8 @@ export const encodeUsage = (usage: UsageRecord): string =>
 	});
 
 /**
-Returns texts that identify this user's records: the label as encoded by this program, and by Go, which escapes HTML. Neither can occur inside a
-string of the record, where quotes are escaped.
+Returns the texts of which one occurs in each record of this user: the label as encoded by this program, and as encoded by Go, which escapes HTML. The
+texts contain quotes, which are escaped inside strings, so they cannot occur in a note.
 */
 export function usageNeedles(user: string): readonly string[] {
 	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;

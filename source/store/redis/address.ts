@@ -10,26 +10,26 @@ export type RedisAddress = {
 	readonly url?: string;
 	readonly username?: string;
 	readonly password?: string;
-	/** Path of a Unix socket, instead of host and port. */
+	/** Path of a Unix socket, which replaces host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** Additional advice if the server requires a password. */
+	/** Advice to show if the server requires a password. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
-	/** For error messages: `Redis at localhost:6379`. */
+	/** The name for error messages, such as `Redis at localhost:6379`. */
 	readonly name: string;
-	/** For users, such as `redis localhost:6379/0`. */
+	/** The location as shown to users, such as `redis localhost:6379/0`. */
 	readonly location: string;
-	/** `redis-cli` with the options for this server. */
+	/** The `redis-cli` command with the options for this server. */
 	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;
 	readonly options: RedisOptions;
 };
 
-/** The message never contains the address, which can contain a password. */
+/** Returns the error for an invalid URL. The message does not repeat the URL, which can contain a password. */
 const badUrl = (problem: string): CanhazgpuError =>
 	new CanhazgpuError('config', `redis.url ${problem}`, {hint: 'Write redis://[user:password@]host[:port][/db]'});
 
@@ -74,7 +74,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
-/** Whether both are the same server, so that credentials of one may be sent to the other. This machine has three names. */
+/** Whether both locations are the same server, so that credentials for one may be sent to the other. This machine itself has three names. */
 export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)

@@ -1,4 +1,4 @@
-/** Configures ioredis to send nothing twice and to queue nothing. */
+/** Configures ioredis so that it never sends a command twice and never queues one. */
 import {Redis} from 'ioredis';
 import type {Endpoint} from './address.js';
 import {hasTimedOut} from './failures.js';
@@ -6,7 +6,7 @@ import {hasTimedOut} from './failures.js';
 const connectTimeoutMs = 2500;
 const commandTimeoutMs = 3000;
 
-/** Reads pending answers before a command times out, because this process may have had no CPU for that long. */
+/** Reads answers that have arrived before a command times out, because this process may have had no CPU time until now. */
 function readBeforeGivingUp(client: Redis): Redis {
 	const send = client.sendCommand.bind(client);
 	client.sendCommand = (command, stream) => {
@@ -25,20 +25,20 @@ function readBeforeGivingUp(client: Redis): Redis {
 	return client;
 }
 
-/** `retryDelay` returns the milliseconds until the given attempt to reconnect, or undefined to give up. */
+/** Creates a client. `retryDelay` returns the milliseconds until the given attempt to reconnect, or undefined to give up. */
 export const createClient = (endpoint: Endpoint, retryDelay: (times: number) => number | undefined): Redis =>
 	readBeforeGivingUp(
 		new Redis({
 			...endpoint.options,
 			lazyConnect: true,
-			// RESP 2 needs no handshake: the first command is sent on connection.
+			// RESP 2 needs no handshake, so the first command is sent as soon as the connection exists.
 			protocol: 2,
 			disableClientInfo: true,
 			enableReadyCheck: false,
 			connectTimeout: connectTimeoutMs,
 			disconnectTimeout: 100,
 			commandTimeout: commandTimeoutMs,
-			// A command whose connection is lost is rejected at once and never sent again. The caller decides what to do.
+			// If the connection is lost, pending commands are rejected and not sent again. The caller decides what to do.
 			enableOfflineQueue: false,
 			autoResendUnfulfilledCommands: false,
 			maxRetriesPerRequest: 0,

@@ -11,12 +11,12 @@ type Arguments = {
 	readonly values: readonly Argument[];
 };
 
-/** Assigns each key one position among KEYS, starting at 1. */
+/** The KEYS of a script. Each key gets one position, starting at 1. */
 class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Adds a key that exists once in a pool. */
+	/** Adds one of the keys that a pool has only once, and returns its position. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
 		return this.#at(keys[name]);
 	}
@@ -29,7 +29,7 @@ class KeyList {
 		return this.#at(`${changeKeyPrefix}${id}`);
 	}
 
-	/** The id can contain bytes that are not text. */
+	/** Adds the key of a queue entry, and returns its position. The id can contain bytes that are not text. */
 	entry(id: string): number {
 		const wire = wireOf(id);
 		return typeof wire === 'string'
@@ -49,7 +49,7 @@ class KeyList {
 	}
 }
 
-/** Returns a step with a value, or another step without one. */
+/** Returns the step `withValue` if there is a value, and the step `without` otherwise. */
 const valueSteps = (
 	[withValue, without]: readonly [withValue: string, without: string],
 	position: number,
@@ -86,7 +86,7 @@ type Expected = {
 	readonly steps: readonly Argument[];
 };
 
-/** Divides the expectations into values, which are read at once, and the queue. */
+/** Divides the preconditions into those about values, which the script reads with one command, and those about the queue. */
 function expectedOf({expect, change}: RawPlan, keyList: KeyList): Expected {
 	const values: Argument[] = [];
 	const absent: Argument[] = change === undefined ? [] : [keyList.change(change.id)];
@@ -173,11 +173,11 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	}
 }
 
-/** Whether a plan asks for something new, and is refused if the store's memory is full. Plans that free or keep something are not. */
+/** Whether a plan needs additional memory. Such plans are refused if the store's memory is full, and all others are still executed. */
 const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 	grants || writes.some((write) => isMore(write, expect)) || (writes.length === 0 && usage.length === 0);
 
-/** `run` identifies the server's current run. Empty if unknown. */
+/** Returns the arguments of commit.lua. `run` is the id of the server's current run, or empty if unknown. */
 export function commitArguments(plan: RawPlan, run: string): Arguments {
 	const keyList = new KeyList();
 	const {change} = plan;

@@ -1,4 +1,4 @@
-/** A connection to Redis that reports clearly when it is down. ioredis reconnects. This class decides which operations wait, and for how long. */
+/** A connection to Redis with clear errors. ioredis restores a lost connection, and this class decides which operations wait for the new connection, and how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
@@ -18,24 +18,24 @@ import {
 	unreachable,
 } from './failures.js';
 
-/** Time limit for one operation, and for opening. */
+/** Time limit for one operation, and for opening the connection. */
 const patienceMs = 5000;
 
-/** How long an operation waits for a lost connection. On a busy machine, 1.5 s was sometimes too short. After that, operations fail at once. */
+/** How long after a loss operations wait for the connection. Later operations fail at once. On a busy machine, 1.5 s was sometimes too short. */
 const graceMs = 3000;
 
-/** Far more than any answer. The parser keeps an answer in memory until its end. */
+/** Maximum size of an answer, far more than any answer has. The parser keeps an answer in memory until it is complete. */
 const mostAnswerBytes = 67_108_864;
 
 const longestRetryMs = 2000;
 const shortPauseMs = 100;
 
 type ConnectionHooks = {
-	/** Reconnect forever. Otherwise, give up soon after a loss. */
+	/** Whether to reconnect forever. Otherwise the connection gives up soon after a loss. */
 	readonly keepReconnecting: boolean;
-	/** Runs on each new connection. */
+	/** Called with each new connection, before other commands. */
 	readonly prepare: (client: Redis) => Promise<unknown>;
-	/** Whether the first connection waits for `prepare`, too. Later ones always do. */
+	/** Whether opening waits for `prepare`. Operations on later connections always do. */
 	readonly preparesFirst: boolean;
 	readonly lost?: (reason: string) => void;
 	readonly restored?: () => void;
@@ -82,7 +82,7 @@ export class Connection {
 		});
 	}
 
-	/** Disconnects from a server whose answer does not end. Answers come one after the other, so each complete answer resets the count. */
+	/** Disconnects from a server that sends an endless answer. The received bytes are counted again from zero after each complete answer. */
 	#boundAnswers(): void {
 		const {stream} = this.client;
 		this.#unreadBytes = 0;
@@ -94,7 +94,7 @@ export class Connection {
 		});
 	}
 
-	/** Decides whether to retry after the server did not answer. */
+	/** Handles a missing answer: decides whether to send the command again. */
 	#afterSilence(
 		error: unknown,
 		stream: Redis['stream'],
@@ -104,7 +104,7 @@ export class Connection {
 		const cause = isEndless ? this.#lastError : error;
 		const isSilent = hasTimedOut(error);
 		if (isSilent) {
-			// A connection that is silent for this long may be dead without notice.
+			// If nothing has arrived for this long, the connection may be dead although no error was reported.
 			this.#lastError = error;
 			this.#reconnect(stream);
 		}
@@ -118,7 +118,7 @@ export class Connection {
 		}
 	}
 
-	/** Replaces this stream with another one, unless another command has done so already. */
+	/** Replaces this stream by a new connection, unless another command has already done that. */
 	#reconnect(stream: Redis['stream']): void {
 		if (this.client.stream !== stream) {
 			return;
@@ -136,7 +136,7 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		// The cause of a disconnection is more useful than the disconnection.
+		// An error that says why the connection was lost is more useful to the user than the loss itself.
 		if (!isCut(error) || this.#lastError === undefined) {
 			this.#lastError = error;
 		}
@@ -210,7 +210,7 @@ export class Connection {
 		return this.#refusal ?? unreachable(this.endpoint, this.#lastError);
 	}
 
-	/** Connects, once. Rejects with a CanhazgpuError within about 5 s. */
+	/** Opens the connection. Must be called only once. Rejects with a CanhazgpuError within about 5 s. */
 	async open(): Promise<void> {
 		const timer = setTimeout(() => {
 			this.#lastError = new Error('Opening timed out');
@@ -228,9 +228,9 @@ export class Connection {
 	}
 
 	/**
-	Sends a command and retries it: after short losses of the connection, while a server is loading, after a failover.
-	@param send - Called again if the answer says that nothing was done.
-	@param options.isRepeatable - Whether a second execution is harmless, so that the command is also repeated after a lost answer.
+	Sends a command. Tries again after short losses of the connection, after a failover, and while the server is still loading its data.
+	@param send - Sends the command. Called again if it is certain that the command was not executed.
+	@param options.isRepeatable - Whether a second execution is harmless. The command is then also sent again if its answer was lost.
 	*/
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,

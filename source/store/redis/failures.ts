@@ -1,16 +1,16 @@
-/** Turns Redis failures into errors for the user, without the cause, because ioredis attaches the command, which can be AUTH with the password. */
+/** Turns Redis failures into errors for the user. These do not contain the original error, because ioredis adds the command to it: an AUTH has the password. */
 import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
 import {keys} from './keys.js';
 
-/** Temporary errors. The command was not executed. */
+/** Codes of temporary errors, after which the command was not executed. */
 const transientWords = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 
 const replyText =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
-/** Errors without an error code. Redis accepts only short commands before the password. */
+/** Patterns for errors that do not begin with an error code. Some come from Redis rejecting a long command before it has got the password. */
 const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
@@ -19,16 +19,16 @@ const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['CLIENTS', /max number of clients/v],
 ];
 
-/** True for an error answered by Redis, false if no answer came. */
+/** Whether an error is an answer of Redis. False if there was no answer. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** Returns the error code. Redis before 7 wraps errors of scripts in other words. */
+/** Returns the error code at the beginning of the message. Redis before 7 adds other text to errors that occur in scripts. */
 function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
-/** `again`: retry in a moment. `elsewhere`: this server became a replica, so connect again. Neither command was executed. */
+/** Returns how to retry a command that was not executed. `again`: in a moment. `elsewhere`: on a new connection, because this server became a replica. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {
 		return undefined;
@@ -51,12 +51,12 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EACCES', 'permission denied'],
 ]);
 
-/** More bytes arrived than any answer has, without an end. */
+/** The server has sent more bytes than any answer has, and its answer is still not complete. */
 export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** ioredis adds this to the message if it cannot parse an answer, including lists too deep for the stack. */
+/** Whether ioredis could not parse an answer. It then adds this text to the message, also for lists that are nested too deeply. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
 /** Whether the error is a bug of the program and says nothing about the connection. */
@@ -65,7 +65,7 @@ export const isMistake = (error: unknown): boolean =>
 
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
-/** The end of a connection, without a reason. */
+/** Whether an error only says that the connection has ended, and not why. */
 export const isCut = (error: unknown): boolean =>
 	error instanceof Error && /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
 
@@ -73,7 +73,7 @@ const untrusted = (code: string): string => `its certificate is not trusted (${c
 
 type TlsFailure = {readonly pattern: RegExp; readonly reason: (code: string) => string; readonly hint: string};
 
-/** Failures by the codes of OpenSSL and Node. The first match counts. */
+/** Failures of TLS, by the codes of OpenSSL and Node. If several match, the first one is used. */
 const tlsFailures: readonly TlsFailure[] = [
 	{
 		pattern: /^ERR_SSL.*_ALERT_/v,
@@ -134,7 +134,7 @@ export const unreachableText = ({name}: Endpoint, reason: string): string => `Ca
 
 export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError {
 	const isEncrypted = endpoint.options.tls !== undefined;
-	// A server that expects TLS ends a plain connection. A plain server waits for more TLS data.
+	// A server that expects TLS ends a connection without TLS. A server without TLS gives no answer to a TLS handshake.
 	const doubt = isEncrypted
 		? ', and does it speak TLS (redis.tls)'
 		: isCut(error)
@@ -147,13 +147,13 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 	});
 }
 
-/** Returns the error for an answer that no Redis sends. It is unknown whether anything was done. */
+/** Returns the error for an answer that no Redis sends. It is unknown whether the command was executed. */
 export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} gives an answer that makes no sense`, {
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
 	});
 
-/** The connection was lost between a command and its answer. */
+/** Returns the error for a connection that was lost between a command and its answer. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`, {
 		hint: 'See whether it was: canhazgpu status',
@@ -219,7 +219,7 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 		return wrongKey(endpoint, key ?? 'a key', type ?? 'key of another type');
 	}
 
-	// The scripts check types themselves. The history and the audit log are also read without a script.
+	// Scripts check the types of keys themselves, so this error comes from a read of the history or the audit log.
 	if (word === 'WRONGTYPE') {
 		const isAuditLog = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
 		return wrongKey(
@@ -232,7 +232,7 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
 	const [code, problem, usual] = wordings.get(word) ?? unknown;
-	// A connection without a password may have few permissions.
+	// If no password was sent, the account may have few permissions, so the advice is the same for both codes.
 	const hint = (word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual).replace(
 		'{shell}',
 		() => shell,
@@ -240,6 +240,6 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
-/** A key with the wrong type. */
+/** Returns the error for a key of the wrong type. */
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
 	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);

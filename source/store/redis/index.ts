@@ -1,4 +1,4 @@
-/** The pool in Redis, which the Go program can share. A read is one script and one round trip, and so is a commit. */
+/** The pool in Redis, which the Go program can use at the same time. Each read and each commit is a single script, which needs one round trip. */
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -24,7 +24,7 @@ import {subscribe, type ChannelListener} from './subscription.js';
 import {readCondition, Uptime} from './server-info.js';
 
 export type RedisStoreOptions = RedisAddress & {
-	/** Reconnect forever, for a monitor or a running job. Otherwise give up soon, for a command that somebody waits for. */
+	/** Whether to reconnect forever, as for a monitor or a running job. Otherwise the store gives up soon, as for a command that the user waits for. */
 	readonly keepReconnecting: boolean;
 };
 
@@ -37,7 +37,7 @@ const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
 /**
 Connects to a pool in Redis.
-@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, `config` for an invalid URL.
+@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, or `config` for an invalid URL.
 */
 export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
@@ -71,7 +71,8 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// An old pool of the Go program, which writes this key on first use. A read-only client could read the pool anyway.
+				// In old pools of the Go program, the key for the provider is missing and is added here. A client with read-only access cannot do that, and
+				// can read the pool nevertheless.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 
@@ -89,7 +90,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// A value that is not a string or cannot be read alone is read with everything else.
+				// If the entry alone cannot be read, for example because it is not a string, the caller reads the whole pool instead.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}
@@ -102,7 +103,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 			return ask(
 				connection,
 				async (client) => {
-					// Only now, because the server may have changed since the plan was made.
+					// The arguments contain the id of the server's run, which can change between two attempts.
 					const {keys: used, values} = commitArguments(raw, uptime.run ?? '');
 					return (client as Scripted).commitPlan(used.length, ...used, ...values);
 				},

@@ -1,4 +1,4 @@
-/** The keys in Redis. Those without a comment are shared with the Go program, and "ours" are not. */
+/** The keys in Redis. Keys with a comment "Ours" are only used by this program. All other keys are shared with the Go program. */
 export const keys = {
 	gpuCount: 'canhazgpu:gpu_count',
 	provider: 'canhazgpu:provider',
@@ -12,11 +12,11 @@ export const keys = {
 	alerts: 'canhazgpu:notices',
 	/** Ours: the policy. */
 	policy: 'canhazgpu:policy',
-	/** Ours: the number of commits, from which readers detect lost ones. */
+	/** Ours: the number of commits, from which readers detect that commits were lost. */
 	revision: 'canhazgpu:revision',
 	/**
-	Ours: when each user last used each GPU, a hash made from the history. `user LABEL` contains `GPU END_SECONDS` for each GPU, and `count` the
-	number of records in the history at that time. Includes everything that ended after `since`, in seconds, but maybe not what ended before.
+	Ours: when each user last used each GPU, as a hash that is made from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU.
+	The field `count` has the number of records in the history when the hash was written. The hash is complete for leases that ended after `since`.
 	*/
 	lastUse: 'canhazgpu:last_use',
 	/** Ours: the audit log, a stream. */
@@ -25,24 +25,24 @@ export const keys = {
 	allocationLock: 'canhazgpu:allocation_lock',
 	/** Ours: set when the Go program's old history is copied completely. */
 	oldHistoryMoved: 'canhazgpu:old_history_moved',
-	/** Ours: the viewer that scans for all, `INTERVAL_MS OWNER`, for a few seconds. */
+	/** Ours: the viewer that scans for all viewers, as `INTERVAL_MS OWNER`. Expires after a few seconds. */
 	scanner: 'canhazgpu:scanner',
-	/** Ours: the last scan, `SECONDS JSON`. */
+	/** Ours: the last shared scan, as `SECONDS JSON`. */
 	scan: 'canhazgpu:scan',
-	/** Never written: the target of commands that change nothing. */
+	/** Never written. Commands that must change nothing use this key. */
 	nothing: 'canhazgpu:nothing',
 } as const;
 
-/** Ours: the channel for changes. */
+/** Ours: the channel on which changes of the pool are published. */
 export const eventChannel = 'canhazgpu:events';
 
-/** Ours: the channel for scans, separate so that nobody reads the pool after a scan. */
+/** Ours: the channel on which scans are published. It is separate, so that no process reads the pool after a scan. */
 export const scanChannel = 'canhazgpu:scans';
 
 export const gpuKeyPrefix = 'canhazgpu:gpu:';
 export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 
-/** Ours: the executed attempt of a change, for an hour. */
+/** Ours: the executed attempt of a change. Expires after an hour. */
 export const changeKeyPrefix = 'canhazgpu:change:';
 
 /** Ours: the load of the GPUs, one text for each hour since the epoch. The keys expire. */

@@ -6,14 +6,14 @@ import {wrongKey} from './failures.js';
 import {changeKeyPrefix, keys} from './keys.js';
 import {bytesOf, integerOf, listOf, optional} from './replies.js';
 
-/** Arguments of read.lua, starting with the number of keys. */
+/** Returns the arguments of read.lua, which start with the number of keys. */
 export const readArguments = ({user, change, withoutQueue}: ReadOptions): ReadonlyArray<string | number> => [
 	...(change === undefined ? [0] : [1, `${changeKeyPrefix}${change}`]),
 	withoutQueue === true ? '1' : '0',
 	...(user === undefined ? [] : [user.toWellFormed(), ...usageNeedles(user)]),
 ];
 
-/** Decodes a value of the script: a string, a list with a type name, or nothing. */
+/** Decodes a value that the script returns: a string, a list with the name of another type, or nothing. */
 function valueOf(reply: unknown): RawValue {
 	if (Array.isArray(reply)) {
 		return {wrongType: rawOf(bytesOf(reply[0]))};
@@ -23,7 +23,7 @@ function valueOf(reply: unknown): RawValue {
 	return value === undefined ? undefined : rawOf(value);
 }
 
-/** Returns when each GPU was last used, of uses that ended at or after the first second. */
+/** Returns when each GPU was last used. Ignores uses that ended before the first second in the reply. */
 function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<number, number> {
 	const words = uses.split(' ');
 	const lastUse = new Map<number, number>();
@@ -37,7 +37,7 @@ function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<numb
 	return lastUse;
 }
 
-/** @throws CanhazgpuError `pool-garbage` if the queue is not a queue, WrongShape for an invalid answer. */
+/** Parses the answer of read.lua. Throws `pool-garbage` if the queue is not a sorted set, and WrongShape for an answer that no Redis sends. */
 export function parseReadReply(reply: unknown, endpoint: Endpoint): Omit<RawSnapshot, 'storeUptimeSeconds' | 'run'> {
 	const [
 		seconds,

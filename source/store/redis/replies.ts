@@ -1,4 +1,4 @@
-/** Checks a server's answers before use, because any server can listen on the port. */
+/** Checks the answers of a server before they are used, because the server at this port may not be Redis. */
 import type {Redis} from 'ioredis';
 import type {Connection} from './connection.js';
 import {strangeAnswer} from './failures.js';
@@ -30,7 +30,7 @@ export function bytesOf(reply: unknown): Uint8Array {
 	return reply;
 }
 
-/** Returns undefined for the server's answer for no value. */
+/** Parses an answer that can also mean "no value". Returns undefined in that case. */
 export const optional = <Item>(reply: unknown, itemOf: (reply: unknown) => Item): Item | undefined =>
 	reply === null || reply === undefined ? undefined : itemOf(reply);
 
@@ -42,7 +42,7 @@ export function listOf<Item>(reply: unknown, itemOf: (reply: unknown) => Item): 
 	return reply.map((item) => itemOf(item));
 }
 
-/** Returns the answer of a script if it is one of the words. */
+/** Returns the answer of a script. Throws WrongShape unless it is one of these words. */
 export function wordOf<Word extends string>(reply: unknown, words: readonly Word[]): Word {
 	const word = words.find((each) => each === reply);
 	if (word === undefined) {
@@ -57,7 +57,7 @@ Sends a command with retries, and reads its answer.
 @param send - See {@link Connection.run}.
 @param parse - Reads the answer with the functions above.
 @param isRepeatable - See {@link Connection.run}.
-@throws CanhazgpuError `store-unreachable` for an answer that no Redis sends, and all errors of `run`.
+@throws CanhazgpuError `store-unreachable` for an answer that no Redis sends, and all errors of {@link Connection.run}.
 */
 export async function ask<Result>(
 	connection: Connection,

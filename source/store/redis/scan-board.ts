@@ -11,7 +11,7 @@ import resignLua from './lua/resign-scanner.lua';
 import {ask, bytesOf, integerOf, listOf, optional} from './replies.js';
 import type {ChannelListener} from './subscription.js';
 
-/** Scans that nobody renews expire, because old ones are useless. */
+/** How long the last scan is kept if no viewer posts a newer one. Older scans are useless. */
 const keptSeconds = 86_400;
 
 type Scripted = Redis & {
@@ -47,7 +47,7 @@ export function createScanBoard(connection: Connection, listen: Listen): ScanBoa
 			);
 		},
 		async latest() {
-			// Room for the time before the text. A longer value is cut off, and then invalid.
+			// The limit has some room for the time before the text. A longer value is cut off, which makes it invalid.
 			return ask(
 				connection,
 				async (redis) => (redis as Scripted).latestScanBuffer(keys.scan, 4 * longestScan),

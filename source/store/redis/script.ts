@@ -26,8 +26,8 @@ const constants: Readonly<Record<string, string | number>> = {
 };
 
 /**
-Replaces `CONSTANT.` and a name in a script by the value. As arguments, constants would be sent and parsed with each call.
-@throws RangeError for an unknown name, a bug of the script.
+Replaces `CONSTANT.` with a name in a script by the value of the constant. If constants were arguments, they would be sent and parsed with each call.
+@throws RangeError for an unknown name, which is a bug of the script.
 */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {
@@ -36,6 +36,6 @@ export const withConstants = (lua: string): string =>
 			throw new RangeError(`There is no constant ${name}`);
 		}
 
-		// A text of these letters is written in Lua as in JSON.
+		// A text that consists only of these characters is written in the same way in Lua and in JSON.
 		return JSON.stringify(value);
 	});

@@ -5,7 +5,7 @@ import {effectiveUid, ownerText, readSafely} from '../../security/safe-file.js';
 
 const longestPassword = 65_536;
 
-/** Bundles of all public authorities are a quarter of this size. */
+/** Maximum size of a file with certificates. A bundle of all public authorities has a quarter of this size. */
 const longestPem = 1_048_576;
 
 const refuse = (setting: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
@@ -13,7 +13,7 @@ const refuse = (setting: string, problem: string, hint: string, cause?: unknown)
 
 type ReadOptions = {
 	readonly longestBytes: number;
-	/** Throws for an untrusted file. */
+	/** Checks the opened file. Throws if the file is not trusted. */
 	readonly judge?: (status: Stats) => undefined;
 };
 
@@ -33,15 +33,15 @@ function readFile(setting: string, file: string, {longestBytes, judge}: ReadOpti
 }
 
 /**
-Returns the first line of a file of this account that nobody else can read.
-@throws CanhazgpuError `config` if the file belongs to another account, or is readable by others or by nobody.
+Returns the first line of a file that only this account can read.
+@throws CanhazgpuError `config` if the file cannot be read, belongs to another account, or can be read by others.
 */
 export function readPasswordFile(file: string): string {
 	const setting = 'password_file';
 	const text = readFile(setting, file, {
 		longestBytes: longestPassword,
 		judge(status) {
-			// Root could read anybody's file, and would send it to the configured server.
+			// Root can read the files of all accounts. Without this check, it could be made to send another account's file to a server.
 			if (status.uid !== effectiveUid()) {
 				throw refuse(setting, `${file} ${ownerText(status)}`, 'Name a file of your own.');
 			}
@@ -69,7 +69,7 @@ export type TlsFiles = {
 	readonly key?: string | undefined;
 };
 
-/** Throws `config` if a file is unreadable or invalid. */
+/** Reads the files for TLS. Throws `config` if a file is unreadable or invalid. */
 export function readTlsFiles({authority, certificate, key = certificate}: TlsFiles): SecureContextOptions {
 	const readPem = (setting: string, file: string | undefined): string | undefined =>
 		file === undefined ? undefined : readFile(setting, file, {longestBytes: longestPem});

@@ -3,7 +3,7 @@ import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
 import {ask, textOf} from './replies.js';
 
-/** Returns an empty text if this account has no permission. */
+/** Returns the answer of INFO. Empty if this account has no permission. */
 async function infoText(client: Redis, section = 'default'): Promise<string> {
 	try {
 		return await client.info(section);
@@ -16,9 +16,9 @@ async function infoText(client: Redis, section = 'default'): Promise<string> {
 	}
 }
 
-/** The minimum uptime of the server, and the id of its run. Asked once per connection, and counted here since. */
+/** The minimum uptime of the server, and the id of its run. The server is asked once per connection. After that, the uptime is counted in this process. */
 export class Uptime {
-	/** When the server started, in ms on our monotonic clock. Before the first answer: when this process started to know the server. */
+	/** When the server started, in ms on this process's monotonic clock. Until the first answer, the time at which this object was created. */
 	#startedAt = performance.now();
 	#run: string | undefined;
 
@@ -27,14 +27,14 @@ export class Uptime {
 		return this.#run;
 	}
 
-	/** The connection's age is the minimum uptime if this account has no permission. */
+	/** Asks the server for its uptime and run. If this account has no permission, the age of the connection is used as the minimum uptime. */
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;
 		const information = await infoText(client, 'server');
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
 		this.#run = /^run_id:(?<run>\w+)/mv.exec(information)?.groups?.['run'];
-		// The server truncates both times to whole seconds, so the uptime may be almost a second less.
+		// The server computes its uptime from two times in whole seconds, so the real uptime may be almost a second less.
 		this.#startedAt = asked - Math.max(0, Number(seconds ?? 0) - 1) * 1000;
 	}
 
@@ -52,7 +52,7 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Redis never evicts keys if it has no memory limit.
+		// Redis never evicts keys if it has no memory limit, no matter what its policy is.
 		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
 	};
 }

@@ -1,10 +1,10 @@
-/** Subscribes to changes, on a separate connection. */
+/** Subscribes to a channel on a separate connection. */
 import type {Redis} from 'ioredis';
 import type {Endpoint} from './address.js';
 import {Connection} from './connection.js';
 import {unreachableText} from './failures.js';
 
-/** The longest time until a dead connection is noticed, plus the time of one command. */
+/** Time between two PINGs. A dead connection is noticed after at most this time and the time limit of one command. */
 const pingIntervalMs = 3000;
 
 export type ChannelListener = {
@@ -15,7 +15,7 @@ export type ChannelListener = {
 
 type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly keepReconnecting: boolean};
 
-/** Listens to a channel. Returns a function that stops listening, once the subscription is active. */
+/** Listens to a channel. Resolves once the subscription is active, with a function that ends it. */
 export async function subscribe(
 	endpoint: Endpoint,
 	{channel, listener, keepReconnecting}: Listening,
@@ -33,14 +33,14 @@ export async function subscribe(
 	});
 	let isStopped = false;
 	connection.client.on('message', (from: string, message: string) => {
-		// Drops a message that was under way when the subscription ended.
+		// Ignores messages that arrive after the subscription has ended.
 		if (from === channel && !isStopped) {
 			listener.heard(message);
 		}
 	});
 	await connection.open();
 	const timer = setInterval(() => {
-		// Failures are reported by the connection.
+		// The result is not needed, because the connection itself reports failures.
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {

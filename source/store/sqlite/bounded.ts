@@ -1,20 +1,20 @@
 /**
-Limits what is read. Accounts that share a pool can write anything into its file: endless rows, or a text as large as the disk. SQLite is fast for
-each row, so limits on rows and characters also limit the time.
+Limits how much is read from a database. Accounts that share a pool can write anything into its file: endless rows, or a text as large as the disk.
+SQLite reads each row fast, so limits on rows and characters also limit the time.
 */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
 import {changedByHand, databaseProblem} from './failures.js';
 
-/** The longest text to read, in bytes. The longest one of this program is a scan, with a million characters. */
+/** Maximum length of a text to read, in bytes. The longest text of this program is a scan with a million characters. */
 const longestText = 4 * 2 ** 20;
 
-/** The most rows to read at once. The audit log and the longest queue have far fewer. */
+/** Maximum number of rows to read at once. The audit log and the longest queue have far fewer. */
 const mostRows = 100_000;
 
-/** The most characters to read at once. */
+/** Maximum number of characters to read at once. */
 const mostCharacters = 64 * 2 ** 20;
 
-/** Returns SQL for a column with NULL in place of a text that is too long, which SQLite then does not load. */
+/** Returns SQL for a column. If a text is too long, the column is NULL, and SQLite does not load the text. */
 export const boundedColumn = (name: string, longestBytes = longestText, as = name): string =>
 	`CASE WHEN octet_length(${name}) <= ${longestBytes} THEN ${name} END AS ${as}`;
 
@@ -26,7 +26,7 @@ export type BoundedStatement = {
 	readonly all: (...parameters: SQLInputValue[]) => Row[];
 };
 
-/** Returns the number of characters. Throws a CanhazgpuError for a row that this program never writes. */
+/** Returns the number of characters in a row. Throws a CanhazgpuError for a row that this program never writes. */
 function checkRow(row: Row, path: string): number {
 	let characters = 0;
 	for (const value of Object.values(row)) {
@@ -47,7 +47,7 @@ function checkRow(row: Row, path: string): number {
 /** Node's errors for stored values that JavaScript cannot represent, such as a 64-bit number or a text that is too long. */
 const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
 
-/** Turns Node's errors about such values into problems of the file, because they are not bugs. */
+/** Runs a read. Node's errors about such values become problems of the file, because they are not bugs of this program. */
 function within<Result>(path: string, read: () => Result): Result {
 	try {
 		return read();
@@ -62,7 +62,7 @@ function within<Result>(path: string, read: () => Result): Result {
 
 type Ordered = (parameters: readonly SQLInputValue[]) => readonly SQLInputValue[];
 
-/** Compiles a statement with parameters such as `?1`, which Node before 22.20 and 24.7 does not bind by number. */
+/** Compiles a statement with numbered parameters such as `?1`. Node before 22.20 and 24.7 cannot bind parameters by number, so they are reordered. */
 function compile(database: DatabaseSync, text: string): {readonly statement: StatementSync; readonly inOrder: Ordered} {
 	const numbers = Array.from(text.matchAll(/\?(?<number>\d+)/gv), ({groups}) => Number(groups!['number']));
 	return numbers.length === 0
@@ -73,7 +73,7 @@ function compile(database: DatabaseSync, text: string): {readonly statement: Sta
 			};
 }
 
-/** A statement that throws a CanhazgpuError about the database at this path when it would read more than the limits. */
+/** Compiles a statement that throws a CanhazgpuError about the database at `path` if it would read more than the limits. */
 export function bounded(database: DatabaseSync, text: string, path: string): BoundedStatement {
 	const {statement, inOrder} = compile(database, text);
 	return {

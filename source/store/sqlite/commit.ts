@@ -22,7 +22,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, scope} = expectation;
-			// Reads one more than expected, to see whether the queue is longer.
+			// Reads one more id than expected, to see whether the queue is longer.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
 			return ids.every((id, index) => queue[index] === id) && (scope === 'prefix' || queue.length === ids.length);
 		}
@@ -40,10 +40,10 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	}
 }
 
-/** The most changes to remember. The requesting process executes a request itself, so requests never come late. */
+/** Number of changes to remember. Few are enough: the process that makes a change executes it itself, so no request arrives late. */
 const changesKept = 1000;
 
-/** Returns false for a second join, which would lose the position, and for an entry without a position, which would never be found. */
+/** Whether a write to the queue is possible. A second join would lose the entry's position, and an entry without a position would never be found. */
 function isPossible(statements: PoolStatements, write: RawWrite): boolean {
 	if (write.kind !== 'join' && write.kind !== 'entry') {
 		return true;
@@ -61,7 +61,7 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** Returns the next free position at or after this time of joining. */
+/** Returns the first free position at or after this time of joining. */
 function positionAt(statements: PoolStatements, microseconds: number): number {
 	let position = microseconds;
 	while (statements.idAt.get(position) !== undefined) {
@@ -125,7 +125,7 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 	}
 }
 
-/** Counts this commit. A file that was never written to starts its own run. */
+/** Counts this commit in the revision. If nothing was ever committed to this file, a new run of the store begins. */
 function count(statements: PoolStatements, writes: RawPlan['writes'], now: number): void {
 	const stored = rawAt(statements.poolValue, 'revision');
 	const before = decodeRevision(stored, stored === undefined ? randomUUID() : undefined);
@@ -133,7 +133,7 @@ function count(statements: PoolStatements, writes: RawPlan['writes'], now: numbe
 	setPoolValue(statements, 'revision', encodeNextRevision(before, now, restored));
 }
 
-/** Compares and writes, inside a transaction that the caller commits or rolls back. Returns false for a conflict. `now` is the store's clock. */
+/** Executes a plan inside a transaction, which the caller commits or rolls back. Returns false for a conflict. `now` is the store's clock. */
 export function applyPlan(
 	statements: PoolStatements,
 	{expect, writes, usage, audit, change}: RawPlan,

@@ -1,8 +1,9 @@
 /**
-A database that several accounts share, opened for each transaction and closed after it.
-A transaction holds the database exclusively (`locking_mode = EXCLUSIVE`), so SQLite keeps the journal's index in its own memory and never maps a
-file that others could truncate. The journal is a WAL that was created with the database and stays: nothing must be created or deleted in the pool
-owner's directory, and no rollback journal is ever played back. The next transaction accepts a file that was replaced or lost its journal.
+A database that several accounts share. It is opened for each transaction and closed after it.
+A transaction locks the database exclusively (`locking_mode = EXCLUSIVE`). SQLite then keeps the index of the journal in its own memory, and never
+maps a file that others could truncate. The journal is a WAL that is created together with the database and never deleted, so that nobody but the
+owner needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or loses its journal,
+the next transaction can still continue.
 */
 import {dirname} from 'node:path';
 import process from 'node:process';
@@ -25,30 +26,30 @@ import {loadSqlite} from './load.js';
 import {createStandstill} from './lock-holder.js';
 import {checkSchemaPages} from './schema-pages.js';
 
-/** The longest wait for other programs that keep the database locked. */
+/** How long a transaction waits for other programs that keep the database locked. */
 const longestWaitMs = 5000;
 
-/** The owner deletes the journal at the end of a transaction, and restores it within this time, even on a busy machine. */
+/** How long a missing journal is waited for. When the owner closes the database, SQLite deletes the journal, and the owner creates it again. */
 const longestReturnMs = 2000;
 
-/** The longest pause between two attempts. Pauses grow up to this value. */
+/** The longest pause between two attempts. Pauses become longer up to this value. */
 const rarestTryMs = 250;
-/** Processes that have waited longer than this go first. */
+/** Processes that have waited longer than this try more often, so that they go first. */
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
 /**
-Returns a random pause before the next attempt, because equal pauses would end together. Each attempt takes a tenth of a millisecond of CPU time, so
-too many attempts would slow down the process that holds the lock.
+Returns the pause before the next attempt. It is random, because equal pauses would end at the same time. Each attempt takes a tenth of a millisecond
+of CPU time, so too many attempts would slow down the process that holds the lock.
 */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
 export type Form<Name extends string> = {
-	/** Creates all missing tables, in a separate transaction, for a new database that nobody else sees yet or an old one. */
+	/** Creates all missing tables in a separate transaction. The database is either an old one, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
 	/**
-	Returns false for an old form. Only reads.
+	Checks the database without changing it. Returns false if an old version made it and `prepare` must complete it.
 	@throws CanhazgpuError for a database of another program or a later version, without tables, or with foreign contents.
 	*/
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
@@ -61,12 +62,12 @@ export type Statements<Name extends string> = Readonly<Record<Name, BoundedState
 
 type DatabaseLocation = {
 	readonly path: string;
-	/** The audience of a database to create. Without it, a missing database is `no-pool`. */
+	/** The audience (owner, group and permissions) of a database to create. If undefined, a missing database is the error `no-pool`. */
 	readonly audience: Audience | undefined;
 	readonly typeOf: (directory: string) => number;
 };
 
-/** Compiles each statement on first use, because no transaction needs them all. */
+/** Compiles each statement when it is first used, because no transaction needs all statements. */
 function lazily<Name extends string>(
 	database: DatabaseSync,
 	texts: Readonly<Record<Name, string>>,
@@ -90,14 +91,14 @@ function lazily<Name extends string>(
 	) as Statements<Name>;
 }
 
-/** Like `pathToFileURL` of node:url, which takes longer to load than reading the whole database. */
+/** Does the same as `pathToFileURL` of node:url. Loading node:url would take longer than reading the whole database. */
 const urlOf = (path: string): URL => {
 	const url = new URL('file:///');
 	url.pathname = path.replaceAll(/[\t\n\r%\\]/gv, (character) => encodeURIComponent(character));
 	return url;
 };
 
-/** Opens an existing database. SQLite creates no file and waits for nobody, because a wait in SQLite blocks the whole process. */
+/** Opens an existing database. SQLite must create no file, and must not wait for a lock, because that would block the whole process. */
 const openExisting = (path: string): DatabaseSync => {
 	const {DatabaseSync} = loadSqlite();
 	const url = urlOf(path);
@@ -105,7 +106,7 @@ const openExisting = (path: string): DatabaseSync => {
 	return new DatabaseSync(url, {timeout: 0});
 };
 
-/** A file on which processes wait for their turn with a database. */
+/** A lock file that admits one process at a time to a database. */
 type Gate = {
 	/** Throws SQLite's error while another process is inside. */
 	readonly enter: () => void;
@@ -117,9 +118,9 @@ const nothing = (): void => undefined;
 const openGate: Gate = {enter: nothing, close: nothing};
 
 /**
-Admits one process at a time, by SQLite's lock on an empty file. Processes that find the database itself locked already have a shared lock there, so
-many of them would block each other. A retry here is cheap. Without such a file, or if somebody wrote into it or replaced it with a link, no gate is
-used, because SQLite would treat the file as a database and change it.
+Returns the gate, which uses SQLite's lock on an empty file. Without a gate, many processes would block each other: a process that finds the database
+locked has already taken a shared lock on it. Trying to enter the gate is cheap. If the file is missing, is a link or is not empty, no gate is used,
+because SQLite would treat the file as a database and change it.
 */
 function gateOf(path: string): Gate {
 	if (!isPlainLock(path)) {
@@ -130,13 +131,13 @@ function gateOf(path: string): Gate {
 	try {
 		gate = openExisting(`${path}-lock`);
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE');
-		// Somebody may have written into the file just now.
+		// Another process may have written into the file since the check above.
 		if (gate.prepare('PRAGMA page_count').get()?.['page_count'] !== 0) {
 			gate.close();
 			return openGate;
 		}
 
-		// The database stays empty. In this mode, SQLite creates no journal for its first page.
+		// This database always stays empty. In this mode, SQLite creates no journal file beside it.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();
@@ -167,12 +168,12 @@ function gateOf(path: string): Gate {
 	};
 }
 
-/** When a background job uses the terminal, the kernel sends one of these to the job's whole process group, including this process. */
+/** Signals that stop a background job when it uses the terminal. The kernel sends them to the whole process group of the job, including this process. */
 const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
 
 /**
-Ignores these signals while this process holds a lock, because otherwise everybody would wait for its continuation. Nothing may be written to a
-terminal meanwhile: the kernel would refuse and send the signal again and again. Returns a function that ends this.
+Ignores these signals while this process holds a lock, because all other processes would otherwise wait until this one continues. Returns a function
+that ends this. Until then, nothing may be written to a terminal: the kernel would refuse the write and send the signal again and again.
 */
 function holdOffStops(): () => void {
 	for (const signal of stopSignals) {
@@ -186,7 +187,7 @@ function holdOffStops(): () => void {
 	};
 }
 
-/** Creates a complete database with its tables and journal mode, for {@link createFile}. */
+/** Fills a new file with a complete database: its tables and its journal mode. */
 function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
 	try {
@@ -199,8 +200,8 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 }
 
 /**
-Throws a CanhazgpuError unless the database is of the kind that {@link makeDatabase} creates. For others, SQLite creates a journal in the directory
-and plays it back, and an account that can write the database could write that journal. SQLite could also search for a free page forever.
+Throws a CanhazgpuError unless the database has the settings that {@link makeDatabase} makes. With other settings, SQLite could play back a rollback
+journal, which an account that can write the database could have forged, or could search for a free page forever.
 */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
@@ -213,7 +214,7 @@ function requireOurKind(connection: DatabaseSync, path: string): void {
 	}
 }
 
-/** Closes the database and restores the journal, which SQLite deletes if this account may, and which others could not create. */
+/** Closes the database and creates the journal again. SQLite deletes the journal if this account may, and other accounts could not create it. */
 function close(database: DatabaseSync, path: string): void {
 	try {
 		database.close();
@@ -225,7 +226,7 @@ function close(database: DatabaseSync, path: string): void {
 }
 
 export class Database<Name extends string> {
-	/** Creates the database if allowed and missing, and checks its form. Rejects with a CanhazgpuError. */
+	/** Opens a database. Creates a missing database if it has an audience, and checks the contents. Rejects with a CanhazgpuError. */
 	static async open<Name extends string>(location: DatabaseLocation, form: Form<Name>): Promise<Database<Name>> {
 		const {path, audience, typeOf} = location;
 		try {
@@ -256,7 +257,7 @@ export class Database<Name extends string> {
 	}
 
 	/**
-	Runs a transaction. `work` must be synchronous, and returns whether to commit, its result, and work to do after the commit before others write.
+	Runs a transaction. `work` must be synchronous. It returns whether to commit, its result, and work to do after the commit while the lock is still held.
 	*/
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
@@ -271,7 +272,7 @@ export class Database<Name extends string> {
 				this.#withReadyConnection((connection) => {
 					connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 					const {isKept, result, kept} = work(lazily(connection, this.#form.statements, this.path));
-					// An earlier error ends the transaction with the connection.
+					// If `work` throws, the transaction is rolled back when the connection is closed.
 					connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
 					isUndone = false;
 					kept?.();
@@ -302,7 +303,7 @@ export class Database<Name extends string> {
 		});
 	}
 
-	/** Creates the tables that an old form lacks. */
+	/** Creates the tables that are missing in the database of an old version. */
 	#prepare(connection: DatabaseSync): void {
 		connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 		this.#form.prepare(connection, this.path);
@@ -331,7 +332,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Retries until nobody else holds the lock. Rejects with a CanhazgpuError. `isUndone`: whether an error now means that nothing was changed. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error now means that nothing was changed. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
@@ -361,7 +362,7 @@ export class Database<Name extends string> {
 					}
 				}
 
-				// A process that entered and found the database locked stays inside. One retrying process is enough, and more would block each other.
+				// If the database is still locked, the process keeps the gate while it retries, so that no other process tries at the same time.
 				endHoldingOff();
 				await sleep(pauseMs(triedMs - beganMs));
 				endHoldingOff = holdOffStops();
@@ -387,7 +388,7 @@ export class Database<Name extends string> {
 	}
 }
 
-/** Moves the journal into the database. Commits are already safe in the journal, so a failure is harmless. */
+/** Moves the contents of the journal into the database. Commits are already safe in the journal, so a failure is harmless. */
 function tidy(connection: DatabaseSync): void {
 	try {
 		connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -1,24 +1,24 @@
 /**
-The newest events of the pool, stored in the pool, and the last of them also in a small file. Listeners read that file, which is cheap, and open the
-database only if the file does not contain everything they missed. Heartbeats are no events, so they wake nobody.
+The newest events of the pool. They are stored in the database, and the last ones also in a small signal file. Reading this file is cheap, and
+listeners open the database only if the file does not contain all events that they have missed. Heartbeats are not events, so they wake no listener.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
-/** The most events to keep, for listeners that poll a fifth of a second later. A listener that missed more reads everything. */
+/** Number of events to keep for listeners, which poll every fifth of a second. A listener that has missed more events reads the whole pool. */
 const keptCount = 32;
 
-/** A longer event is stored as "something happened". */
+/** Maximum length of an event. A longer event is stored as an empty text, which means that something happened. */
 const longestEvent = 4096;
 
-/** The row of the events in the pool's table of values. */
+/** Name of the row with the events in the table `pool`. */
 const rowName = 'events';
 
-/** The most events in the file: as many as happen in a fifth of a second. */
+/** Maximum number of events in the signal file. Usually there are no more in a fifth of a second. */
 const signalledCount = 8;
 
-/** A longer file is invalid. */
+/** Maximum size of the signal file. A larger file is invalid. */
 const longestSignalBytes = 8192;
 
 export type RecentEvents = {
@@ -42,13 +42,13 @@ function parse(raw: string): RecentEvents | undefined {
 	}
 }
 
-/** Reads the stored events. The row can contain anything, so invalid lines are ignored. */
+/** Reads the events in the database. Any account can write to the row, so invalid lines are ignored. */
 export function readEvents(statements: PoolStatements): RecentEvents {
 	const raw = statements.poolValue.get(rowName)?.['raw'];
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds an event inside a transaction. Returns the stored events. */
+/** Adds an event to the database inside a transaction. Returns the events that are now stored. */
 export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {
@@ -61,7 +61,7 @@ export function addEvent(statements: PoolStatements, event: string): RecentEvent
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** Returns the line of a signal. No two lines are equal, so a writer recognizes its own. */
+/** Encodes events as the line of the signal file. No two lines are equal, so a writer recognizes its own line. */
 const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	const line = (events: readonly string[]): string =>
 		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
@@ -69,12 +69,12 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	return Buffer.byteLength(whole) > longestSignalBytes ? line([]) : whole;
 };
 
-/** Decodes a signal of another process. Every account of the pool can write here, so a signal only wakes readers. */
+/** Decodes the line of the signal file. Every account of the pool can write to the file, so its contents are only used to wake listeners. */
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
 /**
-Signals events to listeners and returns the text. Called while the database is still locked, so that the last signal is from the last change. Only a
-hint: if the file cannot be written, listeners poll the database now and then.
+Writes events to the signal file, and returns the written line. Called while the database is still locked, so that the last signal is always that of
+the last change. If the file cannot be written, nothing is lost: listeners also check the database, though less often.
 */
 export function signal(path: string, events: RecentEvents): string {
 	const text = encodeSignal(events);
@@ -87,11 +87,11 @@ export function signal(path: string, events: RecentEvents): string {
 		try {
 			const {nlink} = fstatSync(descriptor);
 			if (nlink !== 1) {
-				// A file with a second name, so another file would be overwritten.
+				// The file has a second name. Writing could overwrite a file that has nothing to do with the pool.
 				return text;
 			}
 
-			// The rest of a longer line is cut off afterwards. Until then, readers stop at the end of the line.
+			// If the previous line was longer, its rest is cut off after the write. Until then, readers stop at the end of the first line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);
@@ -101,10 +101,10 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** A buffer for all reads, which are synchronous. */
+/** A buffer that all reads share. They are synchronous, so no two use it at the same time. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
-/** Returns the last signal, or undefined if the file does not exist. */
+/** Reads the line of the signal file. Returns undefined if the file does not exist. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);

@@ -14,7 +14,7 @@ type Problem = readonly [problem: string, hint: string];
 const denied: Problem = ['may not be opened: permission denied', ask];
 const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
 
-/** Problems by SQLite's primary result code, and by error code of the operating system. */
+/** Texts about problems, by SQLite's primary result code or by error code of the operating system. */
 const problems: ReadonlyMap<number | string, Problem> = new Map<number | string, Problem>([
 	[3, denied],
 	[8, ['is read-only for you', ask]],
@@ -43,7 +43,7 @@ const problems: ReadonlyMap<number | string, Problem> = new Map<number | string,
 	['ENOMEM', ['cannot be opened: the machine has no memory left', 'Try again.']],
 ]);
 
-/** Returns the error code of the operating system, such as `EIO`. Node's own codes (`ERR_...`) are for invalid calls, which are bugs. */
+/** Returns the error code of the operating system, such as `EIO`. Ignores Node's own codes (`ERR_...`), which mean invalid calls and are bugs. */
 function systemCode(error: unknown): string | undefined {
 	const {code, syscall} = (error ?? {}) as NodeJS.ErrnoException;
 	return typeof code === 'string' && (syscall !== undefined || problems.has(code)) ? code : undefined;
@@ -52,14 +52,14 @@ function systemCode(error: unknown): string | undefined {
 /** Codes of SQLite and of the operating system for a disk that can be read but not changed. */
 const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
-/** Returns the lower eight bits. The others distinguish kinds of one problem. */
+/** Returns SQLite's primary result code, which is in the lower eight bits. The upper bits distinguish variants of the same problem. */
 const primaryCode = (error: unknown): number | undefined =>
 	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode % 256 : undefined;
 
 /** Whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes(primaryCode(error) ?? 0);
 
-/** Returns a user's error about the database at this path. `code` is `store-refused` if certainly nothing was changed. */
+/** Returns an error for users about the database at this path. `code` must be `store-refused` if it is certain that nothing was changed. */
 export const databaseProblem = (
 	path: string,
 	[problem, hint]: Problem,
@@ -88,7 +88,7 @@ function lockedProblem(path: string): Problem {
 
 /**
 Turns an error of SQLite or of the file system into an error for users. Returns other errors, which are bugs, unchanged.
-@param isUndone - Whether the failed change made no change.
+@param isUndone - Whether it is certain that nothing was changed.
 */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error) ?? systemCode(error);
@@ -108,7 +108,7 @@ export function explain(error: unknown, path: string, isUndone = false): unknown
 	);
 }
 
-/** Runs work with the database, with its errors explained. */
+/** Runs `work`. Errors of SQLite and of the file system become errors for users, as with {@link explain}. */
 export function explained<Result>(path: string, work: () => Result): Result {
 	try {
 		return work();

@@ -34,18 +34,18 @@ export type Audience = {
 	readonly directoryMode: number;
 	/** Permissions of the files. */
 	readonly fileMode: number;
-	/** The group of directory and files. Default: the creator's. */
+	/** The group of the directory and the files. Defaults to the creator's group. */
 	readonly gid?: number;
 };
 
-/** Files beside a database that all its users need. If others may not create files there, the owner creates them. */
+/** Returns the endings of the files beside a database that its users need. The owner creates them, because others may not create files there. */
 const besidesOf = (mode: number): readonly string[] =>
 	isOpenToOthers({mode}) ? ['-wal', '-signal', '-lock'] : ['-signal', '-lock'];
 
-/** The write permissions of group and others. */
+/** The mode bits with which group and others may write. */
 const othersWrite = 0o022;
 
-/** Linux's numbers of file systems that several machines share (linux/magic.h). */
+/** File systems that several machines can share, by their numbers in Linux (linux/magic.h). */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
 	[0x69_69, 'NFS'],
 	[0xff_53_4d_42, 'CIFS'],
@@ -77,33 +77,33 @@ export function isForOthers(path: string): boolean {
 	return status !== undefined && isOpenToOthers(status);
 }
 
-/** Whether it is a directory like /tmp, where others create files and cannot touch those of anybody else. */
+/** Whether a directory is like /tmp, in which all accounts may create files but cannot remove the files of others. */
 const isSticky = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** Whether the account could do anything on this machine anyway. */
+/** Whether this process must trust an account anyway: root, or its own account. */
 const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
 /**
 Returns whether there is a pool at this path: a file that is a database, or could be one.
-@throws CanhazgpuError `store-unreachable` if that is unknown, because unknown must not count as "none".
+@throws CanhazgpuError `store-unreachable` if that cannot be found out, because another pool must then not be used instead.
 */
 export function embeddedPoolExists(path: string): boolean {
 	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
 	return status !== undefined && !status.isDirectory();
 }
 
-/** The smallest database has one page of 512 bytes. A shorter file was cut off and contains nothing. */
+/** Whether a file is too short to be a database. The smallest database has one page of 512 bytes, so a shorter file was cut off and contains nothing. */
 const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
 
 /** Whether a file belongs to an account that may put files beside the pool's database. */
 const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
 
-/** Whether a regular file has no second name. Otherwise another file would be changed. */
+/** Whether a file is a regular file without a second name (hard link). Otherwise, writing could change a file that has nothing to do with the pool. */
 const isPlain = (status: Stats): boolean => status.isFile() && status.nlink === 1;
 
-/** Whether the file on which users of the database wait for each other is as created: empty, and without a journal for SQLite to play back. */
+/** Whether the lock file of a database is still as it was created: empty, and without a journal that SQLite would play back. */
 export function isPlainLock(path: string): boolean {
 	const [lock, ...journals] = ['', '-journal', '-wal'].map((suffix) =>
 		lstatSync(`${path}-lock${suffix}`, {throwIfNoEntry: false}),
@@ -115,16 +115,16 @@ export function isPlainLock(path: string): boolean {
 
 const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admin --store embedded';
 
-/** @throws CanhazgpuError if somebody else could replace the whole directory. */
+/** Throws a CanhazgpuError if another account could replace the whole directory. */
 function checkAncestors(path: string): void {
-	// The owner of the directory could replace its files anyway. checkDirectory() decides whose directories root uses.
+	// The owner of the directory can replace its files anyway, so this check trusts the owner. checkDirectory() decides whose directories root uses.
 	const unsafe = findUnsafeLocation(dirname(path), {trustsOwner: true});
 	if (unsafe !== undefined) {
 		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
 	}
 }
 
-/** @throws CanhazgpuError if other accounts than the owner could replace files in the directory. */
+/** Throws a CanhazgpuError if accounts other than the owner could replace files in the directory. */
 export function checkDirectory(path: string): void {
 	const directory = dirname(path);
 	const status = statSync(directory);
@@ -135,7 +135,7 @@ export function checkDirectory(path: string): void {
 		]);
 	}
 
-	// The owner of the directory can make root delete files by SQLite's journal, so root uses no directories of others.
+	// With a forged journal, the owner of the directory could make root delete files. So root uses no directories of other accounts.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
 			`belongs to account number ${status.uid}, and root uses pools of root alone`,
@@ -146,11 +146,11 @@ export function checkDirectory(path: string): void {
 
 const missingJournals = new WeakSet<CanhazgpuError>();
 
-/** Whether a journal is missing, which is normal for a moment while its owner closes the database. */
+/** Whether an error means that the journal is missing. That is normal for a moment while the owner closes the database. */
 export const isMissingJournal = (error: unknown): boolean =>
 	error instanceof CanhazgpuError && missingJournals.has(error);
 
-/** @throws CanhazgpuError unless the file is a regular file of root, of the directory's owner or of this account. */
+/** Throws a CanhazgpuError unless the database is a regular file of root, of the directory's owner or of this account. */
 function checkFile(path: string): void {
 	const status = lstatSync(path);
 	if (!status.isFile()) {
@@ -178,7 +178,7 @@ function checkFile(path: string): void {
 		throw problem;
 	}
 
-	// SQLite writes and truncates the journal.
+	// SQLite writes and truncates the journal, so it must not be a link or a second name of another file.
 	if (journal !== undefined && !isPlain(journal)) {
 		throw databaseProblem(path, [
 			'has a journal beside it that canhazgpu did not make',
@@ -186,7 +186,7 @@ function checkFile(path: string): void {
 		]);
 	}
 
-	// SQLite would play it back, and old versions delete any file that it names. Our journal is a WAL, so this one is foreign.
+	// This program only uses a WAL, so a rollback journal is foreign. SQLite would play it back, and old versions of SQLite delete any file that it names.
 	if (lstatSync(`${path}-journal`, {throwIfNoEntry: false}) !== undefined) {
 		throw databaseProblem(path, [
 			'has a rollback journal beside it, which canhazgpu never makes',
@@ -196,7 +196,7 @@ function checkFile(path: string): void {
 }
 
 /**
-Checks the files before every opening, because the pool's owner can change them.
+Checks the files of a database. Called each time before the database is opened, because the pool's owner can replace the files.
 @throws CanhazgpuError `store-unreachable` if other accounts could have made the files. Also throws errors of the file system.
 */
 export function checkLocation(path: string): void {
@@ -205,7 +205,7 @@ export function checkLocation(path: string): void {
 	accessSync(path, constants.R_OK + constants.W_OK);
 }
 
-/** @throws CanhazgpuError `store-unreachable` for a file system that several machines share, because its locks are missing or unreliable. */
+/** Throws `store-unreachable` for a file system that several machines share, because it has no locks or unreliable ones. */
 function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
 	const name = networkFileSystems.get(typeOf(dirname(path)));
 	if (name !== undefined) {
@@ -216,7 +216,7 @@ function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => nu
 	}
 }
 
-/** Gives an open file or directory to its audience, whatever the umask. */
+/** Sets the group and permissions of an open file or directory, independent of the umask. */
 function give(descriptor: number, mode: number, gid: number | undefined): void {
 	if (gid !== undefined) {
 		fchownSync(descriptor, -1, gid);
@@ -225,7 +225,7 @@ function give(descriptor: number, mode: number, gid: number | undefined): void {
 	fchmodSync(descriptor, mode);
 }
 
-/** Flags that create a file only if nothing is there, not even a link. */
+/** Flags that create a file only if nothing with this name exists, not even a link. */
 const ofNewFile = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW;
 
 function withDescriptor<Result>(path: string, flags: number, work: (descriptor: number) => Result): Result {
@@ -268,7 +268,7 @@ function createFile(
 		});
 		linkSync(temporary, path);
 	} catch (error) {
-		// Somebody else has created the file in the meantime.
+		// EEXIST means that another process has created the file in the meantime.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
 			throw error;
 		}
@@ -278,8 +278,8 @@ function createFile(
 }
 
 /**
-Creates directory and database for this audience, unless they exist. `fill` creates the tables in an empty file.
-@throws CanhazgpuError if others could replace them. Also throws errors of the file system.
+Creates the directory and the database with the permissions of this audience, unless they exist. `fill` creates the tables in an empty file.
+@throws CanhazgpuError if others could replace directory or database. Also throws errors of the file system.
 */
 export function createLocation(
 	path: string,
@@ -287,7 +287,7 @@ export function createLocation(
 	typeOf: (directory: string) => number,
 	fill: (path: string) => void,
 ): void {
-	// Checked before, so that nothing is created in directories of others, and after, because some may have been created just now.
+	// The directories are checked now, so that nothing is created below directories of others, and again afterwards, because some are created here.
 	checkAncestors(path);
 	createDirectory(path, audience);
 	checkAncestors(path);
@@ -300,7 +300,7 @@ export function createLocation(
 	}
 
 	if (status === undefined || isCutShort) {
-		// The journal of a deleted database would be played into this one.
+		// A journal that a deleted database has left would be played back into the new one.
 		rmSync(`${path}-wal`, {force: true});
 	}
 
@@ -308,7 +308,7 @@ export function createLocation(
 	createBesides(path);
 }
 
-/** Checks once what cannot change while the pool is used. Throws `no-pool` or `store-unreachable`. */
+/** Checks what cannot change while the pool is used, so that one check is enough. Throws `no-pool` or `store-unreachable`. */
 export function checkOnce(path: string, typeOf: (directory: string) => number): void {
 	if (!embeddedPoolExists(path)) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
@@ -322,7 +322,7 @@ export function checkOnce(path: string, typeOf: (directory: string) => number): 
 	createBesides(path);
 }
 
-/** Creates missing files beside a database, with its permissions and group. Does nothing unless called by the owner of the directory. */
+/** Creates missing files beside a database, with the same permissions and group. Only the owner of the directory does this. */
 export function createBesides(path: string): void {
 	try {
 		const {mode, gid} = statSync(path);
@@ -335,19 +335,19 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// The caller that needs the file reports that it is missing.
+		// A failure is not reported here: whatever needs the missing file reports it.
 	}
 }
 
 /**
-Closes an old version's directory, in which everybody could write, and removes what others may have left there. Only removes permissions. For the
-directory's owner, or root.
+Makes the pool directory of an old version safe. In such a directory, everybody could write, so files that others may have left there are removed.
+Permissions are only taken away and never added. Must be called by the directory's owner or by root.
 @returns What was done, in sentences. Empty if the directory was safe already or does not exist.
 @throws CanhazgpuError if it is not a pool's directory.
 */
 export const closeDirectory = (path: string): readonly string[] => explained(path, () => closeOpenDirectory(path));
 
-/** Whether root or this account created the database. With a second name, it could be any file of theirs. */
+/** Whether root or this account created the database. A file with a second name is not accepted, because it could be any file of these accounts. */
 function isOwnDatabase(path: string): boolean {
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	return status?.isFile() === true && isTrusted(status.uid) && status.nlink === 1;
@@ -372,7 +372,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 		// eslint-disable-next-line no-bitwise -- permissions are bits
 		fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7755);
 	});
-	// Until now, others could replace the file.
+	// Checks again, because others could still replace the file during the first check.
 	if (!isOwnDatabase(path)) {
 		throw databaseProblem(path, [
 			`was replaced by somebody while ${directory} was closed to others`,
@@ -383,7 +383,7 @@ function closeOpenDirectory(path: string): readonly string[] {
 	const done = [`Others could write in ${directory}: it was closed to them.`];
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal !== undefined && !isPlain(journal)) {
-		// Otherwise the target of a link would be overwritten and given to everybody.
+		// If the journal were a link, its target would be overwritten and made accessible to everybody.
 		done.push(...removeOrSetAside(`${path}-wal`));
 	}
 
@@ -396,8 +396,8 @@ function closeOpenDirectory(path: string): readonly string[] {
 }
 
 /**
-Removes a file, or renames a directory unless it is empty. The directory's owner could replace its contents with a link during the removal, so that
-files elsewhere would be removed.
+Removes a file or an empty directory, and renames a directory that is not empty. Its contents are not removed, because the directory's owner could
+replace them with a link in the meantime, and files elsewhere would be removed.
 @returns What was done with a directory, in a sentence.
 */
 function removeOrSetAside(file: string): readonly string[] {
@@ -421,10 +421,10 @@ function removeOrSetAside(file: string): readonly string[] {
 	}
 }
 
-/** Returns the database in which viewers share scans, beside that of the pool. */
+/** Returns the path of the database in which viewers share scans. It is in the directory of the pool. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
-/** Gives an existing pool to another audience. Safe, because nobody else can write in the directory. */
+/** Changes the group and permissions of an existing pool. That is safe, because no other account can write in the directory. */
 export function changeAudience(path: string, audience: Audience): void {
 	explained(path, () => {
 		giveAll(path, audience);
@@ -440,7 +440,7 @@ function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 	for (const file of files) {
 		withDescriptor(file, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK, (descriptor) => {
 			const status = fstatSync(descriptor);
-			// A file with a second name is another file, too, which must not be given away.
+			// A file with a second name may be a file outside of the pool, whose permissions must not change.
 			if (!status.isFile() || status.nlink !== 1) {
 				throw databaseProblem(path, [
 					'has something beside it that canhazgpu did not make',

@@ -18,25 +18,25 @@ import {poolStatements, type PoolStatements} from './statements.js';
 
 export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
 
-/** Usage records read in one transaction, which takes about 20 ms. */
+/** Number of usage records to read in one transaction, which takes about 20 ms. */
 const pageSize = 5000;
 
-/** Usage records passed on at once. */
+/** Number of usage records to pass on at once. */
 const portionSize = 500;
 
 type SqliteStoreOptions = {
 	readonly path: string;
-	/** Create the file and its directory if missing. Otherwise a missing file is `no-pool`. */
+	/** Whether to create the file and its directory if they are missing. Otherwise a missing file is the error `no-pool`. */
 	readonly create: boolean;
-	/** Permissions of a directory created here, whatever the umask. Default: 0o700. Group and others never get write permission. */
+	/** Permissions of a new directory, independent of the umask. Default: 0o700. Group and others never get write permission. */
 	readonly directoryMode?: number;
-	/** Permissions of a file created here, whatever the umask. Default: 0o600. */
+	/** Permissions of a new file, independent of the umask. Default: 0o600. */
 	readonly fileMode?: number;
-	/** The group of created files. Default: the creator's. */
+	/** The group of new files. Defaults to the creator's group. */
 	readonly gid?: number;
 	/** The store's clock, in seconds. Default: the clock of this machine. */
 	readonly now?: () => number;
-	/** Returns the number of a directory's file system. Default: asks the kernel. */
+	/** Returns the number of the file system of a directory. By default, the kernel is asked. */
 	readonly typeOf?: (directory: string) => number;
 };
 
@@ -87,8 +87,8 @@ type PageRow = {
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
 /**
-Splits a text into lines. JSON has no line breaks, so a record is one line. Pieces of foreign records do not parse and are skipped.
-@yields A few lines at a time, because they live only for a moment, while a list of all would have to be moved in memory.
+Splits a text into lines. JSON has no line breaks, so a record is one line. If a foreign record has several lines, they are later skipped as invalid.
+@yields A few lines at a time, because a list of all lines would live longer and cost the garbage collector more time.
 */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
@@ -108,7 +108,7 @@ function* linesOf(text: string): Generator<readonly string[]> {
 	yield lines;
 }
 
-/** Streams the usage records of the given seconds in pages, oldest first. Each page is a separate transaction, so a long report blocks nobody. */
+/** Streams the usage records of the given seconds in pages, oldest first. Each page is a separate transaction, so a long report blocks no other process. */
 async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
 	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
 	for (;;) {
@@ -129,7 +129,8 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 			return;
 		}
 
-		// The last line is the last record, unless a record contains line breaks. Finding the last record by number takes half the time of a page.
+		// The last line is the last record, unless a record contains line breaks. Asking SQLite for the last record is avoided, because it takes half as long
+		// as reading the page.
 		const isLastKnown = long === undefined && lineCount === row.records;
 		const end = isLastKnown
 			? {endSecond: row.lastSecond, raw: row.lines.slice(row.lines.lastIndexOf('\n') + 1)}
@@ -146,10 +147,10 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 	}
 }
 
-/** Returns the row of an hour of load history. Six digits are enough until the year 2084. */
+/** Returns the name of the row with an hour of load history. Six digits are enough until the year 2084. */
 const loadNameOf = (hour: number): string => `load:${String(hour).padStart(6, '0')}`;
 
-/** Stores the load history among the pool's values, one row per hour. Writing wakes no listener. */
+/** Stores the load history in the table `pool`, with one row for each hour. Writing wakes no listener. */
 const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	async append(hour, line) {
 		await database.write((statements) => {

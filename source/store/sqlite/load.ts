@@ -14,7 +14,7 @@ export function loadSqlite(): Sqlite {
 	};
 
 	try {
-		// Not `import`, which would continue after this function, and so would the suppression of warnings.
+		// `import` would finish only after this function, when warnings are no longer suppressed.
 		const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
 		if (sqlite === undefined) {
 			throw new CanhazgpuError('store-refused', 'This Node.js has no SQLite', {hint: 'Use Node.js 22.15 or later.'});

@@ -16,14 +16,14 @@ function isStopped(pid: number): boolean {
 	}
 }
 
-/** Returns the name of a file in /proc/locks. Device numbers are split like makedev(3) joins them. */
+/** Returns the name of a file in /proc/locks. Splits the device number into the two parts that makedev(3) combines. */
 const nameOf = (device: number, inode: number): string => {
 	const major = Math.floor(device / 256) % 4096;
 	const minor = (device % 256) + Math.floor(device / 1_048_576) * 256;
 	return `${major}:${minor}:${inode}`;
 };
 
-/** Returns the first other process that keeps one of these files locked, if known. */
+/** Returns the first process that keeps one of these files locked, except this process. Undefined if none or unknown. */
 export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	try {
 		const names = new Set(
@@ -40,7 +40,7 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 
 			const name = `${Number.parseInt(groups['major']!, 16)}:${Number.parseInt(groups['minor']!, 16)}:${groups['inode']!}`;
 			const pid = Number(groups['pid']);
-			// A process outside our pid namespace is 0 here.
+			// The pid is 0 for a process outside of this pid namespace.
 			if (names.has(name) && pid > 0 && pid !== process.pid) {
 				return {pid, isStopped: isStopped(pid)};
 			}
@@ -50,9 +50,9 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	return undefined;
 }
 
-/** The standstill after which the kernel is asked for the lock's holder, ... */
+/** If nothing was committed for this long, the kernel is asked which process holds the lock. */
 const longestStandstillMs = 30_000;
-/** ... and the time until the second question. */
+/** Time until the kernel is asked again, to see whether the same process still holds the lock. */
 const secondLookMs = 3000;
 
 const changeOf = (path: string): string => {
@@ -70,9 +70,9 @@ type Evidence = {
 const ofSystem: Evidence = {changeOf, holderOf: lockHolder};
 
 /**
-Determines whether waiting processes are stuck. On a busy machine, a queue of hundreds takes minutes, and waiting is no error while they proceed.
-They are stuck if nothing was committed for long and the same process holds the lock before and after. The kernel is asked for that process only
-then, because no process of the machine can take a lock while the kernel lists them.
+Determines whether the processes that wait for a lock are stuck. On a busy machine, hundreds of them may wait for minutes, which is no error as long
+as some succeed. They are stuck if nothing was committed for long and the same process holds the lock all the time. The kernel is only asked for this
+process after a standstill, because no process of the machine can take a lock while the kernel lists all locks.
 @returns A function to call after each attempt, with the monotonic time.
 */
 export function createStandstill(path: string, evidence: Evidence = ofSystem): (nowMs: number) => boolean {

@@ -1,6 +1,6 @@
 /**
-The scan that viewers share, in a small database beside the pool. A scan is not a change of the pool, so it wakes no listeners. It need not survive
-a power failure, so writing does not wait for the disk.
+Stores the scan that viewers share, in a small database beside that of the pool. A scan is not a change of the pool, so it must wake no listeners of
+the pool. It need not survive a power failure, so writing does not wait for the disk.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
@@ -62,7 +62,7 @@ type Options = {
 	readonly typeOf: (directory: string) => number;
 };
 
-/** Returns the audience of the pool. Throws a CanhazgpuError if the file is missing and this account may not create it. */
+/** Returns the owner, group and permissions of the pool. Throws a CanhazgpuError if the board is missing and this account may not create it. */
 const audienceOf = (poolPath: string, file: string): Audience =>
 	explained(poolPath, () => {
 		const {mode, gid} = statSync(poolPath);
@@ -73,7 +73,7 @@ const audienceOf = (poolPath: string, file: string): Audience =>
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};
 	});
 
-/** The first call opens the board. The owner of the store calls `close`. */
+/** Creates the scan board. Its database is opened when it is first used. The store that owns the board must call `close`. */
 export function createScanBoard({
 	path: poolPath,
 	now,
@@ -104,7 +104,7 @@ export function createScanBoard({
 		}
 	};
 
-	/** Writes, and recreates a file that was removed. */
+	/** Writes to the board. If the file was removed, creates it again. */
 	const write = async (work: (statements: Statements<Names>) => number): Promise<boolean> => {
 		const database = await opened();
 		try {
@@ -116,7 +116,7 @@ export function createScanBoard({
 	};
 
 	return {
-		/** Creates the database before anybody needs it, because others who share the pool cannot. */
+		/** Creates the database before it is needed, because other accounts that share the pool may not create it. */
 		async prepare() {
 			await opened();
 		},

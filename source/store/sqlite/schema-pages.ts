@@ -1,6 +1,7 @@
 /**
-Checks the first page of a database before SQLite opens it. There begins the list of tables, which SQLite always reads completely. Our list fits
-into that page. A list that continues in other pages is foreign, and could lead back to itself, so that SQLite would read forever.
+Checks the first page of a database before SQLite opens it. The list of tables begins on this page, and SQLite always reads the whole list. In
+databases of this program, the list fits into the first page. If it continues on other pages, somebody else has written it, and it could be circular,
+so that SQLite would read forever.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
@@ -9,16 +10,16 @@ import {changedByHand, databaseProblem} from './failures.js';
 /** The offset of the page type in the first page, after the file header. */
 const kindOffset = 100;
 
-/** A page that contains the rows themselves (SQLite's file format, "B-tree Pages"). */
+/** The type of a leaf page, which contains the rows themselves (SQLite's file format, "B-tree Pages"). */
 const leafOfTable = 13;
 
 const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
-/** A longer journal is refused. The journal is emptied after each change, so it contains the change of at most one killed process. */
+/** Maximum length of the journal, in pages. The journal is emptied after each change, so it contains at most the change of one killed process. */
 const mostFrames = 20_000;
 
-/** The start of every database. */
+/** The bytes with which every database begins. */
 const magic = Buffer.from('SQLite format 3\0');
 
 const bytes = Buffer.alloc(kindOffset + 1);
@@ -28,7 +29,7 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	try {
 		descriptor = openSync(path, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
 	} catch {
-		// SQLite reports what is wrong.
+		// The problem is not reported here, because SQLite will report it.
 		return undefined;
 	}
 
@@ -39,13 +40,13 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	}
 }
 
-/** Whether the first page at this position is a leaf. True for anything that is not a database, which SQLite then reports. */
+/** Whether the copy of the first page at this position is a leaf. True for anything that is not a database, because SQLite will report that. */
 const isLeafAt = (descriptor: number, position: number): boolean =>
 	readSync(descriptor, bytes, 0, bytes.length, position) < bytes.length ||
 	!bytes.subarray(0, magic.length).equals(magic) ||
 	bytes[kindOffset] === leafOfTable;
 
-/** Whether each first page in the journal is a leaf. */
+/** Whether all copies of the first page in the journal are leaves. */
 const isLeafInJournal = (descriptor: number): boolean => {
 	if (readSync(descriptor, bytes, 0, walHeaderBytes, 0) < walHeaderBytes) {
 		return true;
@@ -67,7 +68,8 @@ const isLeafInJournal = (descriptor: number): boolean => {
 };
 
 /**
-Must be called before this process opens the database, because closing any descriptor of a file releases SQLite's locks on it.
+Checks a database and its journal. Must be called before this process opens the database with SQLite: this function opens and closes the files, and
+closing any descriptor of a file releases all of the process's locks on it.
 @throws CanhazgpuError if the list of tables does not fit into the first page.
 */
 export function checkSchemaPages(path: string): void {

@@ -1,14 +1,14 @@
-/** The tables of the embedded store, with the same JSON as in Redis. */
+/** The tables of the embedded store. They contain the same JSON as Redis. */
 import type {DatabaseSync} from 'node:sqlite';
 import type {Form} from './database.js';
 import {changedByHand, databaseProblem, makeAgain} from './failures.js';
 
-/** `chgp`, which identifies our databases. */
+/** The letters `chgp`, with which databases of this program are marked. */
 const appId = 0x63_68_67_70;
 
 const schemaVersion = 2;
 
-/** Each table with SQLite's text for it. */
+/** The tables by name, each with the SQL that creates it. SQLite stores this text. */
 const tables: ReadonlyMap<string, string> = new Map([
 	['pool', 'CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID'],
 	['gpus', 'CREATE TABLE gpus (gpu INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
@@ -22,9 +22,9 @@ const tables: ReadonlyMap<string, string> = new Map([
 		PRIMARY KEY (end_second, raw)
 	) STRICT, WITHOUT ROWID`,
 	],
-	// The first version had no such table.
+	// Databases of the first version do not have this table.
 	['trail', 'CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
-	// The version stays the same, because older programs never read this table.
+	// This table was added without a new schema version, because older programs never read it.
 	[
 		'changes',
 		'CREATE TABLE changes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL) STRICT',
@@ -38,14 +38,14 @@ type SchemaRow = {readonly type: string; readonly name: string; readonly sql: un
 
 /**
 Returns how many of the known tables exist.
-@throws CanhazgpuError for foreign contents: a trigger or view could run forever at each read, and a foreign table could be anything.
+@throws CanhazgpuError if the database contains anything else: a trigger or view could run forever with each read, and other tables are not ours.
 */
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
-	// Among this many is a foreign one.
+	// If there are more than 100 rows, at least one of the first 100 is foreign.
 	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema LIMIT 100').all() as SchemaRow[];
 	for (const {type, name, sql} of rows) {
-		// SQLite creates the index for UNIQUE itself, without a text.
+		// SQLite itself creates an index for UNIQUE, without an SQL text.
 		const isOurs = type === 'table' ? known.get(name) === sql : type === 'index' && sql === null;
 		if (!isOurs) {
 			throw databaseProblem(path, [
@@ -62,7 +62,7 @@ export function refuseForeign(database: DatabaseSync, path: string, known: Reado
 	return found.size;
 }
 
-/** @throws CanhazgpuError for a foreign database. */
+/** Returns the schema version. Throws a CanhazgpuError for a database of another program. */
 function checkOwner(database: DatabaseSync, path: string): number {
 	const version = numberOf(database, 'PRAGMA user_version');
 	const owner = numberOf(database, 'PRAGMA application_id');
@@ -78,7 +78,7 @@ function checkOwner(database: DatabaseSync, path: string): number {
 		]);
 	}
 
-	// Databases are completed under another name first, so this file was put here by somebody.
+	// This program gives a database its final name only when it is complete, so somebody else has changed this file.
 	if (version < 1) {
 		throw databaseProblem(path, ['is a database without tables: somebody cut it short', makeAgain]);
 	}
@@ -109,5 +109,5 @@ export const poolForm = {
 	},
 } satisfies Omit<Form<never>, 'statements'>;
 
-/** The rows of the table `pool`. Older programs read the same rows, so no name may change. */
+/** The names of rows in the table `pool`. Older programs read the same rows, so no name may change. */
 export const valueNames = {drains: 'drains', alerts: 'notices', policy: 'policy', revision: 'revision'} as const;

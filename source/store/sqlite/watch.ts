@@ -1,4 +1,4 @@
-/** Checks a few times a second whether somebody else changed a file, and notifies listeners. */
+/** Checks a few times a second whether another process has changed a file, and notifies listeners. */
 import type {StoreListener} from '../../core/model/ports.js';
 import type {PoolEvent} from '../../core/model/types.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -11,8 +11,8 @@ type Watched = {
 	/** Returns any value that differs after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
 	readonly mark: () => string;
 	/**
-	Finds out what changed, and calls {@link Watch.publish}. Called at the first subscription, when the mark has changed, and when the file is back,
-	after which listeners read everything anyway.
+	Finds out what has changed, and calls {@link Watch.publish}. Called for the first subscription, when the value of `mark` has changed, and when a
+	missing file is back. In the last case, listeners read everything anyway.
 	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
@@ -73,7 +73,7 @@ export class Watch {
 		}
 	}
 
-	/** Notifies all listeners of a change. Undefined for an unknown change. */
+	/** Notifies all listeners of a change. `event` is undefined if it is unknown what has changed. */
 	publishChange(event: PoolEvent | undefined): void {
 		this.publish((listener) => {
 			listener.changed(event);
@@ -81,10 +81,11 @@ export class Watch {
 	}
 
 	/**
-	Subscribes a listener to everything that happens after this resolves. Returns a function that unsubscribes. Rejects if the file is unreadable.
+	Subscribes a listener. It is notified of everything that happens after this resolves. Returns a function that unsubscribes the listener. Rejects if
+	the file cannot be read.
 	*/
 	async add(listener: StoreListener): Promise<() => void> {
-		// A copy, because one listener may subscribe twice and unsubscribe once.
+		// Copies the listener, because the same object may subscribe twice and then unsubscribe only once.
 		const subscription = {...listener};
 		if (this.#timer === undefined) {
 			const mark = this.#watched.mark();
@@ -102,7 +103,7 @@ export class Watch {
 		};
 	}
 
-	/** Schedules the next check for the least patient listener. */
+	/** Schedules the next check. The listener that tolerates the shortest delay decides when. */
 	#pollLater(): void {
 		const mayBeLateMs = [...this.#listeners].map((listener) => listener.tolerableDelayMs?.() ?? 0);
 		clearTimeout(this.#timer);
@@ -113,7 +114,7 @@ export class Watch {
 			},
 			Math.max(pollIntervalMs, Math.min(...mayBeLateMs)),
 		);
-		// A listener alone does not keep a process alive.
+		// A subscription alone must not keep the process running.
 		this.#timer.unref();
 	}
 

@@ -10,7 +10,7 @@ const secondsPerHour = 3600;
 
 export const mostHeldUseHours = loadHours - 1;
 
-/** Hours of load history per read. A larger read would delay other clients of this process. */
+/** How many hours of load history are read at once. A larger read would block this process, and so delay its other clients. */
 const hoursAtOnce = 12;
 
 export type HeldUseReport = {
@@ -22,7 +22,7 @@ export type HeldUseReport = {
 
 /**
 Compares reserved and used GPU time over the last hours, at most {@link mostHeldUseHours}.
-@param nameOf - Returns the key of a GPU in the load history.
+@param nameOf - Returns the name of a GPU in the load history.
 @throws CanhazgpuError if the store fails.
 */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {

@@ -6,16 +6,16 @@ import {decodeHour, hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 export type Past = {
 	readonly from: number;
 	readonly to: number;
-	/** Oldest first. A minute can occur several times. Missing minutes were not observed. */
+	/** The load in each minute, oldest first. A minute can occur several times. No process has scanned in missing minutes. */
 	readonly minutes: readonly MinuteLoads[];
-	/** Leases that ended in this time, by end. */
+	/** Usage records of the leases that ended in this time, ordered by end. */
 	readonly usage: readonly UsageRecord[];
 };
 
-/** The most leases to keep, the newest. A graph has a few hundred columns. */
+/** Maximum number of leases to keep. The newest are kept. A graph with a few hundred columns cannot show more anyway. */
 const mostUsage = 20_000;
 
-/** How late a record can be written. Later ones are found only by a complete read. */
+/** How long after the end of a lease its record may be written. Records written later are only found by the next complete read. */
 const lateSeconds = 120;
 
 async function usageBetween({history}: Pick<Store, 'history'>, from: number, to: number): Promise<UsageRecord[]> {
@@ -42,7 +42,7 @@ export async function readLoads(
 }
 
 /**
-Reads the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
+Reads load and usage of the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
 @param before - The last result, so that only newer records are read.
 */
 export async function readPast(

@@ -15,7 +15,7 @@ const secondsPerDay = 86_400;
 
 export type ReportQuestion = {
 	readonly days: number;
-	/** Start in seconds since the epoch, instead of `days`. */
+	/** Start of the window in seconds since the epoch. Replaces `days`. */
 	readonly from?: number;
 	readonly to?: number;
 	readonly split: Split;
@@ -23,7 +23,7 @@ export type ReportQuestion = {
 	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 
-/** Imports older history. An account that cannot do so reports the history as it is. */
+/** Imports the history of older versions. If this account may not write to the store, the report does without it. */
 export async function takeOverHistory({store}: World): Promise<void> {
 	await withFallback(
 		async () => store.takeOverHistory?.(),
@@ -32,12 +32,12 @@ export async function takeOverHistory({store}: World): Promise<void> {
 	);
 }
 
-/** Returns the report, most hours first. Rejects with a CanhazgpuError if the store fails. */
+/** Returns the report, with the users with the most hours first. Rejects with a CanhazgpuError if the store fails. */
 export async function reportOf(world: World, {days, from, to, split, user, series}: ReportQuestion): Promise<Report> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: Math.min(to ?? snapshot.now, snapshot.now)};
-	// Reads up to now, because a lease that ended after the window may have started in it.
+	// Reads all records up to now, because a lease that ended after the window may have started inside the window.
 	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {
 		window,
 		split,
@@ -46,7 +46,7 @@ export async function reportOf(world: World, {days, from, to, split, user, serie
 	});
 }
 
-/** Returns tenths of a percent that add up to 100.0, by the largest remainders. */
+/** Returns the percentages in tenths. The numbers with the largest remainders are rounded up, so that all add up to 100.0. */
 function percentages(hours: readonly number[], total: number): readonly number[] {
 	if (!(total > 0)) {
 		return hours.map(() => 0);
@@ -77,7 +77,7 @@ type ReportOptions = {
 	readonly series?: SeriesOptions;
 };
 
-/** Reads each record once and keeps only sums, so a long history costs no memory. */
+/** Makes a report. Reads each record once and keeps only sums, so a long history needs no more memory than a short one. */
 export async function makeReport(
 	records: UsageHistory | Iterable<UsageRecord>,
 	live: readonly UsageRecord[],
@@ -105,14 +105,14 @@ export async function makeReport(
 			sums.set(key, sum);
 			sum[isInstance ? 'instanceSeconds' : 'seconds'] += seconds;
 			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
-			// Counted only in the first part, so that the counts add up to the reservations.
+			// A reservation that is split over several parts is counted only in the first part.
 			const counted = index === 0 ? 1 : 0;
 			sum.runs += record.reservationType === 'run' ? counted : 0;
 			sum.manuals += record.reservationType === 'manual' ? counted : 0;
 		}
 	};
 
-	// Adds whole pages. Awaiting each of a million records would take longer than adding them.
+	// Reads the records in pages, because awaiting each of a million records would take longer than adding them.
 	for await (const page of 'pages' in records ? records.pages() : [records]) {
 		for (const record of page) {
 			add(record);

@@ -3,12 +3,12 @@ import type {PoolRecord} from '../../model/types.js';
 export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 
 export type StoreFacts = {
-	/** `--store`, or `store` in a config. */
+	/** The store requested with `--store`, or with `store` in a config. */
 	readonly asked: PoolRecord['store'] | undefined;
 	/** Whether a flag, the environment or a config names a Redis. */
 	readonly isRedisGiven: boolean;
 	readonly recorded: PoolRecord | undefined;
-	/** The store that this user found last. Can be a getter, which is called only on demand. */
+	/** The store that this user's commands used last. Read only if needed, so it can be a getter. */
 	readonly remembered: PoolRecord | undefined;
 	readonly hasPrivatePool: boolean;
 };
@@ -17,7 +17,7 @@ export type StoreChoice =
 	| {readonly kind: 'redis'; readonly record?: Extract<PoolRecord, {store: 'redis'}>}
 	| {readonly kind: 'shared'; readonly directory: string}
 	| {readonly kind: 'private'}
-	/** No pool exists. Commands fail, and the monitor creates a private pool. */
+	/** No pool exists. Commands fail, but the monitor creates a private pool. */
 	| {readonly kind: 'none'}
 	/** A private pool was requested although a shared one exists. */
 	| {readonly kind: 'private-refused'; readonly because: PoolRecord | 'redis'};
@@ -27,7 +27,7 @@ const byRecord = (record: PoolRecord): StoreChoice =>
 
 /**
 Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted twice.
-@param probe - Asks the configured Redis, on demand.
+@param probe - Asks the configured Redis whether it has a pool. Called only if needed.
 */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;

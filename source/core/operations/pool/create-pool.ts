@@ -23,7 +23,7 @@ export type PoolMade = {
 
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
-/** Reads the pool. Overwrites garbage keys with `replacement` first, if given. Also returns whether there was garbage. */
+/** Reads the pool. If its keys are invalid, first overwrites them with `replacement`, if given. Also returns whether keys were invalid. */
 async function readEvenGarbage(
 	{store}: PoolCreation,
 	replacement: Pool | undefined,
@@ -36,13 +36,13 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Sets only size and provider. The leases are read next, and end with their records and audit entries.
+		// Writes only the size and the provider. The leases are then read and ended properly, with usage and audit records.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
 }
 
-/** After a loss of data, a process that knows the old pool may restore it just before a new one is created. */
+/** After a loss of data, another process may restore the old pool just before this command creates the same pool. That is no error. */
 const restoredRecentlySeconds = 60;
 
 /** Returns whether another process has just restored exactly the requested pool. */
@@ -56,7 +56,7 @@ const isJustRestored = (
 	snapshot.dataLoss !== undefined &&
 	snapshot.now - snapshot.dataLoss.restoredAt < restoredRecentlySeconds;
 
-/** @throws CanhazgpuError `pool-exists`, with the pool in its details, if there is one and `force` is not set. */
+/** Creates the pool. Throws `pool-exists`, with the pool in its details, if there is a pool and `force` is not set. */
 export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
@@ -70,7 +70,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
 			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
-			// A retry reads the new values, so the previous ones stay unknown.
+			// Once they are overwritten, the previous values are unknown, also to later attempts.
 			isUnknown ||= wasGarbage;
 			return snapshot;
 		},
@@ -108,9 +108,9 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Closes this machine's pool because it moved to another store. Programs that use the old store learn the new location at their next read.
-@returns How many leases ended.
-@throws CanhazgpuError As `requirePool` does.
+Closes this machine's pool because it has moved to another store. Programs that use the old store learn the new location at their next read.
+@returns The number of leases that ended.
+@throws CanhazgpuError The errors of `requirePool`.
 */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
 	changeOnce(makers, {

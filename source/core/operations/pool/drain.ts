@@ -46,8 +46,8 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 }
 
 /**
-Takes GPUs out of service, or changes the reason.
-@returns The GPUs, sorted, and those that a holder keeps.
+Takes GPUs out of service, or changes the reason for GPUs that already are.
+@returns The GPUs, sorted, and which of them are still held.
 @throws CanhazgpuError `impossible` for an unknown id, `usage` for a long reason, `pool-garbage` if the record cannot be replaced.
 */
 export const drain = async (
@@ -79,7 +79,7 @@ export const drain = async (
 };
 
 /**
-Returns GPUs to service.
+Puts GPUs back into service.
 @returns The GPUs that were out of service.
 @throws CanhazgpuError `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced.
 */

@@ -20,8 +20,8 @@ const change = async (
 };
 
 /**
-Sets and unsets policy keys, all or none.
-@returns The keys with a new value, and the old values.
+Sets and unsets policy keys, either all of them or none.
+@returns The keys that have a new value, and their old values.
 @throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
 */
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
@@ -29,7 +29,7 @@ export const changePolicy = async (world: EngineWorld, requester: Requester, cha
 
 /**
 Replaces the whole policy with these settings, even if it cannot be read.
-@returns The keys with a new value, or `all` if the old record was unreadable.
+@returns The keys that have a new value, or `all` if the old record was unreadable.
 @throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be replaced.
 */
 export const replacePolicy = async (world: EngineWorld, requester: Requester, settings: readonly PolicyChange[] = []) =>

@@ -8,7 +8,7 @@ import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
-/** Returns undefined if conflicts lasted too long. The caller can then join the queue. */
+/** Grants GPUs now. Returns undefined if conflicts lasted too long, so that the caller can join the queue instead. */
 const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> =>
 	withFallback(
 		async () => acquireNow(...request),
@@ -16,7 +16,7 @@ const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Pro
 		'busy',
 	);
 
-/** @throws CanhazgpuError `unavailable` if not all GPUs are visible from here. */
+/** Throws `unavailable` if some GPUs are hidden from this process. */
 function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
@@ -27,7 +27,7 @@ function checkNotBlind({isPartial}: Observation): void {
 	}
 }
 
-/** Grants GPUs now or after a wait in the queue. Refuses only requests that do not wait. Throws `impossible` if no wait can help. */
+/** Grants GPUs now or after waiting in the queue. Refuses only requests that do not wait. Throws `impossible` if waiting cannot help. */
 export async function acquire(
 	world: EngineWorld,
 	request: AcquireRequest,
@@ -40,7 +40,7 @@ export async function acquire(
 	try {
 		return await acquireHere(world, request, options);
 	} catch (error) {
-		// Canceled during the first scan, before joining the queue.
+		// The user canceled the request during the first scan, before it joined the queue.
 		if (error === options.signal.reason) {
 			return {kind: 'gave-up', reason: 'aborted'};
 		}
@@ -65,7 +65,7 @@ async function acquireHere(
 		return lastScan;
 	};
 
-	/** A waiter that cannot see the GPUs could not take any, and would block everyone behind it. */
+	/** Scans before joining the queue. A request that cannot see the GPUs could take none, and would block all later ones. */
 	const observeToWait = async (): Promise<Observation> => {
 		const seen = await observe();
 		checkNotBlind(seen);

@@ -6,15 +6,15 @@ import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-/** The entry holds these GPUs, but may only leave without any. */
+/** The entry did not leave the queue, because it holds these GPUs. */
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
-/** Removes an entry and releases what it holds. `id` can be a prefix. Root can remove any entry. */
+/** Removes an entry from the queue and releases the GPUs that it holds. `id` can be the beginning of the id. Root can remove any entry. */
 export const leaveQueue = async (world: EngineWorld, requester: Requester, id: string): Promise<LeaveResult> =>
 	world.engine?.leaveQueue(requester, id) ??
 	((await leave(world, requester, {id, isWhileEmpty: false})) as LeaveResult);
 
-/** Removes an entry unless it holds a GPU. A concurrent grant causes a conflict and another check. */
+/** Removes an entry from the queue unless it holds a GPU. If it gets one in the meantime, the commit conflicts, and the entry is checked again. */
 export const leaveQueueWhileEmpty = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -22,15 +22,15 @@ type Options = {
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
 	readonly readLinks: ReadLinks;
-	/** Whether to scan even if nothing can be taken, because others rely on what the entry holds or notes. */
+	/** Whether to scan even if no GPU can be taken: other requests depend on the GPUs that the entry holds or notes as out of service. */
 	readonly isScanDue?: boolean;
-	/** Called with the scan, if the scan is no newer than the read. */
+	/** Called with the scan, unless the scan is newer than the read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	readonly unusable: readonly UnusableGpu[];
-	/** The entry's note on unavailable and eligible GPUs. Absent without a scan. */
+	/** The unavailable and eligible GPUs according to the scan, to be noted in the entry. Absent without a scan. */
 	readonly note?: EntryNote;
 	readonly unknown?: Eligibility['unknown'];
 };
@@ -38,9 +38,9 @@ type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-Plans what the waiter can take now. Scans only if the records and the notes of earlier entries leave something to take,
-so that a release causes one scan and not a herd.
-@returns `stale` if the scan is newer than the read. The order must be scan, read, commit.
+Plans which GPUs a waiting request can take now. Scans only if there may be any, by the GPU records and by what earlier
+entries have noted, so that a release does not make all waiting commands scan at once.
+@returns `stale` if the scan is newer than the read. The plan is then useless: the scan must come before the read.
 @throws CanhazgpuError `impossible` if the pool can never satisfy the request.
 */
 export async function planWithScan(

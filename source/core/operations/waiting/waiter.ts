@@ -1,4 +1,4 @@
-/** Waits in the queue, woken by events and by a slow tick in case one was missed. Scans only if something can be taken. */
+/** Waits in the queue. Reads again after events, and also regularly in case an event was missed. Scans only if there may be GPUs to take. */
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
 import {
 	entryHeartbeatSeconds,
@@ -78,10 +78,10 @@ export class Waiter {
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
-	/** Unknown qualities of the GPUs after the last scan. */
+	/** Qualities of the GPUs that the last scan could not determine. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
 	#hasSplit = false;
-	/** The last read, updated by the events since. */
+	/** The last read, updated with the events that came later. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
 
@@ -97,11 +97,11 @@ export class Waiter {
 		this.#recordAlerts = createAlertRecorder(world);
 	}
 
-	/** Joins the queue and waits. Always leaves the queue clean. */
+	/** Joins the queue and waits. However the wait ends, no entry and no held GPU stays behind. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;
-		// Subscribes first, so that any event after the next read wakes the waiter.
+		// Subscribes before the first read, so that no event after the read is missed.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
 				this.#applyEvent(event);
@@ -153,7 +153,7 @@ export class Waiter {
 		}
 	}
 
-	/** Runs work that must not fail the wait or the grant. */
+	/** Runs work whose failure must not end the wait or prevent the grant. */
 	async #inBackground(work: Promise<void>): Promise<void> {
 		try {
 			await work;
@@ -184,7 +184,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** Scans the GPUs, unless any GPUs will do. A slow tool then does not delay joining the queue. */
+	/** Scans the GPUs before joining, unless any GPUs will do. The request then joins without waiting for a slow tool. */
 	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -218,7 +218,7 @@ export class Waiter {
 		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
 	}
 
-	/** Sends a heartbeat without reading the whole queue, which is most of the work. Returns false if a read is needed. */
+	/** Sends a heartbeat without reading the whole queue, which would be expensive. Returns false if a complete read is needed. */
 	async #sendHeartbeat(): Promise<boolean> {
 		const {store} = this.#world;
 		const lastRead = this.#lastRead;
@@ -263,7 +263,7 @@ export class Waiter {
 		}
 	}
 
-	/** Tries to take GPUs. While the store is away, keeps waiting for it. */
+	/** Tries to take GPUs. If the store is unreachable, reports that and continues to wait. */
 	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
 		try {
 			return await this.#try();
@@ -286,7 +286,7 @@ export class Waiter {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
-			// A new, smaller pool can make the request impossible.
+			// The pool may have been replaced by a smaller one, for which the request is impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
 			this.#lastRead = snapshot;
 			this.#readAtMs = clock.monotonicMs();
@@ -304,10 +304,11 @@ export class Waiter {
 
 			this.#hadOutage = false;
 			if (isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
-				// After a conflict, the next read shows whether somebody still watches this entry.
+				// If the commit conflicts, nothing is retried: the next read shows whether a heartbeat is still due.
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastHeartbeat = snapshot.now;
-				// No new read: heartbeats are most of the work in a long queue. A grant based on the old read conflicts and is retried.
+				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
+				// read conflicts and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;
@@ -340,7 +341,7 @@ export class Waiter {
 					continue;
 				}
 
-				// Qualities that a scan could not determine stay unknown until the next scan.
+				// Qualities that the last scan could not determine are still unknown until the next scan.
 				this.#report(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
@@ -373,14 +374,14 @@ export class Waiter {
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
-			// Conflicts may never end, such as with a lock left by a crashed Go program.
+			// Conflicts may never end, for example if a crashed Go program has left its lock.
 			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
 				return undefined;
 			}
 		}
 	}
 
-	/** Returns whether to scan with each heartbeat, because others rely on what this entry holds or notes. */
+	/** Returns whether to scan with each heartbeat, because other requests depend on the GPUs that this entry holds or notes as out of service. */
 	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
 		const gpuCount = snapshot.gpus.length;
 		const isUncertain =
@@ -393,7 +394,7 @@ export class Waiter {
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}
 
-	/** Ends the wait because the entry is gone, or joins again and returns undefined. */
+	/** Handles an entry that is no longer in the queue: ends the wait, or joins the queue again and returns undefined. */
 	async #endOrRejoin(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
 		const grant = grantIn(snapshot, this.#leaseId);
 		if (grant !== undefined) {
@@ -405,13 +406,13 @@ export class Waiter {
 			return {kind: 'gave-up', reason: 'removed'};
 		}
 
-		// Lost with the store's data, or dropped by the Go program while this process was stopped.
+		// The store has lost the entry with other data, or the Go program has removed it while this process was stopped.
 		await this.#join();
 		this.#report({kind: 'rejoined'});
 		return undefined;
 	}
 
-	/** Reports each step once. A new estimate alone is no step, because estimates change every second. */
+	/** Reports progress when it has changed. A new estimate alone is not reported, because estimates change every second. */
 	#report(progress: Progress): void {
 		const isSame = JSON.stringify(unestimated(this.#lastProgress)) === JSON.stringify(unestimated(progress));
 		this.#lastProgress = progress;
@@ -432,14 +433,14 @@ type JoinOptions = {
 	readonly id: string;
 	readonly request: AcquireRequest;
 	readonly waitSeconds: number | undefined;
-	/** The scan that determines the eligible GPUs. Absent if any GPU is eligible. */
+	/** The scan that determines which GPUs are eligible. Absent if all GPUs are. */
 	readonly observation?: Observation | undefined;
 	readonly readLinks?: ReadLinks;
-	/** Store time of the first joining, for an entry that was lost. Undefined: joins at the end. */
+	/** For an entry that was lost, the store time at which it first joined. If undefined, the entry joins at the end of the queue. */
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the queue. Returns the store time of the first joining, and the current store time. */
+/** Joins the queue. Returns the store time at which the entry first joined, and the current store time. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
@@ -450,7 +451,7 @@ export const joinQueue = async (
 			requireNoClone(snapshot, world.host, world.store.location);
 			const gpuCount = snapshot.gpus.length;
 			const wanted = checkWanted(request, gpuCount);
-			// The eligible groups depend on the needs of a request, not on its strategy.
+			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
 			const links = await readLinks(wanted, 'mru');
 			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
 			const eligibility = withinSharePolicy(wanted, seen, snapshot);
@@ -482,7 +483,7 @@ type QuitOptions = {
 	readonly reason: GaveUp['reason'];
 };
 
-/** Leaves the queue and releases what is held, unless the grant completed at the last moment. */
+/** Leaves the queue and releases held GPUs. If the request was granted at the last moment, returns the grant instead. */
 export async function quitQueue(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
 	const gaveUp = {kind: 'gave-up', reason} as const;
 	try {
@@ -500,7 +501,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 			throw error;
 		}
 
-		// The store is unreachable. After this process ends, the entry is dropped at the next read.
+		// The store is unreachable. After this process has ended, the next command that reads the pool removes the entry.
 		return {...gaveUp, isUnsure: true};
 	}
 }

@@ -2,13 +2,13 @@ import type {Clock} from '../../model/ports.js';
 
 type WakeSignal = {
 	readonly wake: () => void;
-	/** Wakes after a time unless aborted. Further calls keep the first time. */
+	/** Wakes the waiter after a time, unless the signal is aborted. Calls before that have no further effect. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
-	/** Resolves on wake, timeout or abort, with true for a wake. */
+	/** Waits for a wake-up, a timeout or an abort. Resolves with true for a wake-up. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** Creates a wait that can be cut short. A wake while nothing waits is kept for the next wait, so that none is lost. */
+/** Creates a wait that can be ended early. A wake-up that comes while nothing waits ends the next wait, so that none is lost. */
 export function createWakeSignal(): WakeSignal {
 	let isWoken = false;
 	let isTimerSet = false;

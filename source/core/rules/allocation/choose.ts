@@ -1,4 +1,4 @@
-/** Chooses among the available GPUs. Each strategy scores sets of GPUs with a list of numbers, the lowest first. */
+/** Chooses among the available GPUs. Each strategy scores sets of GPUs with lists of numbers. The set with the lowest score is chosen. */
 import type {GpuGroup, GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
 import {compareNumbers} from './compare-numbers.js';
@@ -8,9 +8,9 @@ import {readingsByIndex} from './need.js';
 /** Facts that strategies use. Times are store times. Undefined values are unknown. */
 type Candidate = {
 	readonly index: number;
-	/** When the GPU was last released. Undefined: never used. */
+	/** When the GPU was last released. Undefined if it was never used. */
 	readonly lastReleased: number | undefined;
-	/** When the asking user last released the GPU. Undefined: not recently. */
+	/** When the requesting user last released the GPU. Undefined if the user has not used it recently. */
 	readonly lastUsedByRequester: number | undefined;
 	readonly temperatureCelsius?: number | undefined;
 	readonly numaNode?: number | undefined;
@@ -26,7 +26,7 @@ type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Ca
 
 type Order = (gpu: Candidate) => readonly number[];
 
-/** Never used GPUs first, then those released longest ago, then by index. */
+/** Orders GPUs that were never used first, then by the time of the last release, then by index. */
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
 const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
@@ -37,16 +37,16 @@ const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleas
 
 const coolestFirst: Order = (gpu) => [gpu.temperatureCelsius ?? Infinity, ...mostRecentUserFirst(gpu)];
 
-/** Whole numbers, because the sum of fractions depends on their order. */
+/** Cost of each link. The costs are whole numbers, because the rounded sum of fractions depends on their order. */
 const linkCosts: Readonly<Record<string, number>> = {XGMI: 100, PIX: 200, PXB: 300, PHB: 400, NODE: 500, SYS: 600};
 const unknownLinkCost = 700;
 
-/** Returns the cost of a link: many NVLinks before few, then XGMI, then PCIe, then unknown links. */
+/** Returns the cost of a link. Many NVLinks cost least, followed by few NVLinks, XGMI, PCIe and unknown links. */
 export function linkCost(link: GpuLink | undefined): number {
 	return link === undefined ? unknownLinkCost : (linkCosts[link] ?? 100 - Math.min(99, Number(link.slice(2))));
 }
 
-/** Returns the worst link of a set and the sum of all, both 0 without links. */
+/** Returns the cost of the worst link in a set, and the sum of all costs. Both are 0 if the set has no links. */
 function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): readonly [worst: number, sum: number] {
 	let worst = 0;
 	let sum = 0;
@@ -61,7 +61,7 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 	return [worst, sum];
 }
 
-/** Counts the NUMA nodes and PCI roots of a set. Unknown ones count as shared or separate, whichever is worse. */
+/** Counts the NUMA nodes and PCI roots of a set. GPUs of unknown place count as one if `isUnknownShared`, and otherwise as one each. */
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
 		const domains = [...kept, ...chosen].map((gpu) => gpu[domain]);
@@ -70,7 +70,7 @@ const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonl
 		return new Set(known).size + (isUnknownShared ? Math.min(1, unknown) : unknown);
 	});
 
-/** Counts the free GPUs that a choice leaves on its NUMA nodes. */
+/** Counts the GPUs that stay free on the NUMA nodes of the chosen GPUs. */
 function leftBeside({kept, chosen}: Chosen, {free}: Box): number {
 	const nodes = new Set([...kept, ...chosen].map(({numaNode}) => numaNode).filter((node) => node !== undefined));
 	return free.filter((gpu) => gpu.numaNode !== undefined && nodes.has(gpu.numaNode) && !chosen.includes(gpu)).length;
@@ -85,7 +85,7 @@ const orders: Readonly<Record<StrategyName, Order>> = {
 	topology: mostRecentUserFirst,
 };
 
-/** Scores that precede the order of the GPUs. Undefined if only the order counts. */
+/** How each strategy scores a set. For equal scores, the order of the GPUs decides. Undefined if the strategy uses only the order. */
 const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) => readonly number[]) | undefined>> = {
 	mru: undefined,
 	lru: undefined,
@@ -106,7 +106,7 @@ function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly C
 }
 
 /**
-Returns the strategy's score of the set, followed by the ranks of its GPUs among all free ones.
+Returns the strategy's score of the set, followed by the positions of its GPUs among all free GPUs in the strategy's order.
 @param box - Must be the same for all choices that are compared.
 */
 function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
@@ -120,7 +120,7 @@ function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly num
 /** With more free GPUs than this, scoring every set would take too long. */
 const mostForAllSets = 16;
 
-/** @yields All subsets of this size, in the order of the items. */
+/** Yields all subsets of this size, in the order of the items. */
 function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generator<readonly Item[]> {
 	if (count === 0) {
 		yield [];
@@ -164,8 +164,8 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 	});
 
 /**
-Returns the best set of free GPUs, in the order of the strategy. With more than 16 free GPUs, a set is grown step by
-step. Returns all GPUs if there are not more.
+Returns the best set of `count` free GPUs. With more than 16 free GPUs, not every set is tried: the best set is
+approximated by adding one GPU at a time. Returns all free GPUs if there are not enough.
 */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
@@ -187,15 +187,15 @@ export type Preference = {
 
 export type CandidateGroup = {
 	readonly kept: readonly number[];
-	/** For shares: shared GPUs with room. They come before all free GPUs, in this order. */
+	/** For a request for shares, the shared GPUs with room. They are chosen before any free GPU, in this order. */
 	readonly shared?: readonly number[];
 	readonly free: readonly number[];
-	/** GPUs that waiting requests hold. They come after all free GPUs, in this order. */
+	/** GPUs that waiting requests hold. They are chosen after all free GPUs, in this order. */
 	readonly heldByOthers: readonly number[];
 	readonly count: number;
 };
 
-/** Returns the available GPUs of each group. Held GPUs stay as far as they are wanted. */
+/** Returns the available GPUs of each group. GPUs in `held` are kept if they are in the group. */
 export function candidateGroupsOf(
 	groups: readonly GpuGroup[],
 	candidates: readonly GpuCandidate[],
@@ -230,7 +230,7 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 	};
 }
 
-/** Chooses the missing GPUs of one group: the one that takes least from others, then the best by strategy. Undefined if no group can be completed. */
+/** Chooses the group that takes the fewest GPUs from others, then the best one by strategy. Undefined if no group has enough GPUs. */
 export function chooseGpus(
 	snapshot: Snapshot,
 	groups: readonly CandidateGroup[],

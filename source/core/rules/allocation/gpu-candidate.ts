@@ -1,6 +1,7 @@
 /**
 Decides what a request can get of one GPU: all of it, or a share. A share's memory stays reserved even if its job uses
-less. Use beyond that, or by other processes, reduces the rest. Unknown readings leave no room.
+less. A job that uses more than its share, and processes without a share, reduce the room for others. If the use is
+unknown, there is no room.
 */
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
@@ -24,12 +25,12 @@ export type ShareLimits = {
 
 type ShareRoom = {
 	readonly kind: 'room';
-	/** Memory for all shares of the GPU. Undefined if the GPU was neither scanned nor shared yet. */
+	/** Memory for all shares of the GPU together. Undefined if the GPU was neither scanned nor shared yet. */
 	readonly capacityMiB: number | undefined;
 	readonly leftMiB: number;
 };
 
-/** Returns the memory for all shares of a GPU: the total without the driver's reserve. */
+/** Returns the memory for all shares of a GPU together: the total without the memory reserved by the driver. */
 export const capacityOf = ({memoryTotalMiB, memoryReservedMiB = 0}: GpuReading): number | undefined =>
 	memoryTotalMiB === undefined ? undefined : memoryTotalMiB - memoryReservedMiB;
 
@@ -37,7 +38,7 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
-/** Returns the committed memory: for each share the larger of its request and its use, plus all other use. Undefined if the use is unknown. */
+/** Returns the memory that is not available: what each share reserved, or uses if that is more, and all other use. Undefined if the use is unknown. */
 export function committedMiB(
 	shares: readonly Lease[],
 	{memoryUsedMiB, processes}: Pick<GpuReading, 'memoryUsedMiB' | 'processes'>,
@@ -46,7 +47,7 @@ export function committedMiB(
 		return undefined;
 	}
 
-	// A process with unknown memory counts for no share.
+	// The memory of a process without a reading is attributed to no share.
 	const measured = usageOfShares(shares, processes).shares.map(({processes: own}) =>
 		sumOf(own.map((process) => process.memoryUsedMiB ?? 0)),
 	);
@@ -54,7 +55,7 @@ export function committedMiB(
 	return ofNoShare + sumOf(shares.map(({memoryMiB = 0}, index) => Math.max(memoryMiB, measured[index]!)));
 }
 
-/** Returns whether a share fits beside `shares`, the shares that stay. An `unseen` GPU was not scanned, so only the records count. */
+/** Returns whether another share fits on a GPU on which `shares` stay. If the GPU was not scanned (`unseen`), only the reserved memory is considered. */
 export function roomFor(
 	record: GpuRecord,
 	shares: readonly Lease[],
@@ -79,7 +80,7 @@ export function roomFor(
 		return {kind: 'unknown-memory'};
 	}
 
-	// The capacity stored at the first grant stays the limit, even if the tool reports more now.
+	// The capacity stored when the first share was granted stays the limit, even if the tool reports more now.
 	const capacityMiB = Math.min(seen, recorded ?? Infinity);
 	const freeMiB = Math.max(0, capacityMiB - committed);
 	return freeMiB >= memoryMiB
@@ -90,7 +91,7 @@ export function roomFor(
 export type GpuCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
-	/** Partial holdings that others lose with the grant. */
+	/** GPUs or shares that waiting requests hold and lose with this grant. */
 	readonly takes: readonly Holding[];
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
@@ -99,20 +100,20 @@ export type GpuCandidate = {
 export type GpuBlock =
 	| ShareBlock
 	| {readonly kind: 'leased'; readonly lease: Lease}
-	/** MIG has split the GPU, so only its instances are granted, or the MIG mode is unknown. */
+	/** The GPU is split by MIG, so only its instances can be granted. `isUnknown`: the MIG mode is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
 
 type CandidateOptions = {
 	readonly share: ShareLimits | undefined;
-	/** Returns whether a holding can be taken over, because its holder waits. */
+	/** Returns whether the request may take what this lease of a waiting request holds. */
 	readonly canTake: (lease: Lease) => boolean;
-	/** `unseen`: nobody scanned the GPU. */
+	/** `unseen` if there was no scan. Undefined if the scan does not show the GPU. */
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 
-/** Returns room for a share. If necessary, takes partial holdings over, the last first. */
+/** Returns whether a share fits on a GPU. If necessary, the share takes the place of shares held by waiting requests, the last ones first. */
 function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,
@@ -142,7 +143,7 @@ function candidateForShare(
 	}
 }
 
-/** Returns what is available of a GPU, or why nothing is. Health and use are checked elsewhere. */
+/** Returns what a request can get of a GPU, or why it can get nothing. Does not check health and use. */
 export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};
@@ -171,7 +172,7 @@ export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCa
 	return firm.length > 0 ? {kind: 'shared', shares: firm} : {kind: 'candidate', record, takes: holdings};
 }
 
-/** Returns the shared GPUs that have room without a takeover, the fullest first. */
+/** Returns the shared GPUs that have room without taking anything from others, the fullest first. */
 export const rankShares = (candidates: readonly GpuCandidate[]): readonly GpuRecord[] =>
 	candidates
 		.filter(({record, takes}) => record.kind === 'shared' && takes.length === 0)

@@ -9,7 +9,7 @@ import {instancesFor, byProfile} from './instances.js';
 const impossible = (message: string, hint: string | undefined): CanhazgpuError =>
 	new CanhazgpuError('impossible', message, {hint});
 
-/** Returns `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
+/** Describes requested MIG instances: `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceText(need: InstanceNeed, count: number): string {
 	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
 	return 'instances' in need
@@ -26,7 +26,7 @@ function listOf(instances: readonly InstanceOfGpu[]): string {
 	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
 }
 
-/** Returns `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
+/** Lists MIG instances by profile, the smallest first: `3 of 1g.10gb, 1 of 3g.40gb`. */
 const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 	byProfile(instances)
 		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
@@ -64,7 +64,7 @@ function missingProblem(gpu: number, name: string, reading: GpuReading | undefin
 	);
 }
 
-/** Returns requirements to append to `2 GPUs`, such as ` with 40G or more, of one model`. */
+/** Describes requirements, as a text to append to `2 GPUs`: ` with 40G or more, of one model`. */
 export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
@@ -79,7 +79,7 @@ export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel,
 
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
-/** Returns `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty if nothing is known. */
+/** Lists GPUs by model, the most frequent first: `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`. Empty if nothing is known. */
 export function inventoryText(readings: readonly GpuReading[]): string {
 	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
 		[
@@ -170,7 +170,7 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
-/** Returns why requested GPUs can never meet the need: they are split by MIG, or lack something. */
+/** Returns why GPUs that were requested by id can never meet the need: they are split by MIG, or lack something. */
 function namedProblem(
 	ids: readonly number[],
 	need: Need,
@@ -195,7 +195,7 @@ function namedProblem(
 	return impossible(`${words}${cutShort(needText(need))}`, hint);
 }
 
-/** @throws CanhazgpuError `impossible` if this pool can never serve the need. The hint lists what the pool has. */
+/** Throws `impossible` if this pool can never serve the need. The hint of the error lists what the pool has. */
 export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Circumstances): void {
 	if (eligibility.isPossible || observation === undefined) {
 		return;
@@ -228,7 +228,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		throw impossible(`No GPU${cutShort(words)} in this pool`, hint);
 	}
 
-	// The user may not know that GPUs are of one model by default.
+	// The user may not know that all GPUs must be of the same model by default, so the message says it.
 	const isByDefault =
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;

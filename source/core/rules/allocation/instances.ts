@@ -18,7 +18,7 @@ type InstancesFor = {
 	readonly unknown: readonly number[];
 };
 
-/** @param readings - By GPU, of the GPUs that meet the other requirements. */
+/** Finds the MIG instances that can serve a request. `readings` are those of the GPUs that meet all other requirements. */
 export function instancesFor(
 	need: InstanceNeed,
 	readings: ReadonlyArray<readonly [index: number, reading: GpuReading | undefined]>,
@@ -26,7 +26,7 @@ export function instancesFor(
 	const gpus = readings
 		.filter(([index]) => isAboutGpu(need, index))
 		.map(([index, reading]) => ({index, all: instancesOf(reading)}));
-	// An unknown profile may be the requested one.
+	// An instance of unknown profile may have the requested profile.
 	const isUnsure = (all: readonly InstanceOfGpu[]): boolean =>
 		'profile' in need && all.some(({profile}) => profile === undefined);
 	return {
@@ -43,8 +43,8 @@ export type InstanceCandidate = {
 };
 
 /**
-Returns whether an instance is available. A lease of the whole GPU, from before the split, also covers the instance.
-@param canTake - Returns whether a holding can be taken over, because its holder waits.
+Returns whether a MIG instance is available. If the whole GPU was leased before it was split, none of its instances is.
+@param canTake - Returns whether the request may take what this lease of a waiting request holds.
 */
 export function instanceCandidateOf(
 	record: GpuRecord,
@@ -66,9 +66,9 @@ export function instanceCandidateOf(
 }
 
 /**
-Chooses free instances before partial holdings, then the smallest profile, then the GPU with the most instances in use,
-so that large instances and empty GPUs stay available. Returns fewer if there are not enough.
-@param candidates - Candidates among partial holdings, in the order in which they are taken.
+Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the
+most instances in use. So large instances and empty GPUs stay available. Returns fewer if there are not enough.
+@param candidates - Instances held by waiting requests are in the order in which they are taken.
 */
 export function chooseInstances(
 	gpus: readonly GpuRecord[],
@@ -124,7 +124,7 @@ export type ProfileCount = {readonly profile: string; readonly total: number; re
 const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
 	new Set(holdingsIn(gpus).flatMap(({lease}) => (lease.mig === undefined ? [] : [lease.mig.uuid])));
 
-/** Returns the number of instances for each profile, smallest first. Instances without a lease count as free. */
+/** Counts the MIG instances of each profile, the smallest profile first. Instances without a lease count as free. */
 export function inventory(readings: readonly GpuReading[], gpus: readonly GpuRecord[]): readonly ProfileCount[] {
 	const held = heldInstances(gpus);
 	return byProfile(readings.flatMap((reading) => instancesOf(reading) ?? [])).flatMap(({profile, instances}) =>

@@ -1,4 +1,4 @@
-/** Decides which GPUs can serve a need. An unknown quality never meets a requirement. */
+/** Decides which GPUs can serve a need. If a quality of a GPU, such as its memory, is unknown, the GPU does not meet a requirement for it. */
 import type {GpuGroup, GpuLinks, GpuReading, InstanceOfGpu, Need, Observation, QueueEntry} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
@@ -10,16 +10,16 @@ export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG
 type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 
 export type Eligibility = {
-	/** Groups of interchangeable GPUs. Undefined: all GPUs of the pool. */
+	/** The groups of GPUs that can be combined for the request. Undefined if these are all GPUs of the pool. */
 	readonly groups: readonly GpuGroup[] | undefined;
-	/** The groups if all of them are too small, to tell how many GPUs are free. */
+	/** If every group has too few GPUs for the request: these groups, from which a message says how many GPUs are free. */
 	readonly tooSmall?: readonly GpuGroup[];
 	readonly instances?: readonly InstanceOfGpu[];
-	/** GPUs that may qualify, with the quality that is unknown. */
+	/** GPUs that may meet the need, and which quality of each is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
-	/** False if this pool can never serve the request, whatever is unknown. */
+	/** False if this pool can never serve the request, even if all unknown qualities met it. */
 	readonly isPossible: boolean;
-	/** False if an unknown reading could change the groups. */
+	/** False if the groups could change once a now unknown reading is known. */
 	readonly isCertain: boolean;
 };
 
@@ -31,7 +31,7 @@ const wordsOf = (text: string): readonly string[] =>
 		.split(/[^\p{Letter}\p{Number}]+/v)
 		.filter((word) => word !== '');
 
-/** Returns whether a model's name has all words, in order and in any case: `a100 80gb` is in `NVIDIA A100-SXM4-80GB`. */
+/** Returns whether a GPU's name contains all wanted words, in order and in any case: `a100 80gb` matches `NVIDIA A100-SXM4-80GB`. */
 export function isModel(name: string, wanted: string): boolean {
 	const missing = [...wordsOf(wanted)];
 	if (missing.length === 0) {
@@ -47,7 +47,7 @@ export function isModel(name: string, wanted: string): boolean {
 	return missing.length === 0;
 }
 
-/** Compares compute capabilities such as `10.0` and `8.0`. Undefined for anything else. */
+/** Compares two compute capabilities, such as `10.0` and `8.0`. Undefined if one of them is not a version. */
 function isComputeAtLeast(capability: string, least: string): boolean | undefined {
 	const [major = NaN, minor = 0] = capability.split('.').map(Number);
 	const [leastMajor = NaN, leastMinor = 0] = least.split('.').map(Number);
@@ -56,13 +56,13 @@ function isComputeAtLeast(capability: string, least: string): boolean | undefine
 		: undefined;
 }
 
-/** Returns whether the memory of an empty GPU is enough for a share. Undefined if unknown. */
+/** Returns whether a share fits on the GPU while the GPU is empty. Undefined if unknown. */
 function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean | undefined {
 	const capacityMiB = reading && capacityOf(reading);
 	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
 }
 
-/** Returns whether a GPU by itself meets the need, or which quality is unknown. In MIG mode, a GPU serves only requests for instances. */
+/** Returns whether one GPU meets the need, or which quality is unknown. A GPU in MIG mode can only serve requests for MIG instances. */
 export function meets(
 	{minMemoryMiB, shareMiB, mig, models, minCompute}: Need,
 	reading: GpuReading | undefined,
@@ -99,7 +99,7 @@ function isNvlink(links: GpuLinks | undefined, one: number, other: number): bool
 	return link === undefined ? undefined : link === 'XGMI' || link.startsWith('NV');
 }
 
-/** Returns all maximal sets of pairwise linked GPUs (Bron-Kerbosch). `isLinked` must be symmetric. */
+/** Returns all maximal sets in which every two GPUs are linked, by the Bron-Kerbosch algorithm. `isLinked` must be symmetric. */
 function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boolean): readonly GpuGroup[] {
 	const found: GpuGroup[] = [];
 	const linkedTo = (one: number, others: readonly number[]) => others.filter((other) => isLinked(one, other));
@@ -109,7 +109,7 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 			return;
 		}
 
-		// GPUs linked to the pivot are found with the pivot, or in a set without it.
+		// Candidates linked to the pivot need no step of their own: sets with them also have the pivot or a GPU that is not linked to the pivot.
 		const pivot = [...candidates, ...done].toSorted(
 			(a, b) => linkedTo(b, candidates).length - linkedTo(a, candidates).length,
 		)[0]!;
@@ -139,7 +139,7 @@ type Facts = {
 	readonly readings: ReadonlyArray<GpuReading | undefined>;
 	readonly answers: ReadonlyArray<boolean | OwnQuality>;
 	readonly links: GpuLinks | undefined;
-	/** Whether unknown qualities count as met, to find out what could be possible. */
+	/** Whether GPUs are assumed to meet requirements if it is unknown, to find out whether the request could ever be served. */
 	readonly isHopeful: boolean;
 };
 
@@ -151,7 +151,7 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 		return typeof answer === 'boolean' ? answer : isHopeful;
 	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
-	// If the user did not ask for one model, a GPU of unknown model goes with all others.
+	// If the user did not explicitly ask for a single model, a GPU of unknown model can be combined with all others.
 	const mayBeUnknown = isHopeful || need.sameModel !== true;
 	const ofModels =
 		!isOfOneModel(wanted) || (models.size === 0 && mayBeUnknown)
@@ -175,7 +175,7 @@ export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
 	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
 export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): ReadonlyArray<GpuReading | undefined> {
-	// Fast path: usually every GPU is seen in its place.
+	// Fast path: usually the scan shows every GPU, in the order of the indices.
 	if (gpus.length === gpuCount && gpus.every(({index}, position) => index === position)) {
 		return gpus;
 	}
@@ -196,7 +196,7 @@ const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | unde
 	!isOfOneModel(wanted) &&
 	readings.every((reading) => isWhole(reading) === true);
 
-/** `wanted`: as returned by checkWanted. `observation`: after a failed scan, everything is unknown. `links`: undefined: no link is known. */
+/** Returns the GPUs that can serve a request. `wanted` must come from checkWanted. Without `links`, no link between GPUs is known. */
 export function eligibilityOf(
 	wanted: Wanted,
 	observation: Observation,
@@ -218,7 +218,7 @@ export function eligibilityOf(
 	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
-	/** Returns the unknown quality of a GPU: its own, or one that involves its group. */
+	/** Returns which quality of a GPU is unknown: one of the GPU alone, or its model or links, which decide about its groups. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
 		const answer = answers[index]!;
 		if (typeof answer === 'string') {
@@ -259,14 +259,14 @@ export function eligibilityOf(
 	};
 }
 
-/** Returns the greatest possible count with this need, including GPUs in use. Ignores links, which are read on demand. */
+/** Returns how many GPUs a request with this need could get at most if none were in use. Ignores links, which are only read on demand. */
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
 		return groups === undefined ? gpuCount : Math.max(0, ...groups.map((group) => group.length));
 	};
 
-	// A single GPU can be of any model.
+	// With a count of 1, GPUs of different models are in one group. A count of 2 shows how many GPUs can be combined.
 	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
 }
 
@@ -322,9 +322,10 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody a claim.
-@param current - The stored value.
-@param possible - The part of `current` in this pool. See groupsOf in queue/eligible.ts.
+Returns the eligible GPUs to store in an entry after a scan. A GPU that cannot be read stays eligible, so that a brief failure costs no entry its
+claim to the GPU.
+@param current - The value that is stored now.
+@param possible - The GPUs of `current` that exist in this pool. See groupsOf in queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,

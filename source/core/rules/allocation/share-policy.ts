@@ -9,7 +9,7 @@ export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): S
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
 /**
-Removes the eligible GPUs that the policy does not share.
+Removes eligible GPUs that may not be shared by the policy.
 @throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be read.
 */
 export function withinSharePolicy(

@@ -6,7 +6,7 @@ export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
 
 const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
 
-/** Returns whether `wanted` is a prefix: `12` and `12.4` match `12.4`, and `1` does not. */
+/** Returns whether a version matches the wanted version or prefix: `12` and `12.4` match `12.4`, and `1` does not. */
 function isMeant(version: string, wanted: string): boolean {
 	const parts = partsOf(version);
 	return partsOf(wanted).every((part, index) => parts[index] === part);
@@ -20,7 +20,7 @@ const compareVersions = (one: string, other: string): number => {
 	return position === undefined ? 0 : (a[position] ?? 0) - (b[position] ?? 0);
 };
 
-/** Returns the newest matching installation, and the first of several with one version. */
+/** Returns the newest matching installation. If several have the same version, returns the first. */
 export const chooseCuda = (
 	installations: readonly CudaInstallation[],
 	wanted: string,
@@ -30,9 +30,10 @@ export const chooseCuda = (
 };
 
 /**
+Returns the newest CUDA installation of the wanted version.
 @param wanted - A version that matches {@link cudaVersionPattern}.
 @param supported - The newest version that the driver supports, if known.
-@throws CanhazgpuError `impossible`, with what was found and what the driver supports.
+@throws CanhazgpuError `impossible` if there is none. The error lists the installations and what the driver supports.
 */
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
@@ -54,13 +55,13 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 }
 
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
-	// Within one major version, programs also run on older drivers.
+	// A program also runs on a driver for an older version of CUDA, if the major version is the same.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
 		? `Warning: the driver supports CUDA up to ${supported}, and programs of ${version} (${root}) may not start.`
 		: undefined;
 }
 
-/** Prepends an entry to a list of paths. An empty entry would mean the current directory. */
+/** Prepends an entry to a list of paths. An empty list is dropped, because an empty entry would mean the current directory. */
 const withFirst = (entry: string, list: string | undefined): string =>
 	list === undefined || list === '' ? entry : [entry, ...list.split(':').filter((other) => other !== entry)].join(':');
 

@@ -1,4 +1,4 @@
-/** Plans grants for new requests: returns a plan, or a refusal with reasons. */
+/** Plans grants for new requests, which are not in the queue yet. The result is a plan, or a refusal with reasons. */
 import {
 	additionOf,
 	grantedParts,
@@ -64,7 +64,7 @@ type AllocationRequest = {
 	readonly wanted: Wanted;
 	readonly eligibility: Eligibility;
 	readonly lease: Lease;
-	/** Ignores unreserved use, unknown readings and failures. Leases, queue positions and drains still count. */
+	/** Whether to grant GPUs despite use without a reservation, unknown readings or failures. Leases, queue positions and drains are still respected. */
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
 	readonly strategy?: StrategyName;
@@ -78,7 +78,7 @@ type Circumstances = {
 	readonly clean: CleanRule | undefined;
 };
 
-/** The granted parts, and the holdings that others lose. */
+/** A granted GPU or part of one, and the leases on it that waiting requests lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Picked =
@@ -87,7 +87,7 @@ type Picked =
 
 const heldKinds: ReadonlySet<string> = new Set(['leased', 'shared', 'split', 'garbage']);
 
-/** Returns whether the only obstacle is what others hold on the GPU. */
+/** Returns whether the GPU is unavailable only because of its leases, its MIG mode or its unreadable record. */
 const isHeld = (
 	answer: GpuCandidate | GpuBlock,
 ): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
@@ -136,7 +136,7 @@ function pickGpus(
 		}
 	}
 
-	// GPUs held by an entry that waits in vain are chosen last.
+	// GPUs held by an entry that cannot be served now are chosen last.
 	const candidateGroups = candidateGroupsOf(groups, candidates, wanted);
 	const best = chooseGpus(snapshot, candidateGroups, {
 		strategy: request.strategy ?? policyValue(snapshot, 'strategy'),
@@ -200,7 +200,7 @@ function pickInstances(
 /**
 Plans a grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as read, so that
 a request that joins in the meantime is never overtaken.
-@param snapshot - Without expired leases. See lease-changes.ts.
+@param snapshot - Must contain no expired leases. See planExpiry in lease-changes.ts.
 */
 export function allocate(
 	snapshot: Snapshot,
@@ -208,7 +208,7 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	// Skipped for an empty queue, because outages only matter to waiting requests.
+	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAnswering),

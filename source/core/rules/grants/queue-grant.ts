@@ -45,9 +45,9 @@ type QueueGrantOptions = {
 };
 
 export type QueueGrant =
-	/** The request is complete, and leaves the queue with its GPUs. */
+	/** The request gets all its GPUs and leaves the queue. */
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
-	/** The entry gets more GPUs, and holds them until the rest is available. */
+	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
 
@@ -103,8 +103,8 @@ type Circumstances = {
 };
 
 /**
-Chooses GPUs for an entry that accepts one or more groups of GPUs. With one group, the entry also takes a free GPU that does not complete the
-group. With several groups it does not, because it could hold GPUs of the wrong group.
+Chooses GPUs for an entry that accepts GPUs of one or more groups. With one group, the entry also takes a free GPU if others are still missing.
+With several groups it waits until it can get all GPUs from one of them, because it could otherwise hold GPUs of the wrong group.
 */
 function chooseForGpus(
 	snapshot: Snapshot,
@@ -116,7 +116,7 @@ function chooseForGpus(
 	const canTake = takingRule(snapshot, position, waiters);
 	const share = shareLimitsOf(entry.need, snapshot);
 	const readingAt = (index: number) => (readingOf === undefined ? 'unseen' : readingOf(index));
-	// Unreserved use can have filled the memory of a held share.
+	// A process without a reservation can have used up the memory of a share that the entry already holds.
 	const held =
 		share === undefined
 			? working
@@ -129,7 +129,7 @@ function chooseForGpus(
 	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const candidates = gpus
 		.filter(({index}) => wanted.has(index) && !claims.has(index) && !drains.has(index) && isUsable(index))
-		// A second share on the same GPU does not count as a second GPU.
+		// The entry needs shares on different GPUs, so it gets no second share on the same GPU.
 		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
 		.map((record) => candidateOf(record, {share, canTake, reading: readingAt(record.index)}))
 		.filter((answer) => answer.kind === 'candidate')
@@ -152,7 +152,7 @@ function chooseForGpus(
 	};
 }
 
-/** Returns the available MIG instances. Partial holdings come last, starting at the end of the queue. */
+/** Chooses from the available MIG instances. Those held by other waiting requests come last, starting with the last request in the queue. */
 function chooseForInstances(
 	snapshot: Snapshot,
 	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,
@@ -179,7 +179,7 @@ function chooseForInstances(
 	return {kept, taken, isComplete: taken.length === missing};
 }
 
-/** @param snapshot - Without expired leases. */
+/** Plans what the entry with this id can get now. `snapshot` must contain no expired leases. */
 export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
 	const position = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
 	if (position === -1) {
@@ -200,7 +200,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
-		// Held GPUs that are out of service do not count.
+		// The entry cannot use held GPUs that are out of service, so it needs others instead.
 		held: held.filter(
 			({index, lease: {mig}}) =>
 				outageOf(index, mig?.uuid) === undefined &&
@@ -245,7 +245,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
 		const changes = planHoldings([
-			// A holding keeps its start time: the GPU has not been free since.
+			// GPUs that the entry already held keep their start time, because they have not been free since.
 			...kept.map((holding): HoldingChange => ({
 				kind: 'change',
 				holding,
@@ -269,7 +269,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		};
 	}
 
-	// A partial holding lives as long as its entry, so it has no end or limit yet.
+	// GPUs held by a waiting entry are kept as long as the entry exists, so these leases have no end time and no time limit yet.
 	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
 	const more = grantedParts(taken);
 	const changes = planHoldings([...takeover.changes, ...taken.map((part): HoldingChange => additionOf(part, partial))]);
@@ -280,7 +280,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			expect: [...expectationsOf(snapshot, position), ...changes.expect],
 			writes: [
 				...changes.writes,
-				// The entry can be served, as far as is known.
+				// The entry can be served, as far as is known, so its note about unavailable GPUs is removed.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage: changes.usage,

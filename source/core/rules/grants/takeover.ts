@@ -1,4 +1,4 @@
-/** Takes over holdings of requests that wait in vain, in the same commit as the grant. */
+/** Takes over GPUs held by waiting requests that cannot be served now, in the same commit as the grant. */
 import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
@@ -6,14 +6,14 @@ import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type Waiters = {
-	/** Returns the GPU groups reserved for the entry. Empty if nothing is reserved for it now. */
+	/** Returns the groups of GPUs that are kept for the entry. Empty if the entry does not answer or cannot be served now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
 	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
 	readonly reasonToGive: (lease: Lease) => EndReason;
 };
 
-/** `snapshot`: without expired leases. `isAnswering`: returns false for an entry that is stopped or silent. */
+/** `snapshot` must contain no expired leases. `isAnswering` returns false for an entry that is stopped or sends no heartbeats. */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
 	out: OutOfService,
@@ -27,7 +27,7 @@ export function waitersOf(
 	return {
 		groupsFor(entry) {
 			const groups = servableGroups(entry, snapshot.gpus, out);
-			// Checked last, because it inspects the process.
+			// `isAnswering` inspects the process, so it is called last.
 			return groups.length > 0 && isAnswering(entry) ? groups : [];
 		},
 		gives(lease) {
@@ -57,7 +57,7 @@ export function takeoverOf(
 	}));
 	return {
 		changes: ended.map((end) => ({kind: 'end', ...end})),
-		// No account did this, so the audit record names none.
+		// No user took the GPUs away, so the audit record names no account.
 		audit: endingEntries(ended, {now: context.now, host: context.host}),
 	};
 }

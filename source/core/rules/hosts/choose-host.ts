@@ -1,4 +1,4 @@
-/** Chooses the host to ask first, by the hosts' reports. Each host still decides about its own GPUs. */
+/** Chooses the host on which to request GPUs, by what all hosts report. Each host still decides about its own GPUs. */
 import type {Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
@@ -8,7 +8,7 @@ export type HostAnswer =
 	| {
 			readonly host: string;
 			readonly observation: Observation;
-			/** Seconds until each GPU is free. Absent for a GPU that is out of service, or whose end is unknown. */
+			/** Seconds until each GPU is free, by index. Absent for a GPU that is out of service, or held for an unknown time. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			readonly waitingCount: number | undefined;
 	  }
@@ -19,12 +19,12 @@ type HostChoice =
 			readonly kind: 'chosen';
 			readonly host: string;
 			readonly freeCount: number;
-			/** Seconds until there are enough, 0 for now. Undefined if unknown. */
+			/** Seconds until enough GPUs are free, or 0 if they already are. Undefined if unknown. */
 			readonly waitSeconds: number | undefined;
-			/** Hosts before this one, in order of preference, that did not answer. */
+			/** Hosts that the user prefers to the chosen one and that did not answer, in order of preference. */
 			readonly unanswered: ReadonlyArray<{readonly host: string; readonly words: string}>;
 	  }
-	/** No host can ever serve the request, as far as they answer. */
+	/** None of the hosts that answered can ever serve the request. */
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
 
 export type HostReason =
@@ -67,14 +67,14 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	};
 }
 
-/** Orders hosts: first hosts that are free without a queue, then by shorter wait, then by shorter queue. Unknown waits come last. */
+/** Returns sort keys for hosts: first those with free GPUs and no queue, then by waiting time and by length of the queue. Unknown times come last. */
 const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
 	waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
 	waitSeconds,
 	waitingCount,
 ];
 
-/** `wanted`: GPU ids refer to whichever host is chosen. `answers`: in order of preference. */
+/** Chooses a host for a request. GPU ids in `wanted` are those of the chosen host. `answers` are in order of preference. */
 export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
 	const [best] = judged
@@ -100,7 +100,8 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /**
-Returns a host that serves a waiting request at once: enough free GPUs and an empty queue. A move to any other host would waste the position.
+Returns a host that can serve a waiting request at once, because it has enough free GPUs and an empty queue. On any other host, the request would
+have to wait again and would have lost its position in the current queue.
 @param current - The host on which the request waits, without holding GPUs.
 */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {

@@ -8,7 +8,7 @@ import {labelOf, ownerOf} from './ownership.js';
 export type AuditContext = {
 	readonly now: number;
 	readonly host: string;
-	/** The OS account that acted. Absent if the owner acted, or nobody did. */
+	/** The OS account that made the change. Absent if the owner made it, or if it happened automatically. */
 	readonly account?: string;
 };
 
@@ -82,7 +82,7 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
-/** Returns the records of ended leases: one for each lease, or for each GPU of a lease without an id. */
+/** Returns the audit records of ended leases: one for each lease, or one for each GPU if the lease has no id. */
 export function endingEntries(
 	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
@@ -120,12 +120,12 @@ export function extensionEntries(extended: readonly HeldPart[], context: AuditCo
 	}));
 }
 
-/** Reason for restoring a lease after a loss of data: its GPU was free. */
+/** Reason in the audit record if a running job takes its GPU back, because the lease had been lost and the GPU was free. */
 export const takenBack = 'taken back';
 
 export const waitTimedOut = 'waited in vain';
 
-/** Returns the record of joining the queue or leaving it without a grant. `refused` means the time limit. */
+/** Returns the audit record for an entry that joins the queue or leaves it without a grant. `refused` means that its waiting time was up. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

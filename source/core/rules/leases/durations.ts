@@ -2,10 +2,10 @@ import {CanhazgpuError, quoted} from '../../../errors.js';
 
 const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
 
-/** A hundred years. Longer values are typing errors, and overflow the Go program's nanoseconds. */
+/** A hundred years. Longer durations are typing errors, and the Go program, which counts nanoseconds, would overflow. */
 export const longestSeconds = 100 * 365 * 86_400;
 
-/** The store keeps whole seconds. */
+/** The shortest time for which a GPU can be held, because the store keeps whole seconds. */
 export const shortestHoldSeconds = 1;
 
 /**

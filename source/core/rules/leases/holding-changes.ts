@@ -1,4 +1,4 @@
-/** Turns ends, changes and grants of leases into writes. Changes of one GPU become one write. */
+/** Turns ends, changes and grants of leases into writes to the store. All changes of one GPU become a single write. */
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {GpuRecord, Lease, UsageRecord, InstanceOfGpu} from '../../model/types.js';
 import {heldInstanceOf} from '../mig/instances.js';
@@ -6,7 +6,7 @@ import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {ownerOf} from './ownership.js';
 
-/** Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time. */
+/** Returns the usage record of a lease that ends. If the start is after the end, because a clock was set back, the lease has no usage. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
 	return {
@@ -47,7 +47,7 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 			: undefined
 		: change.holding.sharedBy?.record;
 
-/** Returns the end stored in the record of a free GPU: the latest one. */
+/** Returns the latest of the ends, which is stored in the record of the free GPU. */
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
@@ -108,8 +108,8 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 }
 
 /**
-Plans changes of holdings: one expectation and one write per GPU, and a usage record per ended holding.
-@throws Error if a whole-GPU lease would share its GPU, which is a bug.
+Plans changes to leases on GPUs: one precondition and one write for each GPU, and a usage record for each lease that ends.
+@throws Error if a lease of a whole GPU would share the GPU, which is a bug.
 */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
@@ -132,7 +132,7 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 
 export type Addition = {
 	readonly record: GpuRecord;
-	/** For a share of memory: the limit of all shares of the GPU. */
+	/** For a share of memory, the limit for all shares of the GPU together. */
 	readonly capacityMiB?: number | undefined;
 	readonly instance?: InstanceOfGpu;
 };
@@ -146,7 +146,7 @@ export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lea
 
 export type GrantedParts = {
 	readonly gpus: readonly number[];
-	/** Sorted. Absent for GPUs and shares. */
+	/** The granted MIG instances, sorted. Absent for whole GPUs and shares. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 };
 

@@ -2,7 +2,7 @@ import type {GpuRecord, Lease} from '../../model/types.js';
 
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** A lease on one GPU, with what a commit must expect of the GPU's record. */
+/** A lease on one GPU, and the stored record of the GPU, which a commit compares with the current one. */
 export type Holding = {
 	readonly index: number;
 	readonly raw: string;
@@ -13,10 +13,10 @@ export type Holding = {
 
 export type HeldPart = Pick<Holding, 'index' | 'lease'>;
 
-/** Returns whether a lease has only a part of its GPU: a share of memory or a MIG instance. */
+/** Returns whether a lease has only a part of its GPU, which is a share of memory or a MIG instance. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
 
-/** Returns a key for each part of a grant: a GPU or an instance. */
+/** Returns a key for one part of a grant, which is a GPU or a MIG instance. */
 export const partKey = (index: number, {mig}: Pick<Lease, 'mig'>): string =>
 	mig === undefined ? String(index) : `${index}:${mig.uuid}`;
 

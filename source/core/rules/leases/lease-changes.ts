@@ -1,4 +1,4 @@
-/** Plans how a lease expires, is released or extended. Each plan expects the records as read, so that a late commit never changes another lease. */
+/** Plans how leases expire, are released or are extended. A plan fails if a record has changed since the read, so a late commit never changes another lease. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
@@ -29,19 +29,19 @@ function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'wri
 	};
 }
 
-/** Returns the holder with a heartbeat, which also ends any watch for silence. */
+/** Returns the lease or entry with a new heartbeat. The heartbeat also ends any watch for a missed one. */
 export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
 	...held,
 	lastHeartbeat: now,
 	silence: undefined,
 });
 
-/** How many entries a waiter judges at the front of a long queue, and on average in the rest. */
+/** How many entries a waiting command judges at the front of a long queue, and how many on average in the rest of the queue. */
 const judgedCount = 8;
 
 /**
-Returns the entries that one waiter judges in one read: those before it that could let it pass, those that hold GPUs,
-and a random sample. Judging inspects a process, so 200 waiters must not judge all entries each.
+Returns which entries a waiting command judges after a read, to find out whether they are alive: the first ones of the
+queue, those that hold GPUs, and a random sample. Each judgment inspects a process, and there may be 200 such commands.
 @param random - Returns a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
@@ -55,9 +55,9 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans the removal of ended leases, of entries of ended processes with their holdings, and of ids without an entry. Also
-notes silent holders to watch, and live holders without a heartbeat. Every command plans this first.
-@param isJudged - Returns which entries are judged. The others stay as they are.
+Plans to remove ended leases, entries of ended processes with the GPUs that they hold, and queue ids without an entry.
+Also starts to watch holders without a recent heartbeat, and sends it for live ones. Every command plans this first.
+@param isJudged - Returns which entries are judged. All other entries stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,
@@ -85,7 +85,7 @@ export function planExpiry(
 	const ended = leases.flatMap(({holding, judgement}) =>
 		judgement.kind === 'ended' ? [{holding, ending: judgement.ending}] : [],
 	);
-	// Notes change nothing that others act on, so they need no event.
+	// Watches and heartbeats change nothing that other processes react to, so they need no event.
 	const noted = leases.flatMap(({holding, judgement}): readonly HoldingChange[] =>
 		judgement.kind === 'watch'
 			? [{kind: 'change', holding, lease: {...holding.lease, silence: judgement.silence}}]
@@ -102,7 +102,7 @@ export function planExpiry(
 
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
-	// A partial holding ends because its entry is gone. The plan fails if the entry appears in the meantime.
+	// These GPUs are held for an entry that no longer exists. The plan fails if the entry appears in the meantime.
 	const orphaned = new Set(
 		ended
 			.map(({holding}) => holding.lease.partialQueueId)
@@ -132,7 +132,7 @@ export function planExpiry(
 	};
 }
 
-/** Releases these leases now. A lease that expired unnoticed ends at its expiry time. */
+/** Plans to release these leases now. A lease that has already expired ends at its expiry time. */
 export const planRelease = (holdings: readonly Holding[], user: string, context: AuditContext): Plan =>
 	planEnd(
 		holdings.map((holding) => ({

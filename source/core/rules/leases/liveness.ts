@@ -1,6 +1,7 @@
 /**
-Decides which holders are alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts
-never end a lease. A heartbeat counts as missed only if somebody watched for it on a monotonic clock.
+Decides which leases and queue entries still have a live process. Visible processes are inspected, all others are judged
+by their heartbeats. Unknown facts never end a lease. A heartbeat counts as missed only after a watch: some process has
+waited for the heartbeat on a monotonic clock, and none came.
 */
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
@@ -11,7 +12,7 @@ export const leaseHeartbeatSeconds = 60;
 export const entryHeartbeatSeconds = 30;
 
 type Patience = {
-	/** Silence after which somebody starts to watch. Measured by the store's clock, which can step. */
+	/** Time without a heartbeat after which a watch begins. Measured by the store's clock, which can step. */
 	readonly limitSeconds: number;
 	/** Length of the watch on the monotonic clock: one heartbeat interval and some tolerance. */
 	readonly watchSeconds: number;
@@ -20,15 +21,15 @@ type Patience = {
 const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
-/** When a queue entry stops blocking others: after about two missed heartbeats. The entry keeps its position, and claims again after a heartbeat. */
+/** When GPUs are no longer kept for a queue entry: after about two missed heartbeats. The entry keeps its position, and its next heartbeat ends this. */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 
-/** `other-boot`: recorded under this machine id and another boot, before a reboot or on a clone of this machine. */
+/** `other-boot`: the record has this machine's id and another boot id. It was written before a reboot, or on a clone of this machine. */
 type Verdict = Liveness | 'other-boot';
 
-/** Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing. */
+/** Judges the processes behind a lease or an entry. One live process is enough. If a process cannot be seen, the result is `unknown`. */
 export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
@@ -39,7 +40,7 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 		return 'other-boot';
 	}
 
-	// A pid means nothing after a reboot, but an equal start time can hardly be a coincidence.
+	// If the boot is unknown, a pid alone proves nothing. But the same pid with the same start time can hardly be a coincidence.
 	const processes = [held.holder, held.job]
 		.filter((process) => process !== undefined)
 		.filter(({startTicks}) => isSameBoot || startTicks !== undefined);
@@ -62,30 +63,30 @@ type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** Alive without a heartbeat, because its wrapper is dead or stopped. The observing process writes the heartbeat. */
+	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that judges sends one instead. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
 
-/** A heartbeat in the future was written before the store's clock stepped back, so its age is unknown. */
+/** Whether a heartbeat is too old. A heartbeat far in the future counts as old: the store's clock was set back, so its age is unknown. */
 const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
 	now - time > seconds || time - now > inFutureSeconds;
 
 const lastSignOf = (held: Lease | QueueEntry): number =>
 	held.lastHeartbeat ?? ('startTime' in held ? held.startTime : held.enqueueTime);
 
-/** Stored times are whole seconds, and two heartbeats are much further apart. */
+/** Whether two times belong to the same heartbeat. Stored times are rounded to seconds, and two heartbeats are much further apart. */
 const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
 	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
 
-/** Returns the watch over the current silence. A heartbeat ends a watch. */
+/** Returns the current watch for a heartbeat. Undefined if a heartbeat has ended the watch. */
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Store time after which a process with another monotonic clock may take over a watch. The first process had time to finish. */
+/** Seconds on the store's clock after which a process with another monotonic clock may take over a watch. The first process had time to finish by then. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/** `heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched. */
+/** `heard`: the holder counts as alive. `missed`: a watch has ended without a heartbeat. A {@link Silence} is a new watch, to be stored. */
 type Hearing = 'heard' | 'missed' | Silence;
 
 function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience: Patience): Hearing {
@@ -142,13 +143,13 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
-Returns whether another boot with this machine id has ended. A clone has the same id and another boot, but its heartbeats continue after this
-machine's start. Host name and addresses can change, and only root can read the product id.
+Returns whether a record with another boot id was written by this machine before a reboot. A clone also has this machine id and another boot id, but
+its heartbeats continue after this machine's start. Host name and addresses cannot distinguish them, because they can change.
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
 
-/** A wrapper can be killed between starting its job and committing the job's pid. The orphaned job keeps the GPUs. */
+/** Judges the processes of a job. If the wrapper was killed before it could store the job's pid, the orphaned job keeps the GPUs. */
 function judgeRun(lease: Lease, host: Host): Verdict {
 	const verdict = judge(lease, host);
 	return verdict === 'dead' && lease.job === undefined && lease.holder !== undefined
@@ -156,7 +157,7 @@ function judgeRun(lease: Lease, host: Host): Verdict {
 		: verdict;
 }
 
-/** A crashed job is charged until its last sign of life. */
+/** Returns when the lease of a dead job ended. The job is charged until one interval after its last heartbeat. */
 const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
 	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
 
@@ -164,7 +165,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 	const lastSign = lastSignOf(lease);
 	const end = (reason: EndReason, endTime: number) => ({kind: 'ended', ending: {reason, endTime}}) as const;
 	const verdict = judgeRun(lease, host);
-	// Adopted processes send no heartbeats, so their silence means nothing.
+	// Adopted processes have no wrapper that sends heartbeats, so a missing heartbeat proves nothing.
 	const isAdopted = lease.holder === undefined && lease.lastHeartbeat === undefined && lease.job !== undefined;
 	switch (verdict) {
 		case 'alive':
@@ -193,15 +194,15 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 	}
 }
 
-/** Returns when the lease ends by the store's clock. Ignores the time that the Go program stores for jobs and partial holdings. */
+/** Returns when a manual lease ends by the store's clock. The Go program also stores a time for jobs and for GPUs of waiting requests, which is ignored. */
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
-/** Returns the store time of the latest end: the expiry, or the time limit of the job. */
+/** Returns the store time at which a lease ends at the latest: the expiry time, or the time limit of the job. */
 export const latestEndOf = (lease: Lease): number | undefined =>
 	timedEndOf(lease) ?? (lease.type === 'run' && lease.partialQueueId === undefined ? lease.endsBy : undefined);
 
-/** Judges a lease. A partial holding lives with its queue entry: see {@link judgeEntry}. */
+/** Judges a lease. The lease of a waiting request lives as long as its queue entry: see {@link judgeEntry}. */
 export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
 	if (lease.partialQueueId !== undefined) {
 		const isWaiting = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
@@ -226,7 +227,7 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
-	// The watch over an entry that misses its turn begins early, so that others wait only briefly.
+	// The watch for an entry that sends no heartbeats begins early, so that other entries need not wait long for it.
 	const answer = hear(entry, snapshot, host, answerPatience);
 	const watched = answer === 'missed' ? holds : judgementOf<EndReason>(answer, 'heartbeat-lost');
 	switch (verdict) {
@@ -253,11 +254,11 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 	}
 }
 
-/** Returns whether an entry is running and missed no heartbeat. Otherwise the entry claims nothing, and others may take its holdings. */
+/** Returns whether an entry's process is not stopped and has missed no heartbeat. Otherwise no GPU is kept for it, and others may take the GPUs that it holds. */
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
 
-/** Returns how long an entry has not answered, for display. Undefined if it answers. */
+/** Returns for display how long an entry has sent no heartbeat. Undefined if it has missed none. */
 export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>): number | undefined {
 	const watch = watchOf(entry);
 	return watch !== undefined && now - watch.since >= answerPatience.watchSeconds
@@ -265,7 +266,7 @@ export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>)
 		: undefined;
 }
 
-/** Returns whether a holder must send a heartbeat: it is due, or somebody watches for it. */
+/** Returns whether a process must send a heartbeat for its lease or entry: because the interval has passed, or because of a watch. */
 const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 
@@ -275,7 +276,7 @@ export const isLeaseHeartbeatDue = (lease: Lease, now: number): boolean =>
 export const isEntryHeartbeatDue = ({silence}: QueueEntry, lastHeartbeat: number, now: number): boolean =>
 	isHeartbeatDue(lastHeartbeat, silence, now, entryHeartbeatSeconds);
 
-/** Returns the seconds until a silence may end the holder. Negative if it was judged already. */
+/** Returns the seconds until a lease or entry can end because of missing heartbeats. Negative if that time has passed. */
 function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, patience: Patience): number {
 	const watch = watchOf(held);
 	if (watch === undefined) {
@@ -288,7 +289,7 @@ function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, pa
 		: watch.since + handOverSeconds(patience) - now;
 }
 
-/** Returns the seconds until a snapshot may contain a new end. A waiter reads again at that time. */
+/** Returns the seconds until the next lease or entry in the snapshot can end. A waiting command then reads again. */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
 	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {
@@ -308,12 +309,13 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
 }
 
-/** A younger heartbeat proves that its sender is alive: one interval and the time to write. */
+/** A heartbeat younger than this proves that its sender is alive. The time is one interval and some tolerance. */
 const freshSeconds = leasePatience.watchSeconds;
 
 /**
-Returns a live holder on a clone of this machine: same machine id, another boot, and a fresh heartbeat long after this
-machine's start. A wrong clock before a reboot can imitate such a holder for a minute at most.
+Returns a lease or entry of a clone of this machine. It has the same machine id, another boot id, and a fresh heartbeat
+long after this machine's start. If the clock was wrong before a reboot, this machine's own record can look like that
+for up to a minute.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

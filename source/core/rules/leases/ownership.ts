@@ -19,10 +19,10 @@ export const requesterOf = (account: Account, label?: string): Requester => {
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
-/** A namespace without a readable /proc: neither the outer uid nor the namespace's number is known. */
+/** Stands for a user namespace without a readable /proc: neither the uid outside nor the namespace's number is known. */
 const unreadableNamespace = '?/?';
 
-/** Returns why the requester is unknown and what to do. Undefined for a known requester. */
+/** Returns why the requester's account is uncertain, and what to do. Undefined for a known account. */
 export const doubtAbout = ({
 	userNamespace,
 	outsideName,
@@ -33,7 +33,7 @@ export const doubtAbout = ({
 			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
 			: 'In a user namespace (a rootless container, unshare) the account cannot be verified: run the command outside.';
 
-/** Returns the owning account. Old records have no account, and their label is the account. */
+/** Returns the account that owns a lease or entry. Old records have no account, and their label is the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;
 
 export const labelOf = (held: Lease | QueueEntry): string | undefined =>
@@ -48,14 +48,14 @@ export const isSameLease = (a: Lease, b: Lease): boolean =>
 
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 
-/** Returns whether the requester may change a lease or entry: the requester's own, or any for root. */
+/** Returns whether the requester may change a lease or entry. Root may change all, and other users their own. */
 export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
 	owns(requester, held) || isRoot(requester);
 
 /** Returns whether the kernel shows that a process of this lease belongs to the caller's account. */
 function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Host): boolean {
 	const isHere = machine === host.machineId && bootId !== undefined && bootId === host.bootId;
-	// The name of an account in a user namespace has a colon, and proves nothing about the account outside.
+	// A name with a colon is that of an account in a user namespace. It proves nothing about the account outside.
 	const isOutside = actualUser !== undefined && !actualUser.includes(':');
 	return (
 		isHere &&

@@ -3,9 +3,9 @@ import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.j
 import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
-/** The selected leases. Interfaces that show rows select by lease, so that a changed row is not hit. */
+/** Which leases a command is about. Interfaces that show rows select by lease, so that a new lease in the same row is never affected. */
 export type Selection =
-	/** Manual leases with this label, or without one if it equals the account. */
+	/** Manual leases with this label. If the label is the requester's account, manual leases without a label. */
 	| {readonly by: 'label'; readonly label: string}
 	| {
 			readonly by: 'gpus';
@@ -24,7 +24,7 @@ type Selected = {
 };
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
-	// Root can name people by label or account. Other users can only name themselves.
+	// A label that equals the requester's own account means leases without a label, except for root, who can name other accounts.
 	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 
@@ -47,14 +47,14 @@ function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'la
 	}
 }
 
-/** Selects leases from a snapshot. `isOver`: returns whether a lease counts as ended. Throws `impossible` for an unknown GPU id. */
+/** Selects leases from a snapshot. `isOver` returns whether a lease counts as ended. Throws `impossible` for an unknown GPU id. */
 export function select(
 	snapshot: Snapshot,
 	requester: Requester,
 	selection: Selection,
 	isOver: (lease: Lease) => boolean = () => false,
 ): Selected {
-	// Partial holdings of a waiting request belong to its queue entry.
+	// GPUs held by a waiting request belong to its queue entry, so they are not selected.
 	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined && !isOver(lease));
 	if (selection.by === 'label') {
 		const holdings = leased.filter(
@@ -77,7 +77,7 @@ export function select(
 		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
 	const isOwn = ({index, lease, sharedBy}: Holding, gpu: number): boolean =>
 		sharedBy !== undefined && index === gpu && owns(requester, lease);
-	// On a shared GPU, only the caller's own shares are meant, if there are any.
+	// On a shared GPU, the caller's own shares are selected, if there are any, and no others.
 	const named = leased
 		.filter((holding) => isNamed(holding, selection))
 		.filter(

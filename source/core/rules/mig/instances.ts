@@ -1,4 +1,4 @@
-/** MIG instances in a scan. Anything uncertain counts as unknown and is never granted. */
+/** Finds the MIG instances in a scan. Instances count as unknown if anything about them is uncertain, and unknown instances are never granted. */
 import {noSuchReading} from '../../model/observation.js';
 import type {
 	GpuProcess,
@@ -30,14 +30,14 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 		: undefined;
 }
 
-/** Whether the GPU can be granted whole or by memory, which MIG prevents. Undefined if unknown. True without a reading, which other rules judge. */
+/** Whether MIG allows granting the whole GPU or shares. Undefined if unknown. True without a reading: other rules handle a GPU without a reading. */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
-/** Falls back to the position, because the tools list instances by number. */
+/** Returns the number of an instance. If unknown, uses its position in the list, because the tools list instances by number. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
-/** Returns all instances of a GPU, or none without MIG mode. Undefined if unknown. */
+/** Returns all MIG instances of a GPU. Empty if the GPU is not in MIG mode, and undefined if unknown. */
 export function instancesOf(reading: GpuReading | undefined): readonly InstanceOfGpu[] | undefined {
 	if (reading === undefined || reading.failure !== undefined || modeDoubtOf(reading) !== undefined) {
 		return undefined;
@@ -63,13 +63,13 @@ export const readingOf = (
 	{uuid}: Pick<HeldInstance, 'uuid'>,
 ): MigInstance | undefined => reading?.migInstances?.find((instance) => instance.uuid === uuid);
 
-/** Whether an administrator has removed the instance. False while that is unknown. */
+/** Whether an administrator has removed the MIG instance. False if unknown. */
 export const isGone = (reading: GpuReading | undefined, {uuid}: Pick<HeldInstance, 'uuid'>): boolean =>
 	instancesOf(reading)?.every((instance) => instance.uuid !== uuid) ?? false;
 
 type Ids = Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'>;
 
-/** Whether a process is on the instance. Undefined if unknown. */
+/** Whether a process runs on the MIG instance. Undefined if unknown. */
 export function isOnInstance(process: Ids, instance: Ids): boolean | undefined {
 	const isSame = (one: number | undefined, other: number | undefined): boolean | undefined =>
 		one === undefined || other === undefined ? undefined : one === other;

@@ -1,4 +1,4 @@
-/** A MIG profile such as `1g.10gb`: GPU slices and memory. `1c.3g.20gb` is one slice of such an instance. `+me` is an attribute. */
+/** Parses MIG profiles. `1g.10gb` means one GPU slice and 10 GB. `1c.3g.20gb` is one compute slice of a `3g.20gb` instance. `+me` is an attribute. */
 
 type Profile = {
 	readonly computeSlices: number;
@@ -26,7 +26,7 @@ function parse(text: string): Profile | undefined {
 export const parseProfile = (text: string): string | undefined =>
 	parse(text) === undefined ? undefined : text.trim().toLowerCase();
 
-/** Whether an instance of one profile is at least as large as another. An invalid profile only fits itself. */
+/** Whether an instance of profile `has` is at least as large as the wanted profile. An invalid profile only matches itself. */
 export function fitsProfile(has: string, wanted: string): boolean {
 	const [one, other] = [parse(has), parse(wanted)];
 	return one === undefined || other === undefined
@@ -37,7 +37,7 @@ export function fitsProfile(has: string, wanted: string): boolean {
 				other.attributes.every((attribute) => one.attributes.includes(attribute));
 }
 
-/** Returns sort keys: the smallest profile first, unknown ones last. */
+/** Returns the sort keys of a profile. Small profiles come first, and unknown profiles come last. */
 export function sizeOfProfile(profile: string | undefined): readonly number[] {
 	const parsed = profile === undefined ? undefined : parse(profile);
 	return parsed === undefined

@@ -11,10 +11,10 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** The default, as it would be typed. */
 	readonly fallback: string;
-	/** The value while the policy cannot be read. Strict for keys that protect people. */
+	/** The value while the policy cannot be read. It is the strictest one for keys that protect users from each other. */
 	readonly inDoubt: {
 		readonly value: Value;
-		/** The meaning of that value, as a clause. */
+		/** The meaning of that value, worded as a clause. */
 		readonly words: string;
 	};
 	readonly summary: string;
@@ -34,7 +34,7 @@ const choice = <const Choice extends string>(
 	read: (text) => choices.find((each) => each === text),
 });
 
-/** The most shares of one GPU. More would be too small to use. */
+/** The maximum number of shares on one GPU. With more, the shares would be too small to use. */
 const mostShares = 64;
 
 const noSharesText = 'no share is granted';

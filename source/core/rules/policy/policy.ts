@@ -1,4 +1,4 @@
-/** The pool's policy, set by an administrator. An unreadable key has its value `inDoubt`, the strictest one, and every interface shows that. */
+/** The pool's policy, set by an administrator. A key that cannot be read has its value `inDoubt`, and every interface shows the problem. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
 import type {AuditRecord, PolicySetting, Snapshot} from '../../model/types.js';
@@ -11,7 +11,7 @@ export type Policy = {
 	readonly [Name in PolicyKeyName]: (typeof policyKeys)[Name] extends PolicyKey<infer Value> ? Value : never;
 };
 
-/** Returns undefined for an invalid value, such as one of a later version. */
+/** Returns the effective value of a key. Undefined for an invalid value, such as a value of a later version. */
 function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): unknown {
 	const {read, fallback, inDoubt} = policyKeys[name] as PolicyKey<unknown>;
 	const stored = policy.get(name)?.value;
@@ -24,12 +24,12 @@ export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, 
 /** Why a part of the policy is unknown. */
 export type PolicyDoubt = {
 	readonly problem: string;
-	/** The resulting behavior, each as a clause. */
+	/** The resulting behavior, one clause for each effect. */
 	readonly effects: readonly string[];
 	readonly fix: string;
 };
 
-/** Returns undefined if all of these keys can be read. */
+/** Returns why some of these keys are unknown. Undefined if all can be read. */
 export function policyDoubtOf(
 	snapshot: StoredPolicy & {readonly stored?: Snapshot['stored']},
 	names: readonly PolicyKeyName[] = policyKeyNames,
@@ -54,7 +54,7 @@ export function policyDoubtOf(
 	};
 }
 
-/** Returns the expectation of every plan that depends on the policy. */
+/** Returns the precondition of a plan that depends on the policy: the policy must not have changed since the read. */
 export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectation => ({
 	kind: 'policy',
 	raw: stored.policy,
@@ -62,21 +62,21 @@ export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectati
 
 type PolicyRow = {
 	readonly key: string;
-	/** The effective value, as it would be typed. For an unknown key: the stored value. */
+	/** The effective value, as it would be typed. For a key that this version does not know, the stored value. */
 	readonly value: string;
 	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;
 	readonly summary?: string;
 	readonly setting?: PolicySetting;
 	readonly problem?: string;
-	/** The resulting behavior, as a clause. */
+	/** The effect of the value, worded as a clause. */
 	readonly effect?: string;
 };
 
-/** An empty list of GPUs is shown as `none`, which cannot be typed. */
+/** Formats a value for people. An empty list of GPUs becomes `none`, although `none` cannot be typed. */
 const textOf = (value: unknown): string => (Array.isArray(value) && value.length === 0 ? 'none' : String(value));
 
-/** Returns the known keys, then set keys that this version does not know. */
+/** Returns a row for each known key, followed by the keys that are set but unknown to this version. */
 export function policyRows({policy, policyProblem}: StoredPolicy): readonly PolicyRow[] {
 	const known = policyKeyNames.map((key): PolicyRow => {
 		const {fallback, inDoubt, summary, expects, read} = policyKeys[key] as PolicyKey<unknown>;
@@ -111,7 +111,7 @@ export const unknownKey = (key: string, guess?: string): CanhazgpuError =>
 				: `Did you mean ${guess}? See all keys: canhazgpu admin --policy`,
 	});
 
-/** @throws CanhazgpuError `usage` for an unknown key or an invalid value, `impossible` for a value that this pool cannot have. */
+/** Throws `usage` for an unknown key or an invalid value, and `impossible` for a value that this pool cannot have. */
 function checkValue(key: PolicyKeyName, value: string, gpuCount: number): void {
 	const {expects, read, check} = policyKeys[key] as PolicyKey<unknown>;
 	const meant = read(value);
@@ -142,7 +142,7 @@ function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): voi
 
 type PlannedPolicy = {readonly plan: Plan; readonly changed: readonly PolicyChanged[]};
 
-/** Returns the changes that differ from the current value. Other keys keep their author and time. */
+/** Returns the changes that set a new value. A key that already has the requested value keeps its author and time. */
 const changedBy = (policy: Snapshot['policy'], changes: readonly PolicyChange[]): readonly PolicyChanged[] =>
 	changes
 		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
@@ -161,7 +161,7 @@ export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[],
 }
 
 /**
-Plans to replace the whole record at once, even if it is unreadable.
+Plans to replace the whole policy record, even if it is unreadable.
 @throws CanhazgpuError as {@link planPolicy} does, and `pool-garbage` if the record cannot be replaced.
 */
 export function planPolicyReplacement(
@@ -185,7 +185,7 @@ export function planPolicyReplacement(
 	return writePolicy(snapshot, context, [...unset, ...changedBy(policy, settings)]);
 }
 
-/** Describes an unreadable record and how to fix it. Commits cannot compare, and so not replace, a value that is not a string. */
+/** Describes an unreadable policy record and how to fix it. A commit can neither compare nor replace a value that is not a string. */
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,

@@ -1,4 +1,4 @@
-/** Alerts: unreserved use, squatters and health problems. Each is raised once and not at every scan. */
+/** Decides which alerts are active: unreserved use, use of a GPU that somebody else holds, and health problems. An alert is recorded once, not at every scan. */
 import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
@@ -6,7 +6,7 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import type {LeftByJob} from '../usage/left-processes.js';
 import type {StatusRow} from './status.js';
 
-/** How long a loss of data is shown. */
+/** How long interfaces show that the store has lost data. */
 const lossSeconds = 86_400;
 
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
@@ -27,14 +27,14 @@ const pauseAfterLossSeconds = 5;
 /** Returns for how many seconds grants are suspended after a loss of data. */
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
-	// A restore further in the future was dated by a clock that has stepped since.
+	// If the restore is further in the future, the store's clock has been set back since. Grants are then not suspended.
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 
-/** The shortest duration of an alert, so that a recurring problem is not reported repeatedly. */
+/** Minimum duration of an alert, so that a problem that comes and goes is not reported repeatedly. */
 const shortestSeconds = 600;
 
-/** Processes that still run this long after a GPU changed hands count as leftovers. */
+/** How long the processes of a GPU's previous holder may still run before they cause an alert. */
 const graceSeconds = 60;
 
 type Shown = {
@@ -46,7 +46,7 @@ type Shown = {
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
-/** Returns the alerts before and after a loss of data, without duplicates. */
+/** Merges the alerts known before a loss of data with those found after it. Omits duplicates. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((alert) => keyOf(alert)));
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];
@@ -111,7 +111,7 @@ const recordOf = (
 	until: left?.endedAt,
 });
 
-/** Compares the active alerts with a scan. `rows`: one row per GPU, from a successful scan. Returns undefined if nothing changed. */
+/** Compares the active alerts with a scan. `rows` must come from a successful scan, one for each GPU. Returns undefined if nothing changed. */
 export function alertChanges(
 	standing: readonly Alert[],
 	rows: readonly StatusRow[],
@@ -126,7 +126,7 @@ export function alertChanges(
 		return isOver && !shown.has(keyOf(alert));
 	});
 	const staying = standing.filter((alert) => !ended.includes(alert));
-	// Unknown users may be those of an active alert.
+	// Use by unknown accounts is no new alert if an alert for this GPU is already active: it may be the same accounts.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
 	const begun = [...shown].filter(([key, {alert}]) => !known.has(key) && !isKnown(alert)).map(([, item]) => item);

@@ -1,4 +1,4 @@
-/** The findings of `doctor`. Each fact is judged on its own and comes with a fix. Unknown facts are not judged. */
+/** The findings of `doctor`. Each fact is judged separately, and each problem comes with a fix. Unknown facts are not judged. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
@@ -37,7 +37,7 @@ export function judgeStore(
 					'Every command makes several round trips. Use a closer store, or find out what keeps it busy.',
 				)
 			: finding('store', 'ok', words),
-		// A store that loses or evicts data causes double grants.
+		// If the store loses or evicts data, a GPU can be granted twice.
 		...when(
 			isDurable === false,
 			'store',
@@ -90,7 +90,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Describes why every GPU is out of service, and a fix. Commits cannot compare, and so not replace, a value that is not a string. */
+/** Describes why an unreadable record of drains puts every GPU out of service, with a fix. A commit can neither compare nor replace a value that is not a string. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,
@@ -180,7 +180,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	];
 };
 
-/** @param pool - Undefined if the pool could not be read. */
+/** Reports problems of the GPU scan. `pool` is undefined if the pool could not be read. */
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
 	const {gpus, failure, warnings, provider, simulated, driverVersion, isPartial} = observation;
 	if (failure !== undefined) {
@@ -189,7 +189,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
 	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
-	// A hidden GPU is as unknown as a failed one.
+	// In a partial scan, a GPU that is hidden from this process looks like a GPU that failed.
 	const unseen =
 		isPartial === true
 			? gpus.filter((gpu) => gpu.failure !== undefined && gpu.uuid === undefined).map(({index}) => index)
@@ -230,7 +230,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 	];
 }
 
-/** Reservations end by the store's clock, and are shown by the local one. */
+/** Reports a difference between the clocks: reservations end by the store's clock, but their ends are shown by the local clock. */
 export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs: number): Finding {
 	const difference = Math.abs(storeSeconds - ownSeconds);
 	return difference > 2 + roundTripMs / 1000
@@ -243,7 +243,7 @@ export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs
 		: finding('clock', 'ok', 'agrees with the clock of the store');
 }
 
-/** The audit log needs Redis 5. Nothing else needs more. */
+/** The oldest version of Redis with streams, which the audit log needs. */
 const oldestRedis = 5;
 
 export function judgeVersions(program: string, runtime: string, store: string | undefined): readonly Finding[] {

@@ -1,4 +1,4 @@
-/** Compares reserved and used time: leases combined with the load history. */
+/** Compares reserved GPU time with used GPU time, by combining leases with the load history. */
 import type {MinuteLoads} from '../../model/observation.js';
 import type {UsageRecord} from '../../model/types.js';
 import {loadsIn} from './load-minutes.js';
@@ -7,20 +7,20 @@ import type {TimeWindow} from './report.js';
 const secondsPerMinute = 60;
 const secondsPerHour = 3600;
 
-/** A lower mean load over a minute counts as idle. Percentages are stored as whole numbers. */
+/** If the mean load of a minute is lower, the GPU was idle in this minute. Loads are stored as whole percents, so this is a load of 0 %. */
 const idleBelow = 0.005;
 
 export type HeldUse = {
 	readonly user: string;
 	readonly held: number;
-	/** Hours with a recorded load. Shared GPUs do not count, as their load cannot be attributed. */
+	/** Hours with a recorded load. Excludes shared GPUs, because their load cannot be attributed to one lease. */
 	readonly known: number;
-	/** Known hours times the load: ten hours at 30 % are three. */
+	/** Known hours multiplied by their load: ten hours at 30 % are three used hours. */
 	readonly used: number;
 	readonly idle: number;
 };
 
-/** Load of one GPU by minute of the window. Minutes without scans are unknown. */
+/** The load of one GPU in each minute of the window: the total of all scans and their number. Minutes without scans are unknown. */
 type Means = {readonly totals: Float64Array; readonly scans: Uint16Array};
 
 export type HeldUseOptions = {
@@ -31,10 +31,10 @@ export type HeldUseOptions = {
 
 type Sum = {held: number; known: number; used: number; idle: number};
 
-/** Shorter gaps between two watchers need not be shown. */
+/** Gaps in the load history that are shorter than this are not shown. They occur when one scanner takes over from another. */
 const leastGapMinutes = 10;
 
-/** Combines lines of the load history with usage records. Add the lines first. Both can be in any order. */
+/** Combines lines of the load history with usage records. All lines must be added before the records. The order within each is free. */
 export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;
@@ -45,7 +45,7 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	const first = Math.floor(window.from / secondsPerMinute);
 	const count = Math.max(0, Math.ceil(window.to / secondsPerMinute) - first);
 	const names = Array.from({length: gpuCount}, (_, gpu) => nameOf(gpu));
-	// Any process can write lines, so unknown names must cost nothing.
+	// Any process can write lines, so lines with unknown GPUs must not use memory.
 	const byName = new Map<string, Means>(
 		names
 			.filter((name) => name !== undefined)

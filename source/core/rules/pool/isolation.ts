@@ -16,7 +16,7 @@ const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why the policy is unknown, in which case `level` is the strictest. */
+	/** Why the policy is unknown, if it is. `level` is then the strictest level. */
 	readonly doubt?: PolicyDoubt;
 };
 
@@ -32,8 +32,8 @@ type IsolationRules = {
 };
 
 /**
-Returns the stricter of the user's level and the pool's level. Only `--isolate=off` overrides the config or a pool's `prefer`.
-@returns `contradiction` for a typed `off` if the pool requires isolation.
+Returns the stricter of the user's level and the pool's level. `--isolate=off` overrides the config and a pool's `prefer`.
+@returns `contradiction` if the user typed `--isolate=off` and the pool requires isolation.
 */
 export function isolationLevelOf({
 	wish,
@@ -44,7 +44,7 @@ export function isolationLevelOf({
 		return policy === 'require' ? 'contradiction' : 'off';
 	}
 
-	// A mechanism's name does not say how strict. Config and pool decide that.
+	// The name of a mechanism, as in `--isolate=bwrap`, is no level. It counts as `prefer`, and config and pool may be stricter.
 	const wished = wish === undefined ? 'off' : wish === 'require' ? 'require' : 'prefer';
 	return stricter(stricter(wished, setting), policy);
 }

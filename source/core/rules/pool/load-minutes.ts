@@ -1,7 +1,7 @@
 /**
-The load history: mean load per GPU and minute. A minute is a line `MINUTE SCANS CELLS` in the text of its hour. A cell
-has ten characters: six for the GPU, and two digits in base 36 for each percentage, of utilization and of memory. `--`
-is unknown. Any process can write to the store, so invalid lines are ignored.
+The load history: the mean load of each GPU in each minute. A minute is a line `MINUTE SCANS CELLS` in the text of its
+hour. CELLS has ten characters for each GPU: six for its name, two for the utilization and two for the memory, in
+percent and base 36. `--` means unknown. Any process can write to the store, so invalid lines are ignored.
 */
 import {mostGpus, type Load, type MinuteLoads} from '../../model/observation.js';
 import type {GpuReading, Observation} from '../../model/types.js';
@@ -9,7 +9,7 @@ import type {GpuReading, Observation} from '../../model/types.js';
 const secondsPerMinute = 60;
 const minutesPerHour = 60;
 
-/** The most scans in a minute: there is at least a quarter of a second between two. */
+/** Maximum number of scans in a minute, because two scans are at least a quarter of a second apart. */
 const mostScans = 240;
 
 const nameLength = 6;
@@ -20,10 +20,10 @@ export const minuteOf = (time: number): number => Math.floor(time / secondsPerMi
 
 export const hourOf = (minute: number): number => Math.floor(minute / minutesPerHour);
 
-/** The largest prime below 2 ** 31. Smaller numbers have at most six digits in base 36. */
+/** The largest prime below 2 ** 31. The hash is smaller, so it has at most six digits in base 36. */
 const prime = 2_147_483_647;
 
-/** Returns the key of a GPU in the load history, a 31-bit hash of its UUID or index. In one of a million boxes with 64 GPUs, two GPUs share a key. */
+/** Returns the key of a GPU in the load history: a hash of its UUID or index. Of a million machines with 64 GPUs, about one has two GPUs with the same key. */
 export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): string {
 	let hash = 0;
 	for (const character of uuid ?? `#${index}`) {
@@ -54,7 +54,7 @@ export type MinuteUnderWay = {
 	readonly sums: ReadonlyMap<string, Sums>;
 };
 
-/** Adds a scan. A failed scan adds nothing. Returns the current minute, and the previous one if it is complete. */
+/** Adds a scan to the current minute. A failed scan adds nothing. Also returns the previous minute if this scan began a new one. */
 export function withScan(
 	before: MinuteUnderWay | undefined,
 	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,
@@ -108,7 +108,7 @@ function decodeLine(line: string): MinuteLoads | undefined {
 		: {minute: Number(minute), scans: Number(scans), cells: cells!};
 }
 
-/** The most lines of one minute. A second line occurs when another scanner takes over. */
+/** Maximum number of lines for one minute. A minute has a second line if another scanner took over. */
 const mostLinesOfMinute = 8;
 
 /** Parses the text of an hour, oldest first. Omits invalid lines, and lines after `nowMinute`. */

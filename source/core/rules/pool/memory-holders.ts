@@ -6,27 +6,27 @@ import {memoryOf} from '../usage/share-usage.js';
 export type MemoryHolder = DeviceHolder & {
 	readonly isListed: boolean;
 	readonly memoryUsedMiB: number | undefined;
-	/** Whether the process only reads device state, as a monitoring service does, and holds no memory. */
+	/** Whether the process holds no memory and only reads the device's state, as a monitoring service does. */
 	readonly isObserver: boolean;
 };
 
-/** Advice, in this order. */
+/** Advice to the user about the memory in use. Shown in this order. */
 export type HolderAdvice =
 	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}
-	/** Processes of this user that the tool does not list. */
+	/** Processes of this user that the tool does not list hold memory. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}
 	| {readonly kind: 'ask'; readonly user: string | undefined; readonly pids: readonly number[]}
 	| {readonly kind: 'stop-container'; readonly containerId: string; readonly pids: readonly number[]}
 	/** Stopped processes keep their memory until they continue. */
 	| {readonly kind: 'stopped'; readonly pids: readonly number[]}
-	/** Processes inside the driver, which ignore signals. */
+	/** Processes that wait inside the driver ignore signals. */
 	| {readonly kind: 'stuck'; readonly pids: readonly number[]}
-	/** The parent must reap the process, or end. */
+	/** A process has ended and keeps its memory until its parent reaps it or ends. */
 	| {readonly kind: 'zombie'; readonly pid: number; readonly parentPid: number | undefined}
-	/** The tool lists pids that are not visible here. */
+	/** The tool lists pids that this process cannot see, as in a container. */
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
-	/** Other holders may be among processes that this account cannot inspect. */
+	/** Processes that this account cannot inspect may also hold memory. Root can inspect them. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
 	| {readonly kind: 'no-devices'}
 	/** The driver has kept the memory, and no process has the GPU open. */
@@ -62,7 +62,7 @@ const certainKinds: ReadonlySet<HolderAdvice['kind']> = new Set(['zombie', 'stuc
 
 const pidsOf = (holders: readonly MemoryHolder[]): readonly number[] => holders.map(({pid}) => pid);
 
-/** Whether the use exceeds that of the driver and the listed processes. True if unknown. */
+/** Whether more memory is in use than the driver and the listed processes need. True if unknown. */
 function isUnexplained({memoryUsedMiB}: GpuReading, listedMiB: number | undefined, thresholdMiB: number): boolean {
 	return memoryUsedMiB === undefined || listedMiB === undefined || memoryUsedMiB - listedMiB > thresholdMiB;
 }
@@ -105,7 +105,7 @@ function adviceFor(
 		...about('out-of-sight', ({state}) => state === 'absent'),
 	];
 	if (!unexplained) {
-		// An open device alone is then no reason to end a process.
+		// If the listed processes explain the memory, a process that only has the device open need not end.
 		return found.filter(({kind}) => certainKinds.has(kind));
 	}
 
@@ -120,7 +120,7 @@ function adviceFor(
 	return found.length === 0 ? [{kind: 'kept-by-driver'}] : found;
 }
 
-/** `seen`: processes that have the GPU's devices open, or that the tool lists. `thresholdMiB`: memory that the driver may use. */
+/** Reports who holds the memory of a GPU. `seen` are processes that have its devices open or are listed. `thresholdMiB` is memory that the driver may use. */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));
 	const listedMiB = reading.processes === undefined ? undefined : memoryOf(reading.processes);

@@ -1,14 +1,14 @@
-/** Computes who held which GPU over time, as a limited number of spans or as columns of a graph. */
+/** Computes who held which GPU at which time, as a limited number of time spans or as columns of a graph. */
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
 import {latestEndOf} from '../leases/liveness.js';
 import type {TimeWindow} from './report.js';
 
-/** A span of a GPU. Times are seconds since the epoch, clipped to the window. */
+/** A span of time in which a GPU was held. Times are seconds since the epoch, clipped to the window. */
 export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' | 'note' | 'leaseId' | 'memoryMiB'> & {
 	readonly gpuId: number;
-	/** Account of the lease, or of the longest one if several short leases are merged. */
+	/** Account of the lease. If several short leases are merged, the account of the longest one. */
 	readonly account: string;
 	readonly type: UsageRecord['reservationType'];
 	/** Number of leases. Short leases close together are merged. */
@@ -113,7 +113,7 @@ type Columns = {
 	readonly columns: number;
 };
 
-/** Returns for each column the holders for at least half of it, or else the longest holder. `records`: ended leases, and live leases up to now. */
+/** Returns for each column who held the GPU for at least half of its time, or else who held it longest. `records` includes live leases up to now. */
 export function holdersByColumn(
 	records: readonly UsageRecord[],
 	gpu: number,

@@ -1,4 +1,4 @@
-/** Detects shares that use more memory than they reserved. Three consecutive scans begin or end an overuse, because frameworks have brief peaks. */
+/** Detects shares that use more memory than they reserved. An overuse begins and ends after three consecutive scans, because memory use has brief peaks. */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
@@ -7,10 +7,10 @@ import type {ShareRow, StatusRow} from './status.js';
 
 export const decidingScans = 3;
 
-/** Scans that follow each other faster count as one, because several interfaces may scan. */
+/** Scans that follow each other faster than this are counted as one, because several interfaces may scan at the same time. */
 const shortestGapSeconds = 2;
 
-/** Scans that are further apart are not consecutive. */
+/** Scans that are further apart than this are not consecutive. */
 const longestGapSeconds = 300;
 
 type Seen = {readonly gpu: number; readonly share: ShareRow; readonly leaseId: string};
@@ -38,7 +38,7 @@ const recordOf = (
 	usedMiB: memoryUsedMiB,
 });
 
-/** Evaluates one share in one scan. `audit` is set if the finding must be recorded. */
+/** Updates the overuse of one share after one scan. `audit` is set if the overuse has begun or ended, and must be recorded. */
 function counted(
 	known: Overuse | undefined,
 	seen: Seen,

@@ -9,7 +9,7 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
 import {mostGpus} from '../../model/observation.js';
 
-/** @throws CanhazgpuError `usage` for a size that no pool can have. */
+/** Throws `usage` for a number of GPUs that no pool can have. */
 export function checkPoolSize(gpuCount: number): void {
 	if (!Number.isSafeInteger(gpuCount) || gpuCount < 1 || gpuCount > mostGpus) {
 		throw new CanhazgpuError('usage', `A pool cannot have ${gpuCount} GPUs`, {hint: `Choose 1 to ${mostGpus}.`});
@@ -51,7 +51,7 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 	event: {kind: 'pool', gpus: []},
 });
 
-/** Plans to replace the pool: all leases end, garbage is removed, and the queue stays. An expired lease ends at its expiry. */
+/** Plans to replace the pool. All leases end now, or at their expiry time if that has passed. Unreadable records are removed, and the queue stays. */
 export function planPoolReset(
 	snapshot: Snapshot,
 	pool: Pool,
@@ -73,7 +73,7 @@ export function planPoolReset(
 		expect: [
 			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
 			...ends.expect,
-			// A concurrent new holder causes a conflict. A value that is not a string cannot be compared.
+			// If a free GPU is granted in the meantime, the commit conflicts. A value that is not a string cannot be compared, so nothing is expected.
 			...cleaned
 				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
 				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
@@ -87,12 +87,12 @@ export function planPoolReset(
 	};
 }
 
-/** @throws CanhazgpuError `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another store. */
+/** Returns the pool. Throws `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another store. */
 export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
 	const {pool} = snapshot;
 	if (pool === undefined) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
-			// The store has been written to: it has evicted the pool's key, or somebody has deleted it.
+			// A count above 0 shows that there was a pool: its key was evicted, or somebody deleted it.
 			hint:
 				snapshot.revision.count > 0
 					? 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N'
@@ -101,7 +101,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	}
 
 	const {machine} = pool;
-	// A container has its own machine id, but the boot id of its host. Two unknown boot ids are not equal.
+	// In a container, the machine id differs from that of its host, but the boot id is the same. Two unknown boot ids are not equal.
 	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
 	if (machine && machine.id !== host.machineId && !isSameBoot) {
 		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
@@ -119,8 +119,8 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 }
 
 /**
-Checks that no clone of this machine uses the pool, before GPUs are shown or requested. Two machines with the same
-machine id would take each other's GPUs. Releasing is always possible.
+Checks that no clone of this machine uses the pool. Two machines with the same machine id would take each other's GPUs.
+Called before GPUs are shown or requested, but not before a release, which is always possible.
 @throws CanhazgpuError `wrong-machine`.
 */
 export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {

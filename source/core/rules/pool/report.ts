@@ -7,29 +7,29 @@ const secondsPerHour = 3600;
 
 export type TimeWindow = {readonly from: number; readonly to: number};
 
-/** The part of a use that falls under one key, such as one day. */
+/** The part of a usage record that belongs to one key, such as a day or a user. */
 type Share = {readonly key: string; readonly seconds: number};
 
-/** Splits a use that is already clipped to the window. The seconds of the shares add up to those of the use. */
+/** Splits a usage record. `span` is its time, already clipped to the window. The seconds of all parts add up to this time. */
 export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 
 export type ReportRow = {
 	readonly key: string;
-	/** Hours of GPUs and shares, without MIG instances: an hour of a seventh of a GPU is not a GPU hour. */
+	/** Hours of GPUs and shares. Excludes MIG instances, because an hour of a seventh of a GPU is not a GPU hour. */
 	readonly gpuHours: number;
 	readonly instanceHours?: number;
-	/** Memory of shares times hours, in GiB hours. Absent if there are none. */
+	/** The memory of shares multiplied by their hours, in GiB hours. Absent without shares. */
 	readonly sharedGibHours?: number;
-	/** Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0. */
+	/** Percentage of all GPU hours, or of the instance hours if there are no GPU hours. Rounded to tenths so that all rows add up to 100.0. */
 	readonly percentage: number;
-	/** Counted for each GPU or instance: a job on two GPUs counts twice. */
+	/** Number of `run` leases. Each GPU or instance is counted, so a job on two GPUs counts twice. */
 	readonly runCount: number;
 	readonly manualCount: number;
 };
 
 export type ReportSeries = {
 	readonly bins: readonly string[];
-	/** Users with most hours first, with hours for each bin. */
+	/** The users with the most hours first. `gpuHours` has a number for each time bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
 	readonly otherGpuHours?: readonly number[];
 };
@@ -47,7 +47,7 @@ export type Report = {
 
 export const byUser: Split = ({user}, {from, to}) => [{key: user, seconds: to - from}];
 
-/** Splits by GPU. A GPU that was not reported is `unknown`. */
+/** Splits usage by GPU. Records that do not name their GPU get the key `unknown`. */
 export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
@@ -61,7 +61,7 @@ type Bin = {readonly key: string; readonly next: number};
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
-/** Caches the day of each quarter of an hour, because finding the day of a time dominates the cost of a report. */
+/** Caches the day of each quarter of an hour, because finding the day of a time is the slowest part of a report. */
 function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	const days = new Map<number, Bin>();
 	return (time) => {
@@ -107,7 +107,7 @@ export type SeriesOptions = {
 };
 
 type SeriesCollector = {
-	/** @param span - The use, clipped to the window. */
+	/** Adds a usage record. `span` is its time, clipped to the window. */
 	readonly add: (record: UsageRecord, span: TimeWindow) => void;
 	readonly series: () => ReportSeries;
 };
@@ -115,7 +115,7 @@ type SeriesCollector = {
 const mostSeries = 12;
 const mostBins = 400;
 
-/** Returns undefined if the window has too many bins to draw. */
+/** Creates a collector for a graph of usage over time. Returns undefined if the window has too many bins to draw. */
 export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions): SeriesCollector | undefined {
 	const binOf = byQuarter(binAt);
 	const binIndices = new Map<string, number>();
@@ -163,6 +163,6 @@ export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions)
 	};
 }
 
-/** Returns usage records of live leases, up to now. Includes partial holdings, which nobody else could use. */
+/** Returns usage records of live leases, up to now. Includes GPUs that waiting requests hold, because nobody else could use them. */
 export const liveUsage = (snapshot: Snapshot): readonly UsageRecord[] =>
 	holdingsIn(snapshot.gpus).map(({index, lease}) => usageOf(index, lease, {reason: 'released', endTime: snapshot.now}));

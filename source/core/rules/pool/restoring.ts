@@ -1,4 +1,7 @@
-/** Restores data that a store has lost, from an earlier read. The revision shows a loss. Records that are newer than the read are never touched. */
+/**
+Restores data that a store has lost. A process that has read the pool before finds the loss by the store's revision, and writes back the records as
+it had read them. Records that were written after the loss are never touched.
+*/
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
@@ -18,13 +21,13 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A reader that notices the loss later restores no queue, drains, policy or alerts, because people may have changed them since. */
+/** A process that notices a loss later than this restores no queue, drains, policy or alerts, because people may have changed them since. */
 const lateSeconds = 600;
 
-/** Difference between the scores of neighbors in the queue. The store keeps microseconds. */
+/** Time between the scores (times of joining) of neighbors in the restored queue. The store keeps scores in microseconds. */
 const scoreGapSeconds = 2e-6;
 
-/** Whether the store lost commits that were read before. `known`: a read that ended before `found` began. */
+/** Whether the store has lost commits that an earlier read contained. The read of `known` must have ended before that of `found` began. */
 export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool, revision: found}: Snapshot): boolean {
 	const hasBegunAgain = found.run !== known.run;
 	return (
@@ -37,7 +40,7 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
-/** Reasons of leases that nobody ended. */
+/** Reasons for which a lease ends without any user's command. */
 const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'expired',
 	'holder-died',
@@ -49,14 +52,14 @@ const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 type Loss = {
 	readonly known: Snapshot;
 	readonly found: Snapshot;
-	/** Audit records since the last read. Leases that ended then are not restored. */
+	/** Audit records since the last read. Leases that ended according to these records are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Whether nothing was committed since the loss, so that all found records are older than the known ones. */
+	/** Whether nothing was committed since the loss. All records in the store are then older than those of the last read. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
 
-/** Whether the clock stepped back, so that times do not show what was changed since the last read. */
+/** Whether the store's clock was set back. Times then do not show which records were changed since the last read. */
 const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouched && found.now < known.now;
 
 const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
@@ -73,14 +76,14 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// The store noticed only now that an earlier lease had ended before this one began.
+	// After the loss, an older lease can be back in the store. The record then shows the end of that lease, which was noted a second time.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
 
 function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
 	if (found.partialQueueId !== known.partialQueueId) {
-		// A partial holding becomes complete, and never partial again.
+		// A lease of a waiting request becomes complete with the grant, and never the other way round. So the partial one is older.
 		return found.partialQueueId !== undefined;
 	}
 
@@ -88,7 +91,7 @@ function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolea
 	return isUntouched || end(found) < end(known);
 }
 
-/** Heartbeats were lost during the outage, so any watch for silence starts again. */
+/** Removes the watch for missed heartbeats, because heartbeats could not be written during the outage. */
 const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
 
 type Restored = {
@@ -104,7 +107,7 @@ const free = ({index, lastReleased, ended}: FreeRecord): Write => ({
 	ended,
 });
 
-/** Restores the usage of leases that had ended before the read, unless the record still shows the end. */
+/** Restores the usage records of leases that had ended before the last read, unless the GPU's record still shows their end. */
 function restoreEnded(known: FreeRecord, found: GpuRecord): Restored {
 	const {index, lastReleased, ended} = known;
 	return {
@@ -125,11 +128,11 @@ const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: num
 	};
 };
 
-/** Whether two leases of one GPU exclude each other: they have the same MIG instance, or an instance and memory. */
+/** Whether two leases of one GPU exclude each other: both have the same MIG instance, or one has an instance and the other a share of memory. */
 const isInWayOf = ({mig}: Lease, {mig: other}: Lease): boolean =>
 	mig === undefined || other === undefined ? mig !== other : mig.uuid === other.uuid;
 
-/** Restores known shares beside the found ones. Later grants stay, and shares that no longer fit are not restored. */
+/** Restores lost shares on a GPU that has other shares now. Those stay, and lost shares that no longer fit are not restored. */
 function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
 	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
 	const knownOf = (lease: Lease): Lease | undefined => known.shares.find((one) => isSameLease(one, lease));
@@ -216,13 +219,13 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** A complete grant also has the id of its queue entry. */
+/** Whether an entry has left the queue since the last read. The audit record of a grant also names the entry. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
 const nothing = {expect: [], writes: []} as const;
 
-/** Restores the order of the queue. Entries that had left before the read are removed again. */
+/** Restores the queue in its order. Entries that had left the queue before the last read are removed again. */
 function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]} {
 	const {known, found} = loss;
 	const expect: Expectation[] = [];
@@ -246,7 +249,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	}
 
 	for (const record of found.queue) {
-		// The heartbeat of an entry that joined since is newer.
+		// An entry whose heartbeat is newer than the last read has joined since, and stays.
 		const hasLeft =
 			record.kind === 'entry' &&
 			known.queue.every(({id}) => id !== record.id) &&
@@ -263,7 +266,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	return {expect, writes, back};
 }
 
-/** Restores settings key by key. Settings that somebody changed since stay. */
+/** Restores settings key by key. Settings that somebody changed since the loss stay. */
 function restoreSettings<Key, Setting extends {readonly since?: number}>(
 	known: ReadonlyMap<Key, Setting>,
 	found: ReadonlyMap<Key, Setting>,
@@ -304,7 +307,7 @@ function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writ
 		: {expect: [{kind: 'policy', raw: found.stored.policy}], writes: [{kind: 'policy', policy}]};
 }
 
-/** Plans to restore only the pool record, without which GPU records cannot be read. */
+/** Plans to restore only the pool record. Without this record, the GPU records cannot be read. */
 export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: Snapshot, host: Host): Plan => ({
 	...emptyPlan,
 	expect: [
@@ -323,10 +326,10 @@ export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: S
 });
 
 /**
-Plans to restore everything lost in one commit, each record against its found version.
-@param known - The last read, with a pool.
-@param found - The current read. {@link hasLostData} must be true.
-@param options - The acting host, and the audit log since the last read.
+Plans to restore all lost data in one commit. The commit fails if a record is no longer as in `found`.
+@param known - The last read before the loss, with a pool.
+@param found - The current read. {@link hasLostData} must be true for these two reads.
+@param options - The host that restores the data, and the audit log since the last read.
 */
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},
@@ -341,7 +344,7 @@ export function planRestoring(
 	const isUntouched = count === base;
 	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
 	const loss: Loss = {known, found, audit, isUntouched, isLate};
-	// A found pool may have been replaced since. Only an older state of the known pool may be overwritten.
+	// A pool of another size may be a replacement made since the loss. It is overwritten only if nothing was committed since.
 	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
 	const restored = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {

@@ -42,7 +42,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const text = valueThat((value) => typeof value === 'string');
 const flag = valueThat((value) => typeof value === 'boolean');
 const onlyTrue = valueThat((value): value is true => value === true);
-/** Temperatures can be negative. */
+/** Reads a temperature, which can be negative. */
 const degrees = valueThat(isNumber);
 const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
 const time = valueThat((value): value is number => isNumber(value) && value >= 0 && value <= latestTime);
@@ -58,11 +58,11 @@ const listOf =
 	(value) =>
 		list(value).map((element) => item(element));
 
-/** A key such as `__proto__` becomes a plain property. */
+/** Reads an object of texts. A key such as `__proto__` becomes a plain property and does no harm. */
 const textsByName: Reader<Readonly<Record<string, string>>> = (value) =>
 	Object.fromEntries(Object.entries(object(value)).map(([name, word]) => [name, text(word)]));
 
-/** A reader for each field. A field that is added to the type and forgotten here does not compile. */
+/** A reader for each field of a type. If a new field has no reader, the program does not compile. */
 type Shape<Value> = {readonly [Name in keyof Value]-?: Reader<Exclude<Value[Name], undefined>>};
 
 /** Reads an object. The named fields are required, and unknown fields are dropped. */
@@ -192,7 +192,7 @@ export function decodeSharedScan(posted: string): SharedScan | undefined {
 	}
 }
 
-/** Secrets are masked before the line is cut, because half a secret cannot be recognized. */
+/** Masks secrets in a command line and shortens it. Masks first, because a secret that is cut in half cannot be recognized. */
 const cut = (line: string | undefined): string | undefined =>
 	line === undefined ? undefined : maskSecrets(line).slice(0, longestCommand);
 

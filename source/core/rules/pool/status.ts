@@ -30,7 +30,7 @@ type LeaseFacts = {
 	readonly label?: string | undefined;
 	readonly heldSeconds: number;
 	readonly heartbeatAgeSeconds?: number | undefined;
-	/** Set if the last heartbeat is in the future, because a clock was set back. */
+	/** Set if the last heartbeat is in the future because a clock was set back. */
 	readonly isHeartbeatAhead?: true | undefined;
 	readonly remainingSeconds?: number | undefined;
 	readonly idleSeconds?: number | undefined;
@@ -38,14 +38,14 @@ type LeaseFacts = {
 
 export type ShareRow = LeaseFacts & {
 	readonly memoryUsedMiB: number | undefined;
-	/** How long the share has used more than reserved. Undefined until three consecutive scans have seen it. */
+	/** How long the share has used more memory than it reserved. Undefined until three consecutive scans have seen the overuse. */
 	readonly overSeconds?: number | undefined;
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model | undefined;
 	readonly isGone?: true;
 };
 
-/** Facts about one GPU. The facts of a lease are set if one lease has the GPU alone. */
+/** Facts about one GPU. The fields of `LeaseFacts` are only set if a single lease has the whole GPU. */
 export type StatusRow = Partial<LeaseFacts> & {
 	readonly index: number;
 	readonly state: GpuState;
@@ -55,7 +55,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly lastReleased?: number;
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Secrets are masked. Empty if unknown: see `reading.processes`. */
+	/** Processes on the GPU, with masked secrets. Also empty if the processes are unknown, which `reading.processes` shows. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model;
 	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */
@@ -84,7 +84,7 @@ const isOnlyDrained = (row: StatusRow): boolean =>
 
 export type ShownState = GpuState | 'drained';
 
-/** Returns the state for people, who see `drained` for a GPU that scripts know as `error`. */
+/** Returns the state to show to people. For a drained GPU that is `drained`, while scripts get `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
 /** The greatest plausible difference between two clocks of a pool. */
@@ -120,7 +120,7 @@ function leasedRow(seen: Seen, facts: LeaseFacts, shared: ReadonlySet<string>): 
 	};
 }
 
-/** An owner that no account equals. */
+/** An owner that matches no account. */
 const noOwner = '';
 
 function sharedRow(
@@ -135,7 +135,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// The owner of MIG instances does not matter here.
+	// On a GPU split by MIG, processes are not matched with owners here.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,
@@ -200,7 +200,7 @@ type RowContext = {
 	readonly shared: ReadonlySet<string>;
 };
 
-/** Whether the usage allows showing the GPU as free. A GPU with an unknown MIG mode is not free. */
+/** Returns the use to show for a GPU. A GPU with an unknown MIG mode is not shown as free. */
 function usageShown(
 	{kind}: GpuRecord,
 	reading: GpuReading | undefined,
@@ -300,7 +300,7 @@ export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
 	};
 }
 
-/** Free GPUs. Those split by MIG are counted separately, because they cannot be granted whole. */
+/** Numbers of free GPUs. GPUs split by MIG are counted separately, because they cannot be granted whole. */
 export type FreeGpus = {readonly whole: number; readonly split: number};
 
 export function freeGpus(rows: readonly StatusRow[]): FreeGpus {

@@ -1,6 +1,6 @@
 /**
-Decides which processes a user may signal. Scans can come from other accounts, so this process must see the process on
-the GPU itself, and the kernel must confirm its identity.
+Decides which processes a user may signal. A shown scan can come from another account, so the process must also appear
+in this program's own scan, and the kernel must confirm its identity.
 */
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 
@@ -12,7 +12,7 @@ const processesOn = ({gpus}: Observation, gpu: number): readonly GpuProcess[] =>
 export const pidsOn = (observation: Observation, gpu: number): readonly number[] =>
 	processesOn(observation, gpu).map(({pid}) => pid);
 
-/** Returns this account's processes on a GPU: memory by the GPU tool, everything else by the kernel. */
+/** Returns this account's processes on a GPU. Their memory is read by the GPU tool, everything else comes from the kernel. */
 export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly GpuProcess[] =>
 	processesOn(observation, gpu).flatMap(({pid, memoryUsedMiB, kind}) => {
 		const known = facts.get(pid);
@@ -32,7 +32,7 @@ export type TargetProblem =
 	| {readonly kind: 'not-on-gpu'}
 	| {readonly kind: 'not-yours'; readonly user: string | undefined};
 
-/** Returns why a process shown on a GPU must not be touched, or undefined. */
+/** Returns why a process shown on a GPU must not get a signal. Undefined if it may. */
 export function problemWith(
 	{pid, startTicks}: Pick<GpuProcess, 'pid' | 'startTicks'>,
 	gpu: number,

@@ -9,11 +9,11 @@ import {maskSecrets} from './secrets.js';
 
 export type Model = {
 	readonly provider?: string;
-	/** The whole name, or the last part of a local path. */
+	/** The name of the model. For a local path, only its last part. */
 	readonly model: string;
 };
 
-/** Flags for a model, by priority. `--model` is last, because it names the backend for lm_eval. */
+/** Flags that name a model, the most reliable first. `--model` is last, because for lm_eval it names the backend. */
 const modelFlags = ['--model-path', '--model-id', '--model_path', '--model_id', '--model_name_or_path', '--model'];
 
 const longestName = 200;
@@ -47,7 +47,7 @@ function unquoted(text: string): string {
 	}
 }
 
-/** Reads `pretrained=NAME,dtype=auto`, or the same as JSON, which may be split at blanks. */
+/** Returns the model in `--model_args pretrained=NAME,dtype=auto`. The arguments can also be JSON that contains blanks. */
 function pretrainedOf(commandLine: string): string | undefined {
 	const args = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups?.['args'] ?? '';
 	const json = /"pretrained" ?: ?"(?<name>(?:\\.|[^\s"\\])+)"/v.exec(args)?.groups?.['name'];
@@ -56,13 +56,13 @@ function pretrainedOf(commandLine: string): string | undefined {
 		: unquoted(json);
 }
 
-/** For lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`. */
+/** Whether the command is lm_eval, for which `--model` names the program that runs the model, such as `hf` or `vllm`. */
 const isEvaluation = (words: readonly string[]): boolean =>
 	words.some(
 		(word) => /(?:^|\/)lm[\-_]eval$/v.test(word) || word === '--model_args' || word.startsWith('--model_args='),
 	);
 
-/** Returns the first word after `serve` that is not a flag. */
+/** Returns the model after `vllm serve`. Undefined if a flag follows instead. */
 function servedOf(words: readonly string[]): string | undefined {
 	const serve = words.findIndex(
 		(word, index) => word === 'serve' && /(?:^|\/)vllm$|^vllm\./v.test(words[index - 1] ?? ''),
@@ -71,7 +71,7 @@ function servedOf(words: readonly string[]): string | undefined {
 	return name?.startsWith('-') ? undefined : name;
 }
 
-/** Prefixes of model families and their publishers, as in the Go program. */
+/** The first letters of model names, and the publisher of these models. The list is that of the Go program. */
 const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> = [
 	[/^(?:meta-)?llama/iv, 'meta-llama'],
 	[/^qwen/iv, 'qwen'],
@@ -80,7 +80,7 @@ const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> =
 	[/^(?:gpt|whisper)/iv, 'openai'],
 ];
 
-/** Returns the evaluated model. A local copy gets its name on the hub, as in the Go program. */
+/** Returns the model that lm_eval evaluates. Like the Go program, returns a local copy by its name on the Hugging Face hub. */
 function evaluated(pretrained: string | undefined): string | undefined {
 	const name = pretrained?.startsWith('/') ? pretrained.split('/').findLast((part) => part !== '') : undefined;
 	const family = name === undefined ? undefined : families.find(([beginning]) => beginning.test(name));
@@ -98,7 +98,7 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 		.find((model) => model !== undefined);
 }
 
-/** Returns the first model that the processes or up to three of their ancestors name. Workers often do not. */
+/** Returns the first model that a process or one of its ancestors names. Ancestors are searched because worker processes often name none. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	// Workers of one job share their ancestors and often their command line.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
@@ -122,7 +122,7 @@ const processesOf = (
 		? processes.filter(({user}) => user === ownerOf(lease))
 		: usageOfShares(sharedBy.record.shares, processes, reading).shares[sharedBy.position]!.processes;
 
-/** Plans to store the models of the holders' processes in their leases. The first model stays, so that each lease is written once. */
+/** Plans to store in each lease the model that its processes serve or train. A stored model stays, so that each lease is written only once. */
 export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
 	const models = new Map<Holding, string>();
 	const seen = holdingsIn(gpus).filter((holding) => {

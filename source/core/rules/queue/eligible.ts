@@ -1,4 +1,7 @@
-/** Returns which GPUs a queue entry could have, by the entry, so that all readers agree. Only new MIG instances come from the reader's scan. */
+/**
+Returns which GPUs a queue entry could get. The answer comes from the stored entry, so that all readers agree. Only new MIG instances come from the
+reader's own scan.
+*/
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
@@ -14,7 +17,7 @@ export const wantedOf = (entry: QueueEntry): Wanted => ({
 
 export const wantsInstances = ({need}: QueueEntry): boolean => need?.mig !== undefined;
 
-/** Returns the distinct MIG instances that can serve an entry, or none if the entry wants GPUs. */
+/** Returns the distinct MIG instances that can serve an entry. Empty if the entry wants whole GPUs or shares. */
 export const eligibleInstancesOf = (
 	{eligibleInstances = []}: QueueEntry,
 	gpuCount: number,
@@ -28,8 +31,8 @@ export const eligibleInstancesOf = (
 	);
 
 /**
-Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry, which any program may
-have stored. For MIG instances, there is one group with their GPUs.
+Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry: any program can store
+impossible entries. If the entry wants MIG instances, the only group contains the GPUs with these instances.
 */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
@@ -59,16 +62,16 @@ export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup
 		: eligible.filter((group) => isPossibleGroup(group));
 }
 
-/** Whether this pool could ever serve the entry, as far as is known. Other entries claim nothing. */
+/** Whether this pool could ever serve the entry, as far as is known. No GPU is kept for an impossible entry. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean => groupsOf(entry, gpuCount).length > 0;
 
 export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: number): boolean =>
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));
 
 /**
-Adds the MIG instances of this scan to the queue's entries. After an administrator splits a GPU, an entry can then claim
-new instances before its own waiter sees them.
-@param end - The first position to leave unchanged: the caller's own.
+Adds the MIG instances of this scan to the queue's entries that can use them. After an administrator splits a GPU, the
+new instances are then kept for an earlier entry even before the command that waits for this entry has seen them.
+@param end - The caller's own position. Entries from there on stay unchanged.
 */
 export const withSeenInstances = <View extends Pick<Snapshot, 'queue' | 'gpus'>>(
 	view: View,

@@ -1,4 +1,4 @@
-/** Estimates when and after whom entries are served, by the ends of reservations and time limits of jobs. Jobs without a limit have no estimate. */
+/** Estimates when queue entries are served, by the ends of reservations and the time limits of jobs. Nobody knows when other jobs end. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
@@ -15,7 +15,7 @@ import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js'
 import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 
 export type Blocker = {
-	/** The GPUs that the entry could get from this blocker, by index. */
+	/** The indices of the GPUs that the entry could get after this blocker. */
 	readonly gpus: readonly number[];
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
@@ -23,7 +23,7 @@ export type Blocker = {
 	| {readonly kind: 'lease'; readonly lease: Lease}
 	/** An earlier entry that is expected to get these GPUs first. */
 	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
-	/** The reason of an engine that keeps the queue. */
+	/** The reason given by an engine that keeps the queue, such as Slurm. */
 	| {readonly kind: 'engine'; readonly reason: string}
 );
 
@@ -32,12 +32,12 @@ type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<B
 type Future = {
 	readonly index: number;
 	readonly uuid?: string;
-	/** Latest store time at which the GPU is free for the queue. `Infinity` if unknown. */
+	/** Store time at which the GPU is free for the next queue entry, at the latest. `Infinity` if unknown. */
 	readonly freeAt: number;
 	readonly holders: readonly Occupant[];
 	/** The last of the earlier entries that are expected to get the GPU. */
 	readonly waiter?: Occupant;
-	/** Store time until which the GPU is kept for an earlier entry that may get another GPU instead. */
+	/** Store time until which the GPU is kept for an earlier entry, even if that entry may get another GPU. */
 	readonly keptUntil?: number;
 	/** The capacity of a shared GPU, and when each part becomes free. */
 	readonly sharing?: {
@@ -66,7 +66,7 @@ function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future,
 	return roomMiB >= need.shareMiB ? at : freeAt;
 }
 
-/** Returns the forecast after an entry has got what it wants of the GPU. */
+/** Returns the forecast for a GPU after it, or a share of it, was granted to an entry. */
 function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Future {
 	const {index, uuid, holders, sharing} = future;
 	const until = waiter.until ?? Infinity;
@@ -78,10 +78,10 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 	return {...future, freeAt: Math.max(future.freeAt, until), waiter, sharing: {...sharing, parts}};
 }
 
-/** @param instance - A MIG instance of the GPU. */
+/** Returns the forecast for a GPU, or for one MIG instance of it, before any queue entry is served. */
 function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A waiter takes a free GPU at once. So a GPU that stays free is in use without a reservation, or broken.
+	// Waiting requests take a usable GPU at once. A GPU that is still free is in use without a reservation or broken, for an unknown time.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -99,7 +99,7 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 		return {...part, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
 
-	// The queue can use what waiting requests hold.
+	// GPUs that waiting requests hold are available to the queue, so these requests do not count as holders.
 	const holders = leases.filter(({partialQueueId}) => partialQueueId === undefined).map((lease) => occupant(lease));
 	const freeAt = Math.max(now, ...holders.map(({until = Infinity}) => until));
 	const parts = leases.map((lease) => ({
@@ -165,8 +165,8 @@ function createFutures(snapshot: Snapshot) {
 }
 
 /**
-Simulates the queue in order, as if everything ended as late as possible.
-@returns Forecasts by entry id. Absent for entries that cannot be served now or cannot be read.
+Serves the entries in simulation, in the order of the queue, as if each lease ended as late as possible.
+@returns Forecasts by entry id. Entries that cannot be read, or cannot be served because of outages, have none.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
@@ -174,7 +174,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const out = outagesNoted(snapshot, queue);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
-		// An entry that waits for an outage blocks nobody.
+		// An entry that cannot be served because GPUs are out of service blocks no other entry.
 		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
 		if (record.kind !== 'entry' || groups.length === 0) {
 			continue;
@@ -182,7 +182,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 
 		const {entry} = record;
 		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
-		// Each group offers its earliest GPUs. The group that is complete first counts.
+		// In each group, the entry would get the GPUs that are free first. It gets the group that is complete first.
 		const [first] = groups
 			.map((group) => {
 				const wanted = futures
@@ -201,10 +201,10 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			kind: 'waiter',
 			entry,
 			position: position + 1,
-			// Times in an entry are not validated.
+			// Times in the entry of another program can be invalid.
 			until: until <= latestTime ? until : undefined,
 		};
-		// A holder may leave early, or have no known end. The entry is then served earlier.
+		// Every GPU of the groups that is not free yet is listed: if its lease ends early or at an unknown time, the entry is served earlier.
 		const outageOf = outageFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
@@ -213,7 +213,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
-		// Others go first while the entry does not answer.
+		// While the entry sends no heartbeats, later entries are served first.
 		if (silentSecondsOf(entry, snapshot) !== undefined) {
 			continue;
 		}

@@ -4,11 +4,11 @@ import type {AuditRecord} from '../../model/types.js';
 /** Store times at which the entries of the queue joined it, by entry id. */
 export type JoinTimes = ReadonlyMap<string, number>;
 
-/** The most entries to remember. Entries can vanish without a record, such as when a pool is replaced. */
+/** The maximum number of entries to remember. Entries can vanish without an audit record, for example when the pool is replaced. */
 const mostJoinTimes = 10_000;
 
 const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
-	// A lease that was adopted, taken back or restored by an undo was not requested now.
+	// A lease with a reason was adopted, or restored after a loss of data or by an undo. Nobody waited for it.
 	kind === 'granted' && reason === undefined;
 
 type GrantWaits = {
@@ -17,9 +17,10 @@ type GrantWaits = {
 };
 
 /**
-Follows the audit log.
-@param entries - The next ones, oldest first.
-@returns The state for the next call, and the waits that ended. Omits waits with an unknown start.
+Processes the next records of the audit log.
+@param before - The state that the last call returned.
+@param entries - The next records, oldest first.
+@returns The new state, and the waiting times that ended with a grant. Omits grants whose time of joining is unknown.
 */
 export function grantWaits(before: JoinTimes, entries: readonly AuditRecord[]): GrantWaits {
 	const joined = new Map(before);

@@ -1,4 +1,7 @@
-/** Determines which GPUs and MIG instances are out of service. A blocked entry claims nothing, and others may take its holdings. */
+/**
+Determines which GPUs and MIG instances are out of service. While this keeps an entry from being served, no GPU is kept for the entry, and after some
+time others may take the GPUs that it holds.
+*/
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
@@ -15,15 +18,15 @@ import type {
 } from '../../model/types.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 
-/** How long a GPU must be used without a reservation before others may take holdings of entries that wait for it. */
+/** After a GPU was in use without a reservation for this time, others may take the GPUs held by entries that wait for it. */
 export const usedPatienceSeconds = 5 * 60;
 
-/** The greatest length of the words of an outage in an entry, which everyone reads with the queue. */
+/** Maximum length of an outage's description in an entry. Limited, because every reader of the queue reads all entries. */
 const longestDetail = 200;
 
 export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
-	/** Store time since when waiting requests have seen the outage. Undefined if none has noted it. */
+	/** Store time at which a waiting request first saw the outage. Undefined if no request has noted the outage. */
 	readonly since?: number;
 };
 
@@ -55,17 +58,17 @@ export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
 		}),
 	);
 
-/** Returns the outages noted by waiting requests. The earliest note of each outage counts. */
+/** Returns the outages noted by waiting requests. If several requests noted the same outage, the earliest note is returned. */
 function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, NotedOutage> {
 	const notes = queue.flatMap((record) => (record.kind === 'entry' ? (record.entry.unavailable ?? []) : []));
 	return byKey(notes.toSorted((a, b) => b.since - a.since));
 }
 
-/** Returns the outages by the records and by the notes in this part of the queue, for callers that do not scan. */
+/** Returns the outages that GPU records, drains and the notes in this part of the queue show. For callers that do not scan. */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds. */
+/** Returns why a GPU is out of service. Use is an outage only if `isUnused`: the GPU is free or held by a waiting request, so its use is unreserved. */
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -103,7 +106,7 @@ function outagesOn(
 	const holdings = holdingsOn(record);
 	const isUnused = (among: typeof holdings): boolean => among.every(({lease}) => lease.partialQueueId !== undefined);
 	const whole = outageBy(usageBlockOf(gpu, observation, memoryThresholdMiB, clean), isUnused(holdings));
-	// On a GPU split by MIG, use is checked for each instance.
+	// On a GPU split by MIG, use is checked below for each instance.
 	if (whole !== undefined && (isWhole(reading) !== false || !isTransient(whole))) {
 		return [{gpu, ...whole}];
 	}
@@ -127,9 +130,9 @@ function outagesOn(
 }
 
 /**
-Returns the outages by the records and a scan. After a failed scan there are none, and nothing is granted.
-@param snapshot - With notes on how long GPUs are in use.
-@param observation - No newer than the snapshot.
+Returns the outages that GPU records, drains and a scan show. After a failed scan the result is empty, and nothing is granted anyway.
+@param snapshot - Its queue notes since when GPUs are in use.
+@param observation - Must not be newer than the snapshot.
 */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
@@ -148,12 +151,12 @@ export function outagesSeen(
 	return new Map([...byKey(seen), ...outagesByRecord(snapshot)]);
 }
 
-/** Returns why an entry cannot have a GPU or instance, even one that it holds. */
+/** Returns a function that tells why an entry cannot use a GPU or MIG instance, even one that it already holds. */
 export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(gpu: number, uuid?: string): Outage | undefined => {
 		const outage = out.get(gpu) ?? (uuid === undefined ? undefined : out.get(uuid));
-		// Memory in use on a shared GPU is already part of the sum.
+		// On a shared GPU, memory in use is no outage, but reduces the room for shares.
 		const isInSum = need?.shareMiB !== undefined && gpus[gpu]?.kind === 'shared';
 		return outage === undefined || (force === true && isForceable(outage)) || (isInSum && isUse(outage))
 			? undefined
@@ -169,7 +172,7 @@ const partsOf = (
 		? eligibleInstancesOf(entry, gpuCount).filter(({gpu}) => group.includes(gpu))
 		: group.map((gpu) => ({gpu}));
 
-/** Returns the groups of an entry with enough GPUs or instances in service. */
+/** Returns those groups of an entry in which enough GPUs or MIG instances are in service. */
 export function servableGroups(
 	entry: QueueEntry,
 	gpus: readonly GpuRecord[],
@@ -199,11 +202,11 @@ export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], o
 	return [...new Set(parts.map(({gpu, uuid}) => outageOf(gpu, uuid)).filter((outage) => outage !== undefined))];
 }
 
-/** Whether the entry can be served despite outages. Otherwise it keeps its position and claims nothing. */
+/** Whether the entry can be served despite outages. Otherwise the entry keeps its position, but no GPU is kept for it. */
 export const isServable = (entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): boolean =>
 	outOfServiceFor(entry, gpus, out).length === 0;
 
-/** Whether the entry keeps its holdings. Otherwise a lasting outage blocks it, and others may take them. */
+/** Whether the entry keeps the GPUs that it holds. Others may take them if a lasting outage keeps the entry from being served. */
 export const keepsHoldings = (
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,
@@ -220,7 +223,7 @@ export const keepsHoldings = (
 		),
 	);
 
-/** Returns an entry's note for others after a scan: the outages that block the entry, and since when. Undefined if the entry can be served. */
+/** Returns the note to store in an entry after a scan: the outages that keep it from being served, and since when. Undefined if there are none. */
 export function noteFor(
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,
@@ -235,7 +238,7 @@ export function noteFor(
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Compares notes regardless of order, and of the tool's words, which can change with every scan. */
+/** Whether two notes list the same outages. Ignores the order, and the tool's words, which can change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
 		JSON.stringify(note.map((outage) => `${keyOf(outage)} ${outage.kind}`).toSorted());

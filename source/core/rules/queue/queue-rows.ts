@@ -12,20 +12,20 @@ export type QueueRow = {
 	readonly held: readonly number[];
 	readonly waitedSeconds: number;
 	readonly estimateSeconds: number | undefined;
-	/** The holders of the GPUs that the entry may get, the soonest end first. */
+	/** The holders of the GPUs that the entry could get, ordered by the end of their leases. */
 	readonly blockers: readonly Blocker[];
-	/** Required GPUs that are out of service, themselves or with an instance. */
+	/** Required GPUs that are out of service, or that have a MIG instance out of service. */
 	readonly outOfService: readonly number[];
 	readonly outages: readonly Outage[];
-	/** False if others may take the entry's holdings and claims. */
+	/** False if others may take the GPUs that the entry holds or that are kept for it. */
 	readonly keepsHoldings: boolean;
-	/** Seconds since the entry last answered. Undefined for an entry that answers. */
+	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;
 	readonly isPossible: boolean;
 	readonly isUnknown: boolean;
 };
 
-/** Returns a row without forecast, which only the engine can make. */
+/** Returns the row of an entry in an engine's queue. Only the engine can estimate the waiting time. */
 function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number, now: number): QueueRow {
 	return {
 		position,
@@ -44,7 +44,7 @@ function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number,
 	};
 }
 
-/** Returns the rows of a queue that an engine keeps, or undefined for the local queue. */
+/** Returns the rows of a queue that an engine such as Slurm keeps. Undefined for the queue in the store. */
 function foreignRows({queue, now}: Snapshot): readonly QueueRow[] | undefined {
 	const rows = queue.flatMap((record, index) =>
 		record.kind === 'entry' && record.entry.verdict !== undefined

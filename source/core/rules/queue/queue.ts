@@ -15,10 +15,10 @@ export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly
 	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
-Returns for each GPU the first entry that could claim it. An entry claims every GPU of every group that can serve it,
-because any of them may become free first.
+Returns for each GPU the first entry with a claim: the GPU is kept for that entry. An entry has a claim to every GPU of
+every group that can serve it, because any of them may become free first.
 @param queue - The queue, or the part before the caller.
-@param groupsFor - Returns the groups that an entry may claim now: none if it is stopped, or blocked by an outage.
+@param groupsFor - Returns the groups to keep for an entry now. Empty if its process is stopped or an outage keeps it from being served.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
@@ -27,12 +27,12 @@ export function claimsOf(
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
-		// No GPU is left to claim. Checking further entries would inspect their processes.
+		// All GPUs are kept for earlier entries. Checking more entries is expensive, because it inspects their processes.
 		if (claims.size >= gpuCount) {
 			break;
 		}
 
-		// Requests for instances claim no GPU, and vice versa, because a GPU in MIG mode is not granted whole.
+		// No GPU is kept for a request for MIG instances, because a GPU in MIG mode is not granted whole.
 		if (record.kind !== 'entry' || wantsInstances(record.entry)) {
 			continue;
 		}
@@ -48,7 +48,7 @@ export function claimsOf(
 }
 
 /**
-Returns for each MIG instance, by UUID, the first entry that could claim it.
+Returns by UUID the first entry for which each MIG instance is kept.
 @param queue - The queue, or the part before the caller.
 @param groupsFor - As for {@link claimsOf}.
 */
@@ -65,7 +65,7 @@ export function instanceClaimsOf(
 
 		const {entry} = record;
 		const unclaimed = eligibleInstancesOf(entry, gpuCount).filter(({uuid}) => !claims.has(uuid));
-		// Checked last, because it inspects the process.
+		// `groupsFor` inspects the process, so it is called last.
 		if (unclaimed.length > 0 && groupsFor(entry).length > 0) {
 			for (const {uuid} of unclaimed) {
 				claims.set(uuid, entry);
@@ -110,8 +110,8 @@ export const entryFor = (
 });
 
 /**
-Plans to join the queue. The commit determines the position, so nothing is expected.
-@param at - Store time of an earlier joining, whose position is taken again.
+Plans to join the queue. The plan has no preconditions, because the store assigns the position when it commits.
+@param at - Store time at which the entry had joined before, to get the same position again.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
@@ -121,7 +121,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 });
 
 /**
-Plans to leave the queue and to release what is held.
+Plans that an entry leaves the queue and releases the GPUs that it holds.
 @param context - Identifies who removes the entry.
 @param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
 */
@@ -147,7 +147,7 @@ export function planLeave(
 	};
 }
 
-/** Plans a heartbeat for a queue entry and its holdings. */
+/** Plans a heartbeat for a queue entry and for the GPUs that it holds. */
 export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id, raw, entry}: EntryRecord): Plan {
 	const held = holdingsOf(snapshot, id);
 	const heartbeats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
@@ -171,7 +171,7 @@ const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): 
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
-/** Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants. */
+/** Plans to store what an entry's last scan found. Releases held GPUs, unless they belong to the only group that can now serve the entry. */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: EntryRecord,
@@ -186,7 +186,7 @@ export function planEntryNote(
 	const gpus = gpusOf(unwanted);
 	const ends = planEnd(
 		unwanted.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		// Interfaces that show the queue read again.
+		// If no GPU is released, the event only makes interfaces that show the queue read again.
 		gpus.length > 0 ? {kind: 'released', gpus} : {kind: 'notice', gpus: []},
 		{now: snapshot.now, host},
 	);
@@ -206,7 +206,7 @@ export function planEntryNote(
 	};
 }
 
-/** Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first few entries at once. */
+/** Counts the earlier entries that could use one of these GPUs, or any GPU if `gpus` is empty. After a release, only the first few entries read at once. */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
 	const position = queue.findIndex((record) => record.id === id);
 	return queue

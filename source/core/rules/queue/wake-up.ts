@@ -1,4 +1,4 @@
-/** Decides when a waiter reads again. A release wakes only the first few, because 500 waiters must not all read at once. */
+/** Decides when a waiting command reads the store again. After a release only the first few do, because 500 commands must not all read at once. */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
@@ -7,21 +7,21 @@ import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
 const longestTickMs = 5000;
-/** The number of entries that read at once after a change. The others read at their next tick. */
+/** How many entries read at once after a change. All other entries read at their next regular read, the tick. */
 const wokenAtOnce = 3;
-/** Delays between later readers if the store cannot tell who left the queue. */
+/** If the store cannot tell what changed, later entries read after `herdMs`, with `turnMs` between two entries. */
 const herdMs = 250;
 const turnMs = 20;
-/** The tick doubles for each group of this many entries ahead, up to the maximum. Events wake entries that move up or can take something. */
+/** For each group of this many earlier entries, the time between reads grows by one tick, up to `longestRestMs`. Events make an entry read earlier. */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
-/** Delay of events for later entries, if the store must be polled. */
+/** How late events may reach entries after the first few, if the store must be polled. */
 const lateMs = 2000;
 
-/** A lease that was just granted, with unknown fields. */
+/** Stands for a lease that was just granted and whose fields are unknown. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
 
-/** GPUs that an event makes free. An entry that leaves releases its holdings. */
+/** Returns the GPUs that became free with an event. An entry that leaves the queue releases the GPUs that it holds. */
 const freedBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'released' || event.kind === 'expired' || (event.kind === 'queue' && event.left !== undefined)
 		? event.gpus
@@ -30,7 +30,7 @@ const freedBy = (event: PoolEvent): readonly number[] =>
 const takenBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
 
-/** Applies an event to the last snapshot, to decide whether to read. Never used for a plan. */
+/** Applies an event to the last snapshot, to decide whether a read is worthwhile. The result is never used for a plan. */
 export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
 	if (snapshot === undefined || event === undefined) {
 		return snapshot;
@@ -53,9 +53,9 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 }
 
 /**
-Returns the delay of a read after an event. The first few entries that benefit read at once. Undefined: no read before
-the tick. If the store cannot tell what happened, entries further back read one after the other.
-@param snapshot - With the event applied.
+Returns how soon an entry reads after an event. The first few entries that benefit read at once. Undefined if the entry
+does not read before its tick. If the store cannot tell what changed, entries further back read one after the other.
+@param snapshot - The last snapshot, with the event applied.
 */
 export function readAfterMs(
 	event: PoolEvent | undefined,
@@ -74,7 +74,7 @@ export function readAfterMs(
 
 	const own = queue.find(({id}) => id === entryId);
 	if (own === undefined) {
-		// The removed entry itself must notice, too.
+		// The entry was removed from the queue, and must notice that.
 		return 0;
 	}
 
@@ -91,12 +91,12 @@ export function readAfterMs(
 }
 
 type NextReadOptions = {
-	/** Seconds until an observed state may end. `Infinity` if unknown. */
+	/** Seconds until the next lease or entry in the snapshot can end. `Infinity` if unknown. */
 	readonly nextEndSeconds: number;
 	readonly random: number;
 };
 
-/** Returns the milliseconds until the next read without an event: a jittered tick or, for the first few, the next end of a lease. */
+/** Returns the milliseconds until the next read if no event comes: a random tick or, for the first few entries, the next end of a lease. */
 export function nextReadMs(
 	seen: Snapshot | undefined,
 	entryId: string,

@@ -27,12 +27,12 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 }
 
 /**
-Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an `80GB` GPU 79.6 GiB.
+Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an `80GB` GPU reports 79.6 GiB.
 @returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
-/** Formats a size for {@link parseMemoryMiB}: `40G` is 40,000,000,000 bytes, within a MiB. */
+/** Formats a size so that {@link parseMemoryMiB} can read it, within a MiB: `40G` stands for 40,000,000,000 bytes. */
 export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
 	// A request of 1G is rounded down to whole MiB.
@@ -41,7 +41,7 @@ export function memoryText(mebibytes: number): string {
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
-/** Parses memory in use or to be used, as {@link parseMemoryMiB}, but `8G` is 8 GiB, as tools and libraries count. */
+/** Parses the memory that a program uses, like {@link parseMemoryMiB}. But `8G` is 8 GiB, because tools and libraries count this way. */
 export const parseShareMiB = (text: string): number | undefined =>
 	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 
@@ -58,7 +58,7 @@ export function shareMiBOf(typed: string, name: string): number {
 	});
 }
 
-/** Formats a size for {@link parseShareMiB}: `8G` is 8,192 MiB. */
+/** Formats a size so that {@link parseShareMiB} can read it: `8G` stands for 8,192 MiB. */
 export const sizeText = (mebibytes: number): string =>
 	mebibytes < 1024
 		? `${Math.round(mebibytes)}M`

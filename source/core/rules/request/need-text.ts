@@ -1,4 +1,4 @@
-/** Requirements in one line, as typed into dialogs: `40G h100 nvlink`, or `1g.10gb` for a MIG instance. */
+/** Parses the requirements of a request from one line, as typed into dialogs: `40G h100 nvlink`, or `1g.10gb` for a MIG instance. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import type {Need} from '../../model/types.js';
 import {parseProfile} from '../mig/profile.js';
@@ -17,7 +17,7 @@ type Words = {
 
 const isStrategy = (word: string): word is StrategyName => (strategyNames as readonly string[]).includes(word);
 
-/** Some models are numbers of four digits. */
+/** Whether a word names a GPU model. Some models are numbers of four digits. */
 const isModelName = (word: string): boolean =>
 	/^\d{4}$/v.test(word) || (/\p{Letter}/v.test(word) && !/^[\d.]+[gkmt]i?b?$/iv.test(word));
 
@@ -42,7 +42,7 @@ function kindOf(word: string): 'size' | 'compute' | 'profile' | 'strategy' | 'mi
 
 const kindsOfWhole: ReadonlySet<string> = new Set(['size', 'mixed', 'nvlink', 'strategy']);
 
-/** @throws CanhazgpuError `usage` for unknown or conflicting words. */
+/** Sorts the words by their meaning. Throws `usage` for unknown or conflicting words. */
 function sortWords(text: string): Words {
 	const words = text.split(/[\s,]+/v).filter((word) => word !== '');
 	const byKind = Map.groupBy(words, kindOf);
@@ -97,7 +97,7 @@ export function parseNeeds(text: string): Needed {
 	return {need: Object.values(need).every((value) => value === undefined) ? undefined : need, strategy};
 }
 
-/** @throws CanhazgpuError `usage` for an invalid size, and for a share of a MIG instance. */
+/** Adds the typed size of a share to the need. Throws `usage` for an invalid size, and for a share of a MIG instance. */
 function withShare(need: Need | undefined, typed: string): Need | undefined {
 	if (typed === '') {
 		return need;
@@ -112,7 +112,7 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
 }
 
-/** Returns the need in the fields of a form. `share` is empty for whole GPUs. Throws `usage` for invalid or conflicting words. */
+/** Returns the request that the fields of a form describe. `share` is empty for whole GPUs. Throws `usage` for invalid or conflicting words. */
 export function wishOf({
 	count,
 	needs,

@@ -4,7 +4,7 @@ import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/typ
 import {instanceText} from '../mig/instances.js';
 import type {StrategyName} from '../../model/need.js';
 
-/** Everyone who reads the pool reads all notes. */
+/** Maximum length of a note. Limited, because every reader of the pool reads all notes. */
 export const longestNote = 500;
 
 export const longestReason = 200;
@@ -15,7 +15,7 @@ export const longestLabel = 64;
 export const characterCount = (text: string): number => [...text].length;
 
 function checkLength(text: string | undefined, what: string, most: number): void {
-	// A character is one or two UTF-16 units.
+	// `length` counts UTF-16 units, and a character has one or two of them.
 	const count = text === undefined || text.length <= most ? 0 : characterCount(text);
 	if (count > most) {
 		throw new CanhazgpuError('usage', `${what} has ${count} characters, but the limit is ${most}`, {
@@ -34,7 +34,7 @@ export function checkReason(reason: string | undefined): void {
 
 export type Wanted = {
 	readonly count: number;
-	/** Sorted. Undefined if any suitable GPUs will do. */
+	/** The requested GPU ids, sorted. Undefined if any suitable GPUs will do. */
 	readonly ids?: readonly number[];
 	readonly need?: Need;
 };
@@ -44,7 +44,7 @@ export const isPartOfGpu = (need: Need | undefined): boolean => need?.shareMiB !
 
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
 
-/** @throws CanhazgpuError `impossible` for an id that is not in the pool or occurs twice. */
+/** Throws `impossible` for an id that is not in the pool or occurs twice. */
 export function checkIds(ids: readonly number[], gpuCount: number): void {
 	const outside = ids.filter((id) => !Number.isSafeInteger(id) || id < 0 || id >= gpuCount);
 	if (outside.length > 0) {
@@ -112,22 +112,22 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
-/** A reservation for a time, or for the life of a job. */
+/** How long GPUs are requested: for a fixed time, or until a job ends. */
 type Tenure =
 	| {readonly type: 'manual'; readonly durationSeconds: number}
-	/** `timeLimitSeconds`: when the wrapper stops its job. */
+	/** `timeLimitSeconds`: after this time the wrapper stops its job. */
 	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
 
 export type AcquireRequest = {
 	readonly requester: Requester;
-	/** Number of GPUs, or of instances with `need.mig`. Ignored if GPUs are named. */
+	/** Number of GPUs, or of MIG instances if `need.mig` is set. Ignored if specific GPUs are requested. */
 	readonly count: number;
 	readonly ids?: readonly number[];
 	readonly need?: Need;
 	readonly strategy?: StrategyName;
 	readonly tenure: Tenure;
 	readonly note?: string;
-	/** Whether to ignore unreserved use and unknown readings. */
+	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };
@@ -138,8 +138,8 @@ export type Grant = {
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
 	readonly startTime: number;
-	/** Store time of the latest end. Undefined for a job without a time limit. */
+	/** Store time at which the lease ends at the latest. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
-	/** The machine with these GPUs, and their ids there in the same order, for an engine that has several. */
+	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

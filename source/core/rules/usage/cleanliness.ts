@@ -1,4 +1,4 @@
-/** Clean GPUs: with `clean=on`, a GPU is free only if no process is on it and no more memory is in use than the driver's own. */
+/** Decides which GPUs are clean. With `clean=on`, a GPU is free only if it has no process and no memory in use except the driver's own. */
 import {policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
@@ -10,7 +10,7 @@ export type CleanRule = {
 	readonly limitMiB: (reading: GpuReading) => number | undefined;
 };
 
-/** Returns undefined if the policy does not require clean GPUs. */
+/** Returns the rule by which GPUs are clean. Undefined if the policy does not require clean GPUs. */
 export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
 	return policyValue(snapshot, 'clean') === 'off'
@@ -23,7 +23,7 @@ export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>
 			};
 }
 
-/** Returns the processes of tenants. A desktop stays, and its memory is part of the baseline. */
+/** Returns the processes that must end before the GPU is clean. A desktop may stay, and its memory is part of the baseline. */
 export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.filter(({kind}) => kind !== 'graphics');
 
@@ -34,7 +34,8 @@ type Scan = {
 };
 
 /**
-Returns each GPU's least memory in use since boot without holder or process. Empty without the policy, so that switching it on again measures again.
+Returns the memory baselines after one more scan: the smallest memory use of each GPU since boot while it had no holder and no process. Empty if the
+policy does not require clean GPUs, so that the baselines are measured again when the policy is switched on.
 @returns Undefined if nothing changed.
 */
 export function nextBaselines(

@@ -1,4 +1,4 @@
-/** Judges whether a GPU or MIG instance is in use, by the readings. Unknown is neither free nor idle. */
+/** Judges by the readings whether a GPU or MIG instance is in use. If that is unknown, the GPU counts as neither free nor idle. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
 import {isOnInstance, readingOf} from '../mig/instances.js';
@@ -7,20 +7,21 @@ import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
 	| {readonly kind: 'idle'}
-	/** The memory is undefined if even that of the processes is unknown. */
+	/** `memoryUsedMiB` is undefined if neither the GPU nor its processes show how much memory is in use. */
 	| {
 			readonly kind: 'used';
 			readonly memoryUsedMiB?: number;
-			/** Set if the use is so small that it only matters to a policy of clean GPUs. */
+			/** Set if the use is so small that it only matters if the policy requires clean GPUs. */
 			readonly isDirty?: true;
 	  }
-	/** `why` has the tool's words, if there are any. */
+	/** `why` contains the words of the GPU tool, if there are any. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** No tool reads the GPU here, and the engine that grants it vouches for it. */
+	/** No tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, makes sure that it is free. */
 	| {readonly kind: 'unread'};
 
 /**
+Judges whether a GPU is in use.
 @param reading - Undefined if the scan does not show the GPU.
 @param memoryThresholdMiB - Memory that the driver may use.
 @param clean - Set for a GPU without a holder, if the policy requires clean GPUs.
@@ -41,7 +42,7 @@ function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
 }
 
-/** Returns the memory in use of all MIG instances. Undefined without instances, or if one is unknown. */
+/** Returns the memory that all MIG instances use together. Undefined if there are no instances, or if the use of one is unknown. */
 function memoryOfInstances({migInstances = []}: GpuReading): number | undefined {
 	const used = migInstances.map(({memoryUsedMiB}) => memoryUsedMiB).filter((memory) => memory !== undefined);
 	return used.length === 0 || used.length < migInstances.length
@@ -77,7 +78,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// A load of zero is the only sign of an idle GPU if memory (unified) and processes (in a container) are unknown.
+		// With unified memory inside a container, both memory use and processes are unknown. A load of zero is then the only sign of an idle GPU.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -96,12 +97,12 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 	};
 }
 
-/** The account of most processes in a rootful container, whoever started them. */
+/** The account of most processes in a rootful container, no matter which user started the container. */
 const rootAccount = 'root';
 
 type HeldProcesses = ReadonlyArray<{readonly owner: string; readonly processes: readonly GpuProcess[]}>;
 
-/** Returns the ids of containers on GPUs of several holders. Such a container belongs to at most one of them. */
+/** Returns the ids of containers that use GPUs of several holders. Such a container belongs to at most one of these holders. */
 export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	const owners = new Map<string, string>();
 	const shared = new Set<string>();
@@ -135,7 +136,7 @@ export const squattersOf = (
 		return !mayBeHolders && user !== owner && kind !== 'graphics';
 	});
 
-/** Drops words that another text contains: a failure is often also reported as a health problem. */
+/** Removes texts that are contained in another text, because a failure is often also reported as a health problem. */
 export const wordsOnce = (words: readonly string[]): readonly string[] =>
 	words.filter((word, position) =>
 		words.every(
@@ -146,7 +147,7 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
 
-/** Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on none. */
+/** Returns the processes that are certainly on a MIG instance, and whether there can be no others. Processes that only draw are on no instance. */
 export function processesOnInstance(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,
@@ -161,7 +162,7 @@ export function processesOnInstance(
 }
 
 /**
-Judges whether an instance is in use, by memory and processes: a GPU in MIG mode reports no utilization.
+Judges by memory and processes whether a MIG instance is in use. A GPU in MIG mode reports no utilization.
 @param memoryThresholdMiB - Memory that the driver may use.
 @param isCleanWanted - Whether the policy requires clean GPUs, and so no process at all.
 */
@@ -191,7 +192,7 @@ export function judgeInstance(
 			: {kind: 'idle'};
 }
 
-/** Whether nothing of the holder runs on the instance. Undefined if unknown. */
+/** Whether no process runs on the MIG instance. Undefined if unknown. */
 export function isInstanceIdle(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,
@@ -203,6 +204,6 @@ export function isInstanceIdle(
 		return false;
 	}
 
-	// A removed instance has no readings.
+	// If the instance has no readings, it may have been removed.
 	return isComplete && memoryUsedMiB !== undefined ? true : undefined;
 }

@@ -7,10 +7,10 @@ import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {judgeUsage, isInstanceIdle} from './gpu-usage.js';
 import {usageOfShares} from './share-usage.js';
 
-/** How long a reservation may take to get going, or a job may pause, before it is called idle. */
+/** How long a new reservation may be unused, or a job may pause, before the GPU is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
-/** Whether a GPU is called idle: a manual reservation once nothing runs (`isUnused`), a job after the grace period. */
+/** Whether a GPU is called idle: after the grace period without use. A manual reservation older than that is idle as soon as it is unused. */
 export const isCalledIdle = ({
 	type,
 	heldSeconds = 0,
@@ -23,10 +23,10 @@ export const isCalledIdle = ({
 	readonly isUnused: boolean;
 }): boolean => idleSeconds >= idleGraceSeconds || (type === 'manual' && isUnused && heldSeconds >= idleGraceSeconds);
 
-/** Scans further apart than this leave the time between them unknown. */
+/** If two scans are further apart than this, the time between them counts as unknown. */
 const longestGapSeconds = 300;
 
-/** A share is idle while no process belongs to it. A process without a known account may belong to any share. */
+/** Whether no process belongs to a share. Undefined if unknown: a process without a known account may belong to any share. */
 function isShareIdle(
 	reading: GpuReading | undefined,
 	sharedBy: NonNullable<Holding['sharedBy']>,
@@ -66,11 +66,11 @@ function isIdle(
 	return use.kind === 'idle' && working !== undefined ? true : undefined;
 }
 
-/** Leases of the Go program have no id, and are identified by user and start. */
+/** Returns a key that identifies a lease. Leases of the Go program have no id, so they are identified by user and start time. */
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
 	[leaseId ?? `${user} ${startTime}`, ...(mig === undefined ? [] : [mig.uuid])].join(' ');
 
-/** Returns the known idle time of this lease on this GPU. A reading without a UUID contradicts nothing. */
+/** Returns the stored idle span of this lease on this GPU. If a reading has no UUID, the GPU counts as the same one. */
 const spanOf = (
 	spans: readonly IdleSpan[],
 	{lease, index}: {readonly lease: Lease; readonly index: number},
@@ -83,7 +83,7 @@ const spanOf = (
 			(span.uuid === undefined || uuid === undefined || span.uuid === uuid),
 	);
 
-/** Returns the time since the last idle scan, or 0 if that is too long ago. */
+/** Returns the seconds since the last scan that saw the GPU idle, or 0 if that is too long ago. */
 function gapSince({until}: IdleSpan, now: number): number {
 	const gap = until === undefined ? 0 : Math.max(0, now - until);
 	return gap > longestGapSeconds ? 0 : gap;

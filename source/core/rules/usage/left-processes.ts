@@ -4,13 +4,13 @@ export type LeftByJob = {
 	readonly account: string;
 	readonly leaseId: string | undefined;
 	readonly endedAt: number;
-	/** Processes on the GPU that the job has left, and their children. */
+	/** Processes that the job has left on the GPU, and their children. */
 	readonly processes: readonly GpuProcess[];
 };
 
 /**
-Returns the processes on a free GPU that its last job left, and their children, or undefined. A pid can be reused, so
-start time and account must match. For a job that died, all older processes of its account count.
+Returns the processes that the last job left on a free GPU, with their children. Undefined if there are none. A pid can be reused, so start time
+and account must match. If the job died without a list of its processes, all processes that its account started before the release are returned.
 */
 export function leftByJob(record: GpuRecord, processes: readonly GpuProcess[]): LeftByJob | undefined {
 	const {ended, lastReleased} = record.kind === 'free' ? record : {};

@@ -1,4 +1,4 @@
-/** Assigns processes of a shared GPU to the shares, to find the memory in use of each. */
+/** Assigns the processes of a shared GPU to its shares, to find out how much memory each share uses. */
 import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';
@@ -11,7 +11,7 @@ type ShareUsage = {
 
 type SharesUsage = {
 	readonly shares: readonly ShareUsage[];
-	/** Processes of no share, and those with an unknown user. */
+	/** Processes that belong to no share or have an unknown user. */
 	readonly others: readonly GpuProcess[];
 };
 
@@ -28,7 +28,7 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 		at !== undefined && !seen.has(at.pid);
 		at = at.parentPid === undefined ? undefined : processes.get(at.parentPid)
 	) {
-		// The parent may be the job without being on the GPU itself.
+		// The parent can be the job although it does not use the GPU and is therefore not in `processes`.
 		if ([at.pid, at.parentPid].some((pid) => pid !== undefined && (pid === job?.pid || pid === holder?.pid))) {
 			return true;
 		}
@@ -45,7 +45,7 @@ function mayBeOn(process: GpuProcess, {mig}: Lease, reading: GpuReading | undefi
 	);
 }
 
-/** Tolerated excess, for the driver's own memory. */
+/** The excess that is tolerated, as a fraction of the share. The driver needs some memory of its own. */
 const toleratedShare = 0.05;
 
 /** Whether a share uses more memory than it reserved. False if unknown. */
@@ -59,7 +59,7 @@ export const isOverused = ({
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** Returns how long a share has used more than it reserved. Undefined if not reported. */
+/** Returns how long a share has used more memory than it reserved. Undefined if no overuse is recorded. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,
@@ -69,15 +69,15 @@ export function overuseSecondsOf(
 	return known && Math.max(0, now - known.since);
 }
 
-/** Chooses among shares of one account if nothing else decides: the one with the most room left, so that nobody is wrongly accused of overuse. */
+/** Chooses the share with the most room left among shares of one account, so that nobody is wrongly accused of overuse. */
 const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>): Lease => {
 	const leftOf = (lease: Lease): number => (lease.memoryMiB ?? 0) - (usedMiB.get(lease) ?? 0);
 	return shares.toSorted((a, b) => leftOf(b) - leftOf(a))[0]!;
 };
 
 /**
-Assigns each process to a share of its account: to the share whose job it descends from, or else to one without a job,
-the largest processes first. A process with a known MIG instance belongs to the lease of that instance.
+Assigns each process to a share of its account: to the share whose job it descends from, or else to a share without a
+job. Large processes are assigned first. A process on a known MIG instance belongs to the lease of that instance.
 @param processes - Undefined if unknown.
 @param reading - Needed if some shares are MIG instances.
 */
@@ -106,7 +106,7 @@ export function usageOfShares(
 		}
 	}
 
-	// Sorted, so that the result is stable from scan to scan.
+	// Sorted by pid first, so that processes of equal size are assigned in the same way after every scan.
 	const bySize = undecided
 		.toSorted((a, b) => a.process.pid - b.process.pid)
 		.toSorted((a, b) => (b.process.memoryUsedMiB ?? 0) - (a.process.memoryUsedMiB ?? 0));

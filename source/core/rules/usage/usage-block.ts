@@ -3,7 +3,7 @@ import {judgeInstance, processesOnInstance, judgeUsage, usersOf, type GpuUsage} 
 import type {CleanRule} from './cleanliness.js';
 
 export type UsageBlock =
-	/** In use without a lease, by these users as far as known. */
+	/** The GPU is in use without a lease, by `users` as far as they are known. */
 	| {
 			readonly kind: 'unreserved';
 			readonly users: readonly string[];
@@ -32,7 +32,7 @@ function blockOfReading(
 	return blockBy(use, reading?.health, processes);
 }
 
-/** Returns why a GPU cannot be granted. `--force` ignores these reasons. */
+/** Returns why a GPU cannot be granted, according to the scan. `--force` ignores these reasons. */
 export const usageBlockOf = (
 	index: number,
 	observation: Observation,
@@ -93,7 +93,7 @@ function blockBy(
 	}
 }
 
-/** Returns why a GPU cannot be granted to a request, also for a share. On a shared GPU, all use is part of the sum: see gpu-candidate.ts. */
+/** Returns why a GPU or a share of it cannot be granted. On a shared GPU, use only reduces the room for shares: see gpu-candidate.ts. */
 export function usageBlockFor(
 	{index, kind}: GpuRecord,
 	observation: Observation,

@@ -7,7 +7,7 @@ class RecordProblem extends Error {
 	override readonly name = 'RecordProblem';
 }
 
-/** Unknown fields are written back and invalid ones shown, so they must not be nested deeper than JSON.stringify supports. */
+/** Maximum nesting. Unknown fields are written back and invalid fields are shown, both with JSON.stringify, which fails for deeper nesting. */
 const deepest = 32;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -19,7 +19,7 @@ const isDeeperThan = (value: unknown, depth: number): boolean =>
 	(depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1)));
 
 function describe(value: unknown): string {
-	// JSON.stringify supports less nesting than JSON.parse.
+	// JSON.stringify fails for nesting that JSON.parse still supports.
 	const text = isDeeperThan(value, deepest) ? 'nested too deeply' : (JSON.stringify(value) ?? String(value));
 	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }
@@ -27,7 +27,7 @@ function describe(value: unknown): string {
 /** A JSON object, read field by field. `null`, an empty string and absence mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	/** Names of the fields that were read. For few names, a list is several times as fast as a set, and a report reads a million records. */
+	/** Names of the fields that were read. A list, because it is several times as fast as a set of so few names, and a report reads a million records. */
 	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
@@ -36,7 +36,7 @@ export class Fields {
 
 	#take(name: string): unknown {
 		const value = this.#object[name];
-		// Fast path: most fields are absent. Inherited properties are not fields.
+		// Fast path: most fields are absent. `hasOwn` excludes inherited properties.
 		if (value === undefined || !Object.hasOwn(this.#object, name)) {
 			return undefined;
 		}
@@ -51,13 +51,13 @@ export class Fields {
 		);
 	}
 
-	/** Returns whether there is a list that is not empty. Does not mark the field as read. */
+	/** Returns whether the field is a list with at least one item. Does not mark the field as read. */
 	hasList(name: string): boolean {
 		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
 		return Array.isArray(value) && value.length > 0;
 	}
 
-	/** Marks a known field without meaning as read. */
+	/** Marks a known field as read whose value has no meaning. */
 	ignore(name: string): void {
 		this.#take(name);
 	}
@@ -67,7 +67,7 @@ export class Fields {
 		return value === undefined || typeof value === 'string' ? value : this.#fail(name, value, 'a string');
 	}
 
-	/** Seconds since the epoch. */
+	/** Returns a time in seconds since the epoch, or undefined if not set. */
 	time(name: string): number | undefined {
 		const value = this.#take(name);
 		const time = parseTime(value);
@@ -80,7 +80,7 @@ export class Fields {
 		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');
 	}
 
-	/** Finite and not negative. */
+	/** Returns a finite number that is not negative, or undefined if not set. */
 	quantity(name: string): number | undefined {
 		const value = this.#take(name);
 		const isQuantity = typeof value === 'number' && Number.isFinite(value) && value >= 0;
@@ -99,7 +99,7 @@ export class Fields {
 			: this.#fail(name, value, 'a list of whole numbers');
 	}
 
-	/** Undefined if not set, because an empty list has a meaning. */
+	/** Returns a list of lists of integers. Undefined if not set, which differs from an empty list. */
 	integerLists(name: string): ReadonlyArray<readonly number[]> | undefined {
 		const value = this.#take(name);
 		const isLists =
@@ -121,12 +121,12 @@ export class Fields {
 			: this.#fail(name, value, 'a list of strings');
 	}
 
-	/** Returns true for `true`, and undefined for anything else, where that is harmless. */
+	/** Returns true for `true`, and undefined for any other value. For fields that can be ignored if they are invalid. */
 	flag(name: string): true | undefined {
 		return this.#take(name) === true ? true : undefined;
 	}
 
-	/** Returns a string, or undefined for anything else, where that is harmless. */
+	/** Returns a string, or undefined for any other value. For fields that can be ignored if they are invalid. */
 	anyText(name: string): string | undefined {
 		const value = this.#take(name);
 		return typeof value === 'string' ? value : undefined;
@@ -137,7 +137,7 @@ export class Fields {
 		return isObject(value) ? new Fields(value) : undefined;
 	}
 
-	/** Returns a finite number, or undefined for anything else, where that is harmless. */
+	/** Returns a finite number, or undefined for any other value. For fields that can be ignored if they are invalid. */
 	anyNumber(name: string): number | undefined {
 		const value = this.#take(name);
 		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
@@ -155,7 +155,7 @@ export class Fields {
 		return choices.find((choice) => choice === value) ?? this.#fail(name, value, choices.join(' or '));
 	}
 
-	/** Throws if the field is not set. */
+	/** Returns the value of a field. Throws if the field is not set. */
 	required<Value>(name: string, value: Value | undefined): Value {
 		return value ?? this.#fail(name, undefined, 'set');
 	}
@@ -172,7 +172,7 @@ export class Fields {
 			throw new RecordProblem('it is nested too deeply');
 		}
 
-		// Not by assignment, because a field `__proto__` would become the prototype.
+		// Assigning the fields one by one would make a field `__proto__` the prototype.
 		return Object.fromEntries(entries);
 	}
 }
@@ -203,7 +203,7 @@ export function readRecord<Value>(raw: string, read: (fields: Fields) => Value):
 	}
 }
 
-/** Reads one record. Undefined if it is unreadable. */
+/** Reads one record. Returns undefined if the record is unreadable. */
 export function readIfSound<Value>(raw: string, read: (fields: Fields) => Value): Value | undefined {
 	const result = readRecord(raw, read);
 	return 'problem' in result ? undefined : result.value;

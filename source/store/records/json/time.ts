@@ -1,10 +1,10 @@
-/** Stored times: Unix seconds, or RFC 3339 as printed by Go. */
+/** Parses and formats stored times, which are either seconds since the Unix epoch or RFC 3339 as printed by Go. */
 import {latestTime} from '../../../core/model/types.js';
 
-/** The last second of the year 9999, the last year in RFC 3339. */
+/** The last second of the year 9999, after which RFC 3339 has no years. */
 const lastToSay = 253_402_300_799;
 
-/** Go's zero time, printed for "not set": the first second of the year 1. */
+/** The first second of the year 1. This is Go's zero time, which Go prints if a time is not set. */
 const goZeroTime = -62_135_596_800;
 
 const rfc3339Pattern =
@@ -12,7 +12,7 @@ const rfc3339Pattern =
 
 const zero = 48;
 
-/** Parses digits at a position. NaN for other characters. */
+/** Parses digits at a position. Returns NaN if there are other characters. */
 function digitsAt(text: string, index: number, count: number): number {
 	let value = 0;
 	for (let at = index; at < index + count; at++) {
@@ -25,7 +25,7 @@ function digitsAt(text: string, index: number, count: number): number {
 
 const secondsOfDay = 86_400;
 
-/** Cache of midnights by date, because a history has millions of times on few days. */
+/** Cache of the time of midnight by date, because a history has millions of times on few days. */
 const midnights = new Map<string, number>();
 const mostMidnights = 1000;
 
@@ -44,7 +44,7 @@ function midnightOf(date: string): number {
 	return midnight;
 }
 
-/** Parses the format of this program and of Go, `2026-11-21T14:32:07.25Z`, six times as fast as a regular expression. Undefined for anything else. */
+/** Parses the usual format, `2026-11-21T14:32:07.25Z`, six times as fast as a regular expression would. Returns undefined for other formats. */
 function parseCanonical(text: string): number | undefined {
 	const last = text.length - 1;
 	const isCanonical =
@@ -69,7 +69,7 @@ function parseRfc3339(text: string): number | undefined {
 		return undefined;
 	}
 
-	// A leap second repeats the last second of its minute.
+	// Treats a leap second (:60) as the second before it.
 	const utc = Date.parse(`${date}T${time.endsWith(':60') ? time.replace(/:60$/v, ':59') : time}Z`);
 	// JavaScript accepts February 30 as March 2, and 24:00 as the next day.
 	if (new Date(utc).getUTCDate() !== Number(date.slice(-2))) {
@@ -95,7 +95,7 @@ Parses a stored time: seconds, as a number or text, or RFC 3339 with any fractio
 @returns Seconds. Undefined if not set (`null`, an empty string, Go's zero time). `'invalid'` for anything else.
 */
 export function parseTime(value: unknown): number | undefined | 'invalid' {
-	// Comparisons are faster than a list, and this function is called twice for each of a million records.
+	// Three comparisons are faster than a list, and this function is called twice for each of a million records.
 	// eslint-disable-next-line unicorn/prefer-includes-over-repeated-comparisons
 	if (value === undefined || value === null || value === '') {
 		return undefined;
@@ -115,7 +115,7 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 	return seconds !== undefined && seconds > goZeroTime && seconds <= latestTime ? seconds : 'invalid';
 }
 
-/** Returns the same time. Throws RangeError for a time that cannot be stored, a bug of the caller. */
+/** Returns its argument. Throws RangeError for a time that cannot be stored, which is a bug of the caller. */
 export function checkTime(seconds: number): number {
 	if (!(seconds > goZeroTime && seconds <= latestTime)) {
 		throw new RangeError(`A time to be stored is ${seconds}`);
@@ -124,10 +124,10 @@ export function checkTime(seconds: number): number {
 	return seconds;
 }
 
-/** Cache of the last printed day, because most written times are on one day. */
+/** Cache of the last formatted day, because most written times are on the same day. */
 let lastDate = {day: 0, text: '1970-01-01'};
 
-/** `day` counts days since the epoch. */
+/** Formats a date. `day` is the number of days since the epoch. */
 function dateOf(day: number): string {
 	if (day !== lastDate.day) {
 		lastDate = {day, text: new Date(day * secondsOfDay * 1000).toISOString().slice(0, 10)};
@@ -138,7 +138,7 @@ function dateOf(day: number): string {
 
 const twoDigits = (value: number): string => (value < 10 ? `0${value}` : String(value));
 
-/** Formats RFC 3339 in UTC like Go: microseconds, without trailing zeros. Years after 9999 become the end of 9999. */
+/** Formats a time like Go: RFC 3339 in UTC with up to six decimals. Times after the year 9999 become the end of 9999. */
 export function formatRfc3339(seconds: number): string {
 	const microseconds = Math.round(Math.min(checkTime(seconds), lastToSay) * 1e6);
 	const whole = Math.floor(microseconds / 1e6);
@@ -149,15 +149,15 @@ export function formatRfc3339(seconds: number): string {
 	return `${dateOf(Math.floor(whole / secondsOfDay))}T${clock.join(':')}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
 }
 
-/** Rounds the time of an event down, so that it is never later than the event. */
+/** Rounds the time of an event down to whole seconds, so that it is never later than the event. */
 export function wholePast(seconds: number): number {
 	checkTime(seconds);
 	return Math.floor(seconds);
 }
 
-/** Rounds a promised end up, so that it is never earlier than promised. */
+/** Rounds the end of a lease up to whole seconds, so that the lease never ends earlier than promised. */
 export function wholePromise(seconds: number): number {
-	// Ends before 1970 are not read back: see `end` in fields.ts.
+	// An end before 1970 would be ignored when it is read: see `end` in fields.ts.
 	if (seconds < 0) {
 		throw new RangeError(`An end to be stored is ${seconds}`);
 	}

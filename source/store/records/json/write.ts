@@ -1,9 +1,9 @@
-/** Writes records as canonical JSON: fields in the given order, without unset ones, in well-formed Unicode. */
+/** Writes records as canonical JSON: in well-formed Unicode, with fields in the given order and without fields that are not set. */
 
 /**
 @param known - Fields of the record, in their order. Undefined fields are omitted.
-@param unknown - Fields that this version does not know. They are kept, and never replace a known field.
-@throws RangeError for a number that JSON lacks, a bug of the caller.
+@param unknown - Fields that this version does not know. They are written too, but never replace a known field.
+@throws RangeError for NaN or an infinite number, which JSON cannot represent. This is a bug of the caller.
 */
 export function recordOf(
 	known: Readonly<Record<string, unknown>>,
@@ -26,29 +26,29 @@ function withUnknown(
 	unknown: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
 	const kept = Object.entries(unknown).filter(([name]) => !Object.hasOwn(known, name));
-	// Not by assignment, because a field `__proto__` would become the prototype.
+	// Assigning the fields one by one would make a field `__proto__` the prototype.
 	return Object.fromEntries([...Object.entries(known), ...kept]);
 }
 
 /** Returns {@link recordOf} as text. */
 export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): string {
 	const text = JSON.stringify(unknown === undefined ? known : withUnknown(known, unknown));
-	// JSON.stringify writes null for a number that JSON lacks. Records hardly ever contain null otherwise.
+	// JSON.stringify writes NaN and infinite numbers as null. Records hardly ever contain null otherwise, so the slow check is rare.
 	if (text.includes('null')) {
 		requireNumbers(known);
 	}
 
-	// JSON.stringify escapes a lone surrogate, which breaks the Go program's Lua scripts. Other escapes are skipped whole, so that an escaped
-	// backslash before "ud800" does not match.
+	// JSON.stringify escapes a lone surrogate, and the Go program's Lua scripts fail at this escape. The pattern also matches all other escapes, so that
+	// an escaped backslash before "ud800" is not mistaken for the escape of a surrogate.
 	return text.includes(String.raw`\ud`)
 		? text.replaceAll(/\\(?:ud[89a-f][0-9a-f]{2}|.)/gv, (escape) => (escape.length === 6 ? '\u{FFFD}' : escape))
 		: text;
 }
 
-/** An empty text counts as not set. */
+/** Returns the text, or undefined for an empty text, which counts as not set. */
 export const optionalText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** Checks a label. The Go program treats a GPU with an empty label as free. Throws TypeError for an empty one, a bug of the caller. */
+/** Returns the text. Throws TypeError if it is empty, which is a bug of the caller: the Go program treats a GPU with an empty label as free. */
 export function requiredText(text: string, what: string): string {
 	if (text === '') {
 		throw new TypeError(`${what} to be stored is empty`);

@@ -7,7 +7,7 @@ import {ask, bytesOf, listOf} from '../replies.js';
 
 const idPattern = /^(?<milliseconds>\d{1,15})-(?<sequence>\d{1,15})$/v;
 
-/** Returns the first stream id to read. An id is the server's time in ms, and a number within that time. */
+/** Returns the first stream id to read. An id consists of the server's time in milliseconds and a number that distinguishes records of the same time. */
 function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
 	const {milliseconds, sequence} = idPattern.exec(afterId)?.groups ?? {};
 	const fromMs = Math.max(0, Math.floor(fromTime * 1000));
@@ -16,7 +16,7 @@ function firstId({fromTime = 0, afterId = ''}: AuditQuery): string {
 		: `${milliseconds}-${Number(sequence) + 1}`;
 }
 
-/** A row is its id and a list of names and values. Ours have one. */
+/** Parses the rows of the stream. A row consists of an id and a list of names and values. Rows of this program have one value. */
 const rowsOf = (reply: unknown) =>
 	listOf(reply, (row) => {
 		const [id, fields] = listOf(row, (part) => part);

@@ -4,7 +4,7 @@ import type {Connection} from '../connection.js';
 import {keys} from '../keys.js';
 import {ask, integerOf, listOf, textOf} from '../replies.js';
 
-/** Redis reads this many in a fraction of a millisecond. A script would take ten times as long. */
+/** Number of records to read with one command, which takes Redis a fraction of a millisecond. A script would take ten times as long. */
 const pageSize = 1000;
 
 type Page = {
@@ -26,8 +26,9 @@ const resultsOf = (replies: Replies): readonly unknown[] =>
 	});
 
 /**
-Reads the records from this rank on, and the ranks of the requested time. Not in a transaction, which a Redis without free memory refuses even for
-reads: counting before and after shows whether ranks have moved. Records added behind the counted end come with the next page.
+Reads a page of records that begins at this rank, and counts the records before the requested time and up to its end. Uses no transaction, because a
+Redis without free memory refuses transactions even for reads. Instead, the records are counted before and after the read: if the count has changed,
+the ranks have moved. Records that are added after the counted end are read with the next page.
 */
 async function readPage(connection: Connection, rank: number, [from, to]: readonly [number, number]): Promise<Page> {
 	return ask(
@@ -42,7 +43,7 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 					.zcount(keys.history, '-inf', `(${from}`)
 					.exec();
 				const results = resultsOf(replies);
-				// Redis answers with an error text in place of a count if the key has another type.
+				// If the key has another type, Redis returns an error instead of a count.
 				if (results[0] === results[3] || typeof results[0] !== 'number') {
 					return results;
 				}
@@ -60,8 +61,8 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 
 /**
 Streams the usage records of the given whole seconds in pages, oldest first.
-Pages are read by rank, because Redis would have to walk further for each offset into a time. If old records before that time are removed meanwhile,
-ranks move, and the page is read again. The next page is requested while one is processed.
+Pages are read by rank, because reading by time with an offset would take Redis longer for each page. If old records are removed in the meantime, the
+ranks move, and the page is read again. The next page is requested while the current one is processed.
 */
 export async function* readPages(
 	connection: Connection,
@@ -88,16 +89,16 @@ export async function* readPages(
 
 		done += records.length;
 		next = readPage(connection, before + done, time);
-		// A reader that stops here does not need the next page, nor its error.
+		// If the caller stops reading here, nobody needs the next page, so its error must not become an unhandled rejection.
 		next.catch(() => undefined);
-		// Sends the next request before this page is decoded, which takes as long as reading.
+		// Lets Node send the request for the next page before this page is decoded, which takes as long as reading.
 		await setImmediate();
 		yield withoutRepeated(records, last);
 		last = records;
 	}
 }
 
-/** Removes records that the last page had already, because records added in the meantime have moved them into this page. */
+/** Removes records that were already in the last page. Records that were added in the meantime can move them into this page. */
 function withoutRepeated(records: readonly string[], last: readonly string[]): readonly string[] {
 	const index = last.indexOf(records[0]!);
 	return index === -1 ? records : records.slice(last.length - index);

@@ -1,4 +1,4 @@
-/** The load history: one key per hour, which expires even if nobody writes any more. */
+/** The load history, with one key per hour. The keys expire by themselves, even if no process writes to the history any longer. */
 import type {Redis} from 'ioredis';
 import {loadHours, longestLoadHour, type LoadHistory} from '../../../core/model/ports.js';
 import {hoursBetween} from '../../load-hours.js';
@@ -25,7 +25,7 @@ export function createLoadHistory(connection: Connection): LoadHistory {
 			await connection.run(
 				async (redis) =>
 					(redis as Scripted).appendLoad(`${loadKeyPrefix}${hour}`, `${line}\n`, keptSeconds, longestLoadHour),
-				// A line added twice would count twice.
+				// Not repeatable, because a line that is added twice would be counted twice.
 				{isRepeatable: false},
 			);
 		},

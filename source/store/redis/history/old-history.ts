@@ -1,6 +1,6 @@
 /**
-Copies the old history of the Go program: one key per record, `canhazgpu:usage_history:TIME:USER:GPU`. SCAN finds the keys in small steps, which
-block nobody. Each batch is copied completely or not at all. The old keys stay, because they belong to the Go program and expire.
+Copies the old history of the Go program, which has a key for each record: `canhazgpu:usage_history:TIME:USER:GPU`. SCAN finds the keys in small steps
+that do not block other clients. Each batch is copied completely or not at all. The old keys stay, because they belong to the Go program and expire.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';
@@ -17,7 +17,7 @@ type Scripted = Redis & {
 	readonly adoptUsage: (keyCount: number, ...values: ReadonlyArray<string | number | Uint8Array>) => Promise<number>;
 };
 
-/** The answer of SCAN: the next cursor and the found keys. */
+/** Parses the answer of SCAN, which consists of the next cursor and the found keys. */
 function pageOf(reply: unknown) {
 	const [next, found] = listOf(reply, (part) => part);
 	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
@@ -29,7 +29,7 @@ export function createOldHistoryCopier(connection: Connection): () => Promise<nu
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
 		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
 
-	/** Invalid records stay where they are. */
+	/** Copies the records of these keys. Skips invalid records. */
 	const copy = async (found: readonly Uint8Array[]): Promise<number> => {
 		const values = await ask(
 			connection,

@@ -1,10 +1,10 @@
 --[[
-Copies usage records from keys of their own into the history. Their keys stay as they are; a record that is copied twice is there once.
+Copies usage records, each stored under its own key, into the history. The old keys stay. A record that is copied twice is in the history only once.
 
 KEYS  1 usage history  2... a key for each record
-ARGV  for each of those keys: the record it held when it was read, and its score
+ARGV  for each of these keys: the record as it was read, and its score
 
-Result  how many were copied; a key that holds something else by now is passed over
+Result  the number of copied records. A key whose value has changed since the read is skipped.
 ]]
 
 local copied = 0
@@ -16,7 +16,7 @@ for position = 2, #KEYS do
   end
 end
 if copied > 0 then
-  -- The peer lets the whole history expire 90 days after its last record.
+  -- The Go program sets the whole history to expire 90 days after its last record.
   redis.call('PERSIST', KEYS[1])
 end
 return copied

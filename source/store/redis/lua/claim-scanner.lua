@@ -1,19 +1,19 @@
 --[[
-Takes the role of the one who scans, or keeps it.
+Takes or renews the role of the viewer that scans for all viewers.
 
 KEYS  1 scanner: "INTERVAL_MS OWNER"
-ARGV  1 owner  2 its interval in ms  3 for how many ms
+ARGV  1 owner  2 scan interval of the owner in ms  3 for how many ms the role is taken
 
-Result  1, or 0 while somebody else has it who scans as often
+Result  1, or 0 while another viewer has the role and scans at least as often
 ]]
 
--- A Redis before 5 takes no change from a script that was told the time, or how much is left of it, unless it passes on each change and not the script.
+-- In Redis before 5, a script that has read the time or a key's time to live may only write if its writes are replicated instead of the script.
 if redis.replicate_commands then
   redis.replicate_commands()
 end
 
 local held = redis.pcall('GET', KEYS[1])
--- What is no role, or would never end, belongs to no one.
+-- A value that is not a role, or that never expires, is overwritten.
 if type(held) == 'string' and redis.call('PTTL', KEYS[1]) >= 0 then
   local interval, owner = string.match(held, '^(%d+) (.+)$')
   if owner and owner ~= ARGV[1] and tonumber(interval) <= tonumber(ARGV[2]) then

@@ -1,25 +1,25 @@
 --[[
-Compares every expectation, then writes all or nothing. Decodes no JSON.
+Executes a plan: checks all preconditions, then makes all writes or none. Decodes no JSON.
 
-KEYS  what is compared and written, which the steps name by their position here
-ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
-      2 "1" when it must be refused while memory is full
+KEYS  the keys that are compared and written. Arguments refer to a key by its position here.
+ARGV  1 "1" if a free GPU becomes a lease: the Go program's lock is then respected
+      2 "1" if the plan must be refused while the server's memory is full
       3 event, or ""  4 the server's run id, or ""
-      5 how many keys must have a value, then each KEY VALUE; how many must be absent, then each KEY
-      then steps, each a word and its operands:
-        once KEY ATTEMPT (among the absent ones, too)
+      5 how many keys must have a value, then KEY VALUE for each; how many keys must be absent, then KEY for each
+      then the steps, each with a word and its operands:
+        once KEY ATTEMPT (the key is also among those that must be absent)
         line whole-or-prefix N ID...
         set KEY VALUE | delete KEY | join KEY ID VALUE | rejoin KEY ID VALUE SCORE | entry KEY ID VALUE | leave KEY ID
         restored COUNT |
         pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD GPU END USER | audit RECORD
 
-Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
-        WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
+Result  "done", or "conflict" or "locked" if nothing was written. Errors, before anything is written:
+        WRONGKEY KEY TYPE if a key has the wrong type, NOPERM if a command is not allowed.
 
-script.ts puts keys and limits where CONSTANT and a name stand. The revision is "COUNT BASE SECONDS RUN".
+script.ts replaces CONSTANT with a name by the value of a key or limit. The revision is "COUNT BASE SECONDS RUN".
 ]]
 
--- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
+-- In Redis before 5, a script that has read the time may only write if its writes are replicated instead of the script.
 if redis.replicate_commands then
   redis.replicate_commands()
 end
@@ -35,7 +35,7 @@ local function run_later(...)
   commands[#commands + 1] = { ... }
 end
 
--- What a key must be, or nothing at all, before anything is written: an error after the first write would leave half of it.
+-- Throws if a key exists and has another type. Called before anything is written, because an error after the first write would leave half of a plan.
 local function must_be(key, wanted)
   local found = redis.call('TYPE', key).ok
   if found ~= wanted and found ~= 'none' then
@@ -49,7 +49,8 @@ local function score_text(score)
   return string.format('%.0f', score)
 end
 
--- Arrival order is the store's clock, and survives a clock that stands still or goes back. Doubles of this size are 256 apart.
+-- Returns the score of an entry that joins now: the store's clock in nanoseconds, but always more than the newest score, because the clock can be set
+-- back. Scores are doubles, and doubles of this size are 256 apart.
 local function next_score()
   if not last_score then
     local newest = redis.call('ZREVRANGE', CONSTANT.queue, 0, 0, 'WITHSCORES')
@@ -74,8 +75,8 @@ end
 
 local revision
 
--- Reads all that is expected at once, and the revision with it. The number of the first step, or false for a conflict: a key of another
--- type is not what anybody expects. An attempt that comes late finds that another one of its change was carried out.
+-- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. A key
+-- of another type is also a conflict, and so is an attempt that comes after another attempt of the same change was executed.
 local function compare()
   local at = first_expectation
   local keys, values = { CONSTANT.revision }, {}
@@ -104,8 +105,8 @@ end
 
 local uses = {}
 
--- Compares, looks at every step and queues its writes. False for a conflict. A chain of words, since a table of functions would be made
--- for each commit.
+-- Compares, checks each step and collects its writes. Returns false for a conflict. Uses a chain of conditions, because a table of functions would be
+-- created again for each commit.
 local function take_steps()
   local at = compare()
   if not at then
@@ -122,7 +123,7 @@ local function take_steps()
     elseif word == 'line' then
       local length = tonumber(second)
       must_be(CONSTANT.queue, 'zset')
-      -- One more than expected tells whether the line goes on.
+      -- Reads one id more than expected, to see whether the queue is longer.
       local ids = redis.call('ZRANGE', CONSTANT.queue, 0, length)
       for position = 1, length do
         if ids[position] ~= ARGV[at + 2 + position] then
@@ -142,14 +143,14 @@ local function take_steps()
       audit_records[#audit_records + 1] = first
       at = at + 2
     elseif word == 'entry' then
-      -- An entry without a position would never be found again.
+      -- An entry without a position in the queue would never be found.
       if not stands_in_line(second) then
         return false
       end
       run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
       at = at + 4
     elseif word == 'join' then
-      -- Joining twice would move somebody to the end.
+      -- A second join would move the entry to the end of the queue.
       if stands_in_line(second) then
         return false
       end
@@ -165,7 +166,7 @@ local function take_steps()
       run_later('DEL', KEYS[tonumber(first)])
       at = at + 2
     elseif word == 'rejoin' then
-      -- The position of an earlier time; an entry that has that very score already comes first.
+      -- The entry gets the position of an earlier time. If another entry already has the same score, that entry stays before it.
       if stands_in_line(second) then
         return false
       end
@@ -191,7 +192,7 @@ local function take_steps()
   return true
 end
 
--- Counts this commit. A run that is another than that of the last commit begins with the count that it found.
+-- Returns the revision after this commit. If the server's run has changed since the last commit, the new run begins with the stored count.
 local function next_revision()
   local count, base, since, run
   if revision then
@@ -217,8 +218,8 @@ if ARGV[1] == '1' and redis.call('EXISTS', CONSTANT.allocationLock) == 1 then
   return 'locked'
 end
 
--- Redis refuses commands that need memory only until a script has written. A grant asks for memory first, and is refused
--- whole; anything else begins with a deletion of nothing, so that a release or a heartbeat goes through with memory full.
+-- If memory is full, Redis refuses commands that need memory, but no longer after the script's first write. A plan that must be refused therefore
+-- begins with a command that needs memory. All others, such as releases and heartbeats, begin with a deletion and are executed.
 if ARGV[2] == '1' then
   run_later('SETRANGE', CONSTANT.nothing, 0, '')
 else
@@ -236,12 +237,12 @@ end
 local count_before
 if uses[1] then
   count_before = redis.call('ZCARD', CONSTANT.history)
-  -- The peer lets the whole history expire 90 days after its last record.
+  -- The Go program sets the whole history to expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
 run_later('SET', CONSTANT.revision, next_revision())
 
--- The rights are the last thing that could stop it halfway. Redis 7 can tell beforehand.
+-- A missing permission could stop the writes halfway. Redis 7 can check permissions before.
 if redis.acl_check_cmd then
   for _, command in ipairs(commands) do
     if not redis.acl_check_cmd(unpack(command)) then
@@ -254,7 +255,7 @@ for _, command in ipairs(commands) do
   redis.call(unpack(command))
 end
 
--- Whether usage records lie in every window of the time for which they are kept: raw-plan.ts says why nothing goes where they do not.
+-- Returns whether there are usage records in every window of the time for which they are kept. raw-plan.ts explains why.
 local function is_gapless(now, age, window)
   for from = now - age, now - 1, window do
     local count = redis.pcall('ZCOUNT', CONSTANT.history, string.format('%.0f', from), string.format('%.0f', from + window))
@@ -265,8 +266,8 @@ local function is_gapless(now, age, window)
   return true
 end
 
--- When each user last used each GPU, so that a read need not look through the history. Records that came or went without this script
--- show in their number: then this begins again, and says from when on it is whole.
+-- Stores when each user last used each GPU, so that a read need not search the history. If another program has added or removed records, their number
+-- is not as stored. All is then forgotten, and `since` says from which time on the new data is complete.
 local function keep_last_use()
   local kept = redis.call('HMGET', CONSTANT.lastUse, 'count', 'since')
   local since = kept[2]
@@ -285,7 +286,7 @@ local function keep_last_use()
         last = ended
       end
     end
-    -- A record may be of no GPU.
+    -- A usage record may not name its GPU.
     if use.gpu ~= '' then
       redis.call('HSET', CONSTANT.lastUse, use.field, use.gpu .. ' ' .. last .. others)
     end
@@ -293,7 +294,7 @@ local function keep_last_use()
   redis.call('HMSET', CONSTANT.lastUse, 'count', tostring(redis.call('ZCARD', CONSTANT.history)), 'since', since)
 end
 
--- What follows is not worth an error after the change was made.
+-- The change is made. The commands from here on must not fail it, so their errors are ignored.
 if uses[1] then
   local now, age = tonumber(time[1]), CONSTANT.historySeconds
   local old = redis.pcall('ZCOUNT', CONSTANT.history, '-inf', string.format('(%.0f', now - age))
@@ -302,7 +303,7 @@ if uses[1] then
   end
   pcall(keep_last_use)
 end
--- A Redis before 5, an account that may not, a key of another type: the audit log is not kept, and GPUs are handed out all the same.
+-- In Redis before 5, without permission, or with a key of another type, there is no audit log. GPUs can still be granted.
 for _, record in ipairs(audit_records) do
   redis.pcall('XADD', CONSTANT.auditLog, 'MAXLEN', '~', CONSTANT.auditCap, '*', 'record', record)
 end

@@ -1,6 +1,8 @@
 --[[
+Reads the shared scan and the server's clock.
+
 KEYS  1 scan: "SECONDS TEXT"
-ARGV  1 the most bytes of it
+ARGV  1 index of the last byte to read
 
 Result  { seconds, microseconds, the scan or false }
 ]]

@@ -1,13 +1,13 @@
 --[[
-Replaces the shared scan, with the time on this clock, and tells those who listen.
+Replaces the shared scan, adds the time of the server's clock, and notifies the viewers that listen.
 
 KEYS  1 scanner: "INTERVAL_MS OWNER"  2 scan: "SECONDS TEXT"
-ARGV  1 owner  2 text  3 for how many seconds it is kept  4 channel
+ARGV  1 owner  2 text  3 for how many seconds the scan is kept  4 channel
 
-Result  1, or 0 when the role is somebody else's
+Result  1, or 0 if another viewer has the role of the scanner
 ]]
 
--- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
+-- In Redis before 5, a script that has read the time may only write if its writes are replicated instead of the script.
 if redis.replicate_commands then
   redis.replicate_commands()
 end

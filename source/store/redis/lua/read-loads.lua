@@ -1,8 +1,10 @@
 --[[
-KEYS  the texts of some hours
-ARGV  1 the most bytes of each
+Reads hours of the load history.
 
-Result  { text or false for each }: false for one that is longer, or no text
+KEYS  the texts of the hours
+ARGV  1 maximum length of a text in bytes
+
+Result  for each hour its text, or false if the value is longer or not a text
 ]]
 
 local texts = {}

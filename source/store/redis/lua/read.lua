@@ -1,18 +1,18 @@
 --[[
-One atomic read of everything. Decodes no JSON.
+Reads the whole pool atomically. Decodes no JSON.
 
-KEYS  a change, if somebody asks about one
-ARGV  1 "1" when the queue is not asked for  2 the asking user, and 3... texts that a usage record of this user holds one of
+KEYS  1 the key of a change, if the executed attempt of a change is to be read
+ARGV  1 "1" to omit the queue  2 a user whose last uses are to be read  3... texts of which one occurs in each usage record of this user
 
-The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster. script.ts puts
-keys and limits where CONSTANT and a name stand.
+The keys of GPUs and entries depend on other values, so they cannot be declared. The script therefore needs a single server and no cluster.
+script.ts replaces CONSTANT with a name by the value of a key or limit.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
           drains, alerts, revision, policy, last use, the change's attempt }
-A value is its string; false when there is none; { its type } when it is no string.
-Instead of the ids stands a type when the queue is no sorted set.
-The last use is { SECOND, "GPU END GPU END ..." }, where that is kept and whole: only what ended from that second on counts, which are
-the newest records of the history. False where it is not; then the usage records are the user's newest of each GPU, newest first.
+A value is its string, false if there is none, or { its type } if it is not a string.
+If the queue is not a sorted set, its type is returned instead of the ids.
+The last use is { SECOND, "GPU END GPU END ..." } if these times are stored and complete. Uses that ended before SECOND are to be ignored, because
+they are not among the newest records of the history. Otherwise the last use is false, and the usage records are the user's newest for each GPU.
 ]]
 
 local function value(key)
@@ -23,7 +23,7 @@ local function value(key)
   return found
 end
 
--- All at once. What is of another type looks to MGET as if it were absent.
+-- Reads all values with one command. MGET also returns nothing for keys of another type, so these keys are then read one by one.
 local function values(keys)
   local found = redis.call('MGET', unpack(keys))
   local absent = {}
@@ -67,7 +67,8 @@ else
   end
 end
 
--- The second at which the newest records begin, and the user's last uses since, where commit.lua kept them up with all of those.
+-- Returns the second at which the newest records of the history begin, and the user's last uses as stored by commit.lua. Returns false if the stored
+-- uses do not include all of these records.
 local function last_use(user)
   local kept = redis.pcall('HMGET', CONSTANT.lastUse, 'count', 'since', 'user ' .. user)
   if not kept[1] or kept[1] ~= tostring(redis.pcall('ZCARD', CONSTANT.history)) then
@@ -84,19 +85,19 @@ if ARGV[2] and not kept_use then
   local records = redis.pcall('ZREVRANGE', CONSTANT.history, 0, CONSTANT.recentCount - 1)
   local find, match, byte, gpu_name, comma = string.find, string.match, string.byte, '"gpu_id":', 44
   local seen = {}
-  -- A history of another type is an error reply, which has no items: then there is simply no last use to tell.
+  -- If the history has another type, `records` is an error reply, which has no items. No last use is then returned.
   for _, record in ipairs(records) do
     for needle = 3, #ARGV do
       local _, last = find(record, ARGV[needle], 1, true)
       if last then
-        -- It follows the user in every record that is written; the search from there is the shorter one. What is looked for as it
-        -- stands is found many times faster than by a pattern.
+        -- In records of this program, the GPU follows the user, so the search begins there. A search for a plain text is many times faster than
+        -- one for a pattern.
         local _, before = find(record, gpu_name, last, true)
         if not before then
           _, before = find(record, gpu_name, 1, true)
         end
         if before then
-          -- A pattern takes longer than all the rest, and most boxes have no GPU 10.
+          -- A pattern would take longer than everything else. Most machines have no GPU 10, so usually the id is a single digit.
           local digit, after = byte(record, before + 1, before + 2)
           local gpu = after == comma and digit or match(record, '^%d+', before + 1)
           if gpu and not seen[gpu] then

@@ -1,10 +1,10 @@
 --[[
-Gives the role of the one who scans up.
+Gives up the role of the viewer that scans for all viewers.
 
 KEYS  1 scanner: "INTERVAL_MS OWNER"
 ARGV  1 owner
 
-Result  1, or 0 when it is somebody else's
+Result  1, or 0 if another viewer has the role
 ]]
 
 local held = redis.pcall('GET', KEYS[1])
