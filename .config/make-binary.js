@@ -53,7 +53,7 @@ function fetchBun([name, sha512]) {
 	try {
 		run('npm', 'pack', '--silent', `--pack-destination=${work}`, `${name}@${version}`);
 	} catch (error) {
-		giveUp(`${name}@${version} is not to be had: ${error.message}`);
+		giveUp(`${name}@${version} cannot be downloaded: ${error.message}`);
 	}
 
 	const file = path.join(work, readdirSync(work)[0]);

@@ -84,7 +84,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 				}
 
 				if (seen.has(key.value)) {
-					throw new YamlProblem('a key stands there twice', lineOf(key.range?.[0]));
+					throw new YamlProblem('a key appears twice', lineOf(key.range?.[0]));
 				}
 
 				seen.add(key.value);

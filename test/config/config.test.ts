@@ -316,7 +316,7 @@ describe('limits and errors of config files', () => {
 	test('a YAML file with a repeated key is refused with the line', async () => {
 		const file = write('a.yaml', 'redis: {port: 1}\nstore: redis\nredis: {port: 2}\n');
 		expect((await errorOf(file)).message).toBe(
-			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key stands there twice`,
+			`Cannot read the config file ${file}: it is not valid YAML, line 3: a key appears twice`,
 		);
 	});
 

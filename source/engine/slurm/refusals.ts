@@ -246,7 +246,7 @@ const inexpressible: readonly Inexpressible[] = [
 		wish: 'force',
 		isAsked: ({force}) => force === true,
 		flag: '--force',
-		why: 'what it does not grant cannot be had',
+		why: 'GPUs that Slurm does not grant are unavailable',
 		hint: 'Leave it out.',
 	},
 	{

@@ -57,7 +57,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		await drawer.getByText('scontrol update NodeName=box3 State=RESUME').waitFor();
 
 		await page.goto(`${web.url}#/report`);
-		await page.getByText('The report cannot be had: Slurm accounting is off').waitFor();
+		await page.getByText('The report is unavailable: Slurm accounting is off').waitFor();
 		expect(await page.getByText('Reserved and used').count()).toBe(0);
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 

@@ -16,7 +16,7 @@ ARGV  1 "1" if a free GPU becomes a lease: the Go program's lock is then respect
 Result  "done", or "conflict" or "locked" if nothing was written. Errors, before anything is written:
         WRONGKEY KEY TYPE if a key has the wrong type, NOPERM if a command is not allowed.
 
-script.ts replaces CONSTANT with a name by the value of a key or limit. The revision is "COUNT BASE SECONDS RUN".
+script.ts replaces CONSTANT and the name after it with the value of a key or a limit. The revision is "COUNT BASE SECONDS RUN".
 ]]
 
 -- In Redis before 5, a script that has read the time may only write if its writes are replicated instead of the script.

@@ -5,7 +5,7 @@ KEYS  1 the key of a change, if the executed attempt of a change is to be read
 ARGV  1 "1" to omit the queue  2 a user whose last uses are to be read  3... texts of which one occurs in each usage record of this user
 
 The keys of GPUs and entries depend on other values, so they cannot be declared. The script therefore needs a single server and no cluster.
-script.ts replaces CONSTANT with a name by the value of a key or limit.
+script.ts replaces CONSTANT and the name after it with the value of a key or a limit.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
           drains, alerts, revision, policy, last use, the change's attempt }

@@ -35,7 +35,7 @@ export function useAnswer<Value extends Record<string, unknown>>(
 					setLoaded({value, of: address});
 				}
 			} catch (error) {
-				const problem = `${what} cannot be had: ${error instanceof Error ? error.message : String(error)}`;
+				const problem = `${what} is unavailable: ${error instanceof Error ? error.message : String(error)}`;
 				setLoaded((known) => (isGone ? known : {...known, problem}));
 			}
 		};

@@ -117,7 +117,7 @@ describe('eligibility on a mixed box', () => {
 			groups: [],
 			isPossible: true,
 		});
-		// Without a requested model, an unknown one matches all others.
+		// A GPU of unknown model matches every other model if no model was requested.
 		expect(groups({count: 4}, blind).groups).toEqual([
 			[0, 1, 2, 3],
 			[3, 4, 5, 6, 7],
