@@ -72,7 +72,7 @@ test('R reserves the selected GPU', async () => {
 	await session.shows(/> 1 +Mine/v);
 });
 
-test('x releases a reservation only after y', async () => {
+test('the key x releases a reservation only after the key y confirms it', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/1 +Mine/v);

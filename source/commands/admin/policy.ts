@@ -15,7 +15,7 @@ import {isAboutDrains, refuseMaking} from './drain.js';
 
 export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
 
-/** The word that `--unset` accepts instead of a key. It resets every key that is not set in the same call, including unreadable records. */
+/** The word that `--unset` accepts instead of a key. It resets every key that is not set in the same call, and replaces a policy record that cannot be read. */
 const allKeys = 'all';
 
 function settingOf(typed: string): PolicyChange {

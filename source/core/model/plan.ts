@@ -84,7 +84,7 @@ export type Plan = {
 	readonly event: PoolEvent | undefined;
 	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
-	/** Absent if the expectations already prevent a second or late execution. */
+	/** Absent if the expected values already prevent that the plan is executed twice or too late. */
 	readonly change?: Change;
 };
 

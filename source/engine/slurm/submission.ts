@@ -55,7 +55,7 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 	const enough = new AbortController();
 	// Reads all jobs, because for a job in cleanup, scontrol alone does not report how it ended.
 	const read = cluster.until(enough.signal).read();
-	// Stops waiting after a while: a controller that does not answer has not reported this job, and the command has already ended.
+	// Stops waiting after a while. The command has already ended, and a controller that has not answered by now may never report the job.
 	void (async () => {
 		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
 		enough.abort();

@@ -96,7 +96,7 @@ export const createIsolate =
 			: notIsolated(found);
 	};
 
-/** Tests whether the words in front of a job can start it. `run` skips this test to save time, because the isolation is already proved. */
+/** Tests whether the isolation command can start a job. `run` skips this test to save time, because it has already verified the isolation. */
 async function entranceProblem(
 	[program, ...words]: readonly string[],
 	nodes: ProofNodes,

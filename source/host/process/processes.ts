@@ -115,7 +115,7 @@ or are older. `unknown`: the group has a hidden member (hidepid). Orphans that l
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
-	// If start times cannot be compared, any process of the group may be a child.
+	// If start times cannot be compared, every process of the group counts as a possible child of the job.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
 	// Dead processes rarely leave a group with members, and this check is cheap.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {

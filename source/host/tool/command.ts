@@ -47,7 +47,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 };
 
 /**
-Returns the file of a command, as {@link lookUpCommand}.
+Returns the file of a command, found as by {@link lookUpCommand}.
 @throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with a hint.
 */
 export const checkCommand = (command: string, environment: Environment): string => {

@@ -2,11 +2,11 @@
 export const keys = {
 	gpuCount: 'canhazgpu:gpu_count',
 	provider: 'canhazgpu:provider',
-	/** Ours: the pool's machine. */
+	/** Not used by the Go program: the machine that the pool belongs to. */
 	machine: 'canhazgpu:machine',
 	queue: 'canhazgpu:queue',
 	history: 'canhazgpu:usage_history_sorted',
-	/** Ours: drained GPUs. */
+	/** Not used by the Go program: drained GPUs. */
 	drains: 'canhazgpu:drain',
 	/** Ours: active alerts. */
 	alerts: 'canhazgpu:notices',

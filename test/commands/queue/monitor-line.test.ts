@@ -189,7 +189,7 @@ function openOutput(line: Awaited<ReturnType<typeof open>>, typed: string): () =
 	return () => page;
 }
 
-test('host in the monitor lists all hosts as they answer, and each line opens a host', async () => {
+test('`:host` in the monitor lists each host when it answers, and each line opens its host', async () => {
 	const line = await open();
 	expect(line.liveOutputOf!('status')).toBeUndefined();
 	const list = openOutput(line, 'host');

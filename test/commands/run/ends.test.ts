@@ -28,7 +28,7 @@ describe.each(
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('the job keeps its lease until its end if only run is killed', async () => {
+	test('if only the run process is killed, the job keeps its lease until the job ends', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		wrapper.kill('SIGKILL');

@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('recorded loads of a night are read back unchanged, in one part or several, with blanks for times without scans', async () => {
+test('a night of recorded loads is read back unchanged, whether in one part or in several, with gaps where there were no scans', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);

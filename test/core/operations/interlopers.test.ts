@@ -105,7 +105,7 @@ test('a late release does not end the next lease on the GPU, and writes no secon
 	await checkAuditLog(world, snapshot);
 });
 
-test('reading the pool keeps a partial holding whose queue entry appears meanwhile', async () => {
+test('reading the pool does not release GPUs that are held for a queue entry which is added during the read', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',

@@ -46,7 +46,7 @@ test('the caller that uses an early run can end it', async () => {
 	expect(await outcome).toMatchObject({failure: 'aborted'});
 });
 
-test('an unused early run is ended', async () => {
+test('a GPU tool that was started early is stopped if its output is not needed', async () => {
 	const outcomes: Array<Promise<ToolOutcome>> = [];
 	const early = startEarly(
 		async (...given) => {

@@ -125,7 +125,7 @@ test('g keeps the selection on the reservation, and a tag includes all GPUs of t
 	expect(chosenGpus(after(again, 'first-line', 'toggle-tag'))).toEqual([3, 4]);
 });
 
-test('rows of reservations are sorted by the values they show, and a filter counts GPUs', async () => {
+test('rows of reservations are sorted by the values they show, and a filter shows how many GPUs match, not rows', async () => {
 	const state = after(await stateOf(await createMixed(), sizeOf('120x32')), 'toggle-fold');
 	const byTemperature = after(state, ...Array.from({length: 7}, () => 'sort-next' as const));
 	expect(byTemperature.table.sort.by).toBe('temperature');

@@ -62,7 +62,7 @@ describe('web --mine when answers of Redis are lost', () => {
 	}
 });
 
-slowTest('web --mine reports that Redis is down to the page, and recovers by itself', {timeout: 60_000}, async () => {
+slowTest('web --mine tells the page that Redis is down, and recovers by itself', {timeout: 60_000}, async () => {
 	const box = await freshRedisBox(redis.port, 4);
 	const {page, mine} = await start(box);
 	await redis.kill();

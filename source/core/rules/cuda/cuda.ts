@@ -6,7 +6,7 @@ export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
 
 const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
 
-/** Returns whether a version matches the wanted version or prefix: `12` and `12.4` match `12.4`, and `1` does not. */
+/** Returns whether a version starts with the wanted parts: version `12.4` matches the wanted `12` and `12.4`, but not `1`. */
 function isMeant(version: string, wanted: string): boolean {
 	const parts = partsOf(version);
 	return partsOf(wanted).every((part, index) => parts[index] === part);

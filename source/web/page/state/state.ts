@@ -8,7 +8,7 @@ export type Link =
 	/** `sinceMs` is a time of the server's clock, and `nextTryMs` a time of this machine's clock. */
 	| {readonly kind: 'lost'; readonly sinceMs: number; readonly nextTryMs: number};
 
-/** A host. If another host fails now, its values are those of its last answer. */
+/** A host. If a host other than the server's own does not answer, its values are those of its last answer. */
 export type KnownHost = {
 	readonly gpus?: readonly Gpu[];
 	readonly error?: string;

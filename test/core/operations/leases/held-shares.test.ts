@@ -183,7 +183,7 @@ test('a restored share of a dead process ends at the next read, and the last sha
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'of-alice'}});
 });
 
-test('a release of several shares of one GPU can be undone next to a newer share', async () => {
+test('a release of several shares of one GPU can be undone even if somebody has since taken another share of it', async () => {
 	await grant(share('carol', 10), 1);
 	await grant(share('dan', 20), 1);
 	const root = person('root', 'root', 0);
