@@ -77,7 +77,7 @@ const otherHostsHint = ([first]: readonly string[]): string =>
 /** Returns the error for a missing pool. `silence` is why the configured Redis did not answer. The pool may then be in that Redis. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
+		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if your pool is kept there, start that server. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
 	});
 
 export const recordText = (record: PoolRecord): string =>

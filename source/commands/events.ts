@@ -92,7 +92,7 @@ export const events: Command = {
 		count: {
 			shortFlag: 'n',
 			value: 'COUNT',
-			summary: `show only the newest COUNT events (${mostShown}, or all with --since)`,
+			summary: `show only the newest COUNT events (default: ${mostShown}, or all with --since)`,
 		},
 		since: {
 			value: 'WHEN',

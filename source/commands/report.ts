@@ -137,7 +137,7 @@ export const report: Command = {
 			completes: ['12h', '1d', '7d', '30d'],
 		},
 		by: {value: 'WHAT', summary: 'group by user, gpu, day or model (user)', completes: Object.keys(splits)},
-		used: {summary: 'compare reserved with used time (--days 7)'},
+		used: {summary: 'compare the time reserved with the time used'},
 		user: {shortFlag: 'u', value: 'NAME', summary: 'report only on this user', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
 		format: {value: 'FORM', summary: 'print a table or csv (table)', completes: forms},

@@ -50,7 +50,7 @@ export const run: Command = {
 			completes: usualDurations,
 			mayBeEmpty: true,
 		},
-		cuda: {value: 'VERSION', summary: 'use this CUDA version, which must be installed, such as 12.4', setting: 'run.cuda'},
+		cuda: {value: 'VERSION', summary: 'use this installed version of CUDA, such as 12.4', setting: 'run.cuda'},
 		'wait-children': {
 			summary: 'keep the GPUs until all child processes have ended',
 		},

@@ -58,7 +58,11 @@ const tooMuch = (file: string, problem: string): CanhazgpuError =>
 		hint: 'Fix the file, or name another with --config.',
 	});
 
-/** Flattens nested maps: `{redis: {port: 1}}` becomes `redis.port`, 1. A map in place of a value is kept as a map, and is refused later. */
+/**
+Flattens nested maps: `{redis: {port: 1}}` becomes `redis.port`, 1. A map in place of a value is kept as a map, and is refused later.
+
+@yields Each path with its value.
+*/
 function* leavesOf(
 	value: Record<string, unknown>,
 	file: string,

@@ -121,7 +121,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoolOptions): Promise<LocalPool> {
 	const stopped = new AbortController();
 	let opened: OpenPool | undefined;
-	let problem = new CanhazgpuError('busy', 'The pool has not been opened yet');
+	let problem = new CanhazgpuError('busy', 'The pool has not been opened yet', {hint: 'Try again in a few seconds.'});
 	let sinceSeconds = Date.now() / 1000;
 	let trying: Promise<void> | undefined;
 	const late = createLateView(

@@ -97,7 +97,7 @@ export const admin: Command = {
 		force: {summary: 'replace the existing pool and end all its reservations'},
 		drain: {value: 'IDS', summary: 'take these GPUs out of service; current holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
-		reason: {value: 'TEXT', summary: 'the reason for --drain, which everyone can see'},
+		reason: {value: 'TEXT', summary: 'the reason for --drain; everyone can see it'},
 		policy: {summary: 'show the policy'},
 		set: {
 			value: 'KEY=VALUE',

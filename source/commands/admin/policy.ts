@@ -90,8 +90,8 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 	const removesAll = changes.some(({key}) => key === allKeys);
 	const asked = changes.filter(({key}) => key !== allKeys);
 	if (removesAll && asked.some(({value}) => value === undefined)) {
-		throw new CanhazgpuError('usage', '--unset all removes every key', {
-			hint: 'Leave out the other --unset. Use --set KEY=VALUE for the keys to keep.',
+		throw new CanhazgpuError('usage', '--unset all already removes every key', {
+			hint: 'Leave out the other --unset. To keep a key, set it again with --set KEY=VALUE.',
 		});
 	}
 

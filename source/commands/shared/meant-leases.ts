@@ -8,7 +8,7 @@ import {checkLabel} from './flag-values.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',
-	summary: 'only this reservation: a lease_id of status --json',
+	summary: 'only the reservation with this lease_id, which status --json shows',
 	completes: 'leases',
 };
 

@@ -23,7 +23,7 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 	},
 	mig: {
 		value: 'PROFILE',
-		summary: 'a MIG instance of this profile or larger: 1g.10gb',
+		summary: 'a MIG instance of this profile or larger, such as 1g.10gb',
 		completes: 'mig-profiles',
 	},
 	'min-memory': {
@@ -47,7 +47,10 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 		setting: `${command}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
-	'same-model': {summary: 'only GPUs of the same model (default for more than one GPU)', setting: `${command}.same-model`},
+	'same-model': {
+		summary: 'only GPUs of the same model (default for more than one GPU)',
+		setting: `${command}.same-model`,
+	},
 	mixed: {summary: 'allow GPUs of different models'},
 	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${command}.nvlink`},
 	strategy: {
@@ -72,7 +75,7 @@ export function strategyOf(input: Input, command: ClaimingCommand): StrategyName
 
 	if (!Object.hasOwn(workloads, workload)) {
 		throw new CanhazgpuError('usage', `--workload must be train or serve, not ${quoted(workload)}`, {
-			hint: 'Or name a strategy: see canhazgpu help queue',
+			hint: 'To choose a strategy yourself, use --strategy: see canhazgpu help queue',
 		});
 	}
 

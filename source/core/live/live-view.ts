@@ -230,7 +230,7 @@ export function startLiveView(
 			]);
 			enough.abort();
 			if (shownScan() === undefined) {
-				throw new CanhazgpuError('busy', 'The GPUs have not been read yet');
+				throw new CanhazgpuError('busy', 'The GPUs have not been read yet', {hint: 'Try again in a few seconds.'});
 			}
 
 			return made({...known, snapshot, lost: undefined});

@@ -91,7 +91,7 @@ export const extend = async (
 			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
 				Math.ceil('by' in end ? expiryTime + end.by : end.until);
 			if ('until' in end && end.until <= snapshot.now) {
-				throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+				throw new CanhazgpuError('usage', 'The new end is in the past', {hint: 'To end it now, release it.'});
 			}
 
 			if (records.some(({lease}) => expiryOf(lease) > snapshot.now + longestSeconds)) {

@@ -94,7 +94,7 @@ export async function extendJobs(
 	}
 
 	if ('until' in end && end.until <= now) {
-		throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
+		throw new CanhazgpuError('usage', 'The new end is in the past', {hint: 'To end it now, release it.'});
 	}
 
 	checkWhole(state, snapshot, records, ['extends', 'extended']);

@@ -199,7 +199,7 @@ describe('wrong input on the command line', () => {
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
 		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
-		['extend --until 2020-01-01', 2, 'The new end lies in the past\nTo end it now, release it.'],
+		['extend --until 2020-01-01', 2, 'The new end is in the past\nTo end it now, release it.'],
 		[
 			'extend --gpu-ids 1 --duration 1h',
 			1,
@@ -339,7 +339,7 @@ describe('without a pool', () => {
 						exitCode: 4,
 						stdout: '',
 						stderr:
-							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused: if the pool is there, start it. Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused: if your pool is kept there, start that server. Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
 					},
 				]);
 			}

@@ -58,7 +58,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--set __proto__=lru', 'The policy has no key "__proto__"', 'The keys are: strategy'],
 	['--set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--set strategy=lru --unset strategy', 'The key "strategy" is named twice'],
-	['--unset all --unset strategy', '--unset all removes every key'],
+	['--unset all --unset strategy', '--unset all already removes every key'],
 	['--unset all --set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
 	['--set strategy=lru --gpus 4', '--gpus creates a pool, and --policy, --set and --unset are about the existing one'],

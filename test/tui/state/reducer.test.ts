@@ -124,7 +124,7 @@ test('requirements typed in the reserve form appear in the request and in the eq
 		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h',
 	);
 	const wrong = await typed('40')();
-	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or one too many');
+	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or contradicts another word');
 });
 
 test('the equivalent command of a form quotes text for the shell, and includes another label', async () => {

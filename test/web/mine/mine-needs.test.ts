@@ -68,11 +68,15 @@ test('web --mine reserves GPUs that meet the needs, and refuses an impossible ne
 	const wrong: ReadonlyArray<
 		readonly [request: Readonly<Record<string, unknown>>, error: string, hint: RegExp | string]
 	> = [
-		[{needs: '40'}, 'Needs: "40" is unknown, or one too many', /^Write 40G for memory/v],
-		[{needs: 'cool pack'}, 'Needs: "pack" is unknown, or one too many', /mru, lru, pack/v],
+		[{needs: '40'}, 'Needs: "40" is unknown, or contradicts another word', /^Memory: 40G/v],
+		[{needs: 'cool pack'}, 'Needs: "pack" is unknown, or contradicts another word', /mru, lru, pack/v],
 		[{needs: 'h100'}, 'No GPU of model h100 in this pool', there],
 		[{needs: '100G'}, 'No GPU with 100G or more in this pool', there],
-		[{needs: 'nvlink'}, 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', /^Ask for more GPUs/v],
+		[
+			{needs: 'nvlink'},
+			'Needs: nvlink is for links between GPUs, but you asked for only one GPU',
+			/^Ask for more GPUs/v,
+		],
 		[
 			{count: 3},
 			'Cannot reserve 3 GPUs of one model: this pool has at most 2',
@@ -130,7 +134,7 @@ test('web --mine grants a MIG instance by its profile', async () => {
 	expect(await said('reserve', {count: 1, needs: '1g.10gb', share: '8G'})).toEqual([
 		400,
 		'Share: a MIG instance cannot be shared',
-		'Leave out one of them.',
+		'Leave out the share or the MIG profile.',
 	]);
 	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');
 });

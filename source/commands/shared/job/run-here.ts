@@ -44,8 +44,8 @@ async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefine
 
 	const {directory, isRunning} = await app.findMpsDaemon();
 	if (!isRunning) {
-		throw new CanhazgpuError('failed', `No MPS daemon of this account runs in ${directory}`, {
-			hint: 'Start one: nvidia-cuda-mps-control -d. CUDA_MPS_PIPE_DIRECTORY says where it listens.',
+		throw new CanhazgpuError('failed', `This account has no MPS daemon that listens in ${directory}`, {
+			hint: 'Start one: nvidia-cuda-mps-control -d. If it listens elsewhere, set CUDA_MPS_PIPE_DIRECTORY to that directory.',
 		});
 	}
 

@@ -56,7 +56,7 @@ export const policyKeys = {
 	isolate: choice(isolationLevels, {
 		fallback: 'off',
 		inDoubt: {value: 'require', words: 'run starts no job that is not isolated'},
-		summary: 'whether jobs of run can open no GPU but their own',
+		summary: 'whether jobs started by run are limited to their own GPUs',
 	}),
 	share: choice(['off', 'on'], {
 		fallback: 'off',

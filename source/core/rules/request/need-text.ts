@@ -52,8 +52,8 @@ function sortWords(text: string): Words {
 	const strategies = of('strategy').map((word) => word.toLowerCase() as StrategyName);
 	const wrong = of('wrong')[0] ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
-		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is unknown, or one too many`, {
-			hint: `Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG; ${strategyNames.join(', ')} for which of them.`,
+		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is unknown, or contradicts another word`, {
+			hint: `Memory: 40G. Compute capability: 8.0. Model: h100. Linked GPUs: nvlink. Different models: mixed. MIG instance: 1g.10gb. Preferred free GPUs: ${strategyNames.join(', ')}.`,
 		});
 	}
 
@@ -105,7 +105,7 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 
 	if (need?.mig !== undefined) {
 		throw new CanhazgpuError('usage', 'Share: a MIG instance cannot be shared', {
-			hint: 'Leave out one of them.',
+			hint: 'Leave out the share or the MIG profile.',
 		});
 	}
 
@@ -125,8 +125,8 @@ export function wishOf({
 	const {need: needed, strategy} = parseNeeds(needs);
 	const need = withShare(needed, share);
 	if (need?.nvlink === true && count === 1) {
-		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
-			hint: 'Ask for more GPUs, or leave it out.',
+		throw new CanhazgpuError('usage', 'Needs: nvlink is for links between GPUs, but you asked for only one GPU', {
+			hint: 'Ask for more GPUs, or leave out nvlink.',
 		});
 	}
 

@@ -63,7 +63,7 @@ test('wishOf checks requirements, the share and the count against each other', (
 		need: expect.objectContaining({nvlink: true, shareMiB: 8192}) as unknown,
 		strategy: undefined,
 	});
-	expect(() => wishOf({count: 1, needs: 'nvlink', share: ''})).toThrow('one GPU is wanted');
+	expect(() => wishOf({count: 1, needs: 'nvlink', share: ''})).toThrow('you asked for only one GPU');
 	expect(() => wishOf({count: 1, needs: '1g.10gb', share: '8G'})).toThrow('a MIG instance cannot be shared');
 	expect(() => wishOf({count: 1, needs: '', share: '8'})).toThrow('Share: "8" has no unit');
 });
