@@ -161,7 +161,7 @@ test.each([
 ])('readPoolRecord rejects the record %s', (content) => {
 	const file = path.join(directory, 'pool.json');
 	writeFileSync(file, content);
-	expect(() => readPoolRecord(file, 'machine')).toThrow('makes no sense');
+	expect(() => readPoolRecord(file, 'machine')).toThrow('its content is not valid');
 });
 
 describe.runIf(isRoot)('a pool record of another account', () => {
