@@ -15,8 +15,10 @@ export const partsText = (gpus: readonly number[], instances: readonly InstanceO
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
 		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
 
-const freeText = (ids: readonly number[]): string =>
-	ids.length === 0 ? 'No GPU is free now' : `Free now: ${gpuList(ids, 16)}`;
+const freeText = (ids: readonly number[], split: number): string => {
+	const text = ids.length === 0 ? 'No GPU is free now' : `Free now: ${gpuList(ids, 16)}`;
+	return split === 0 ? text : `${text} (${split} more split by MIG)`;
+};
 
 /**
 Returns lines about free GPUs and instances, short enough for the smallest screen.
@@ -28,11 +30,11 @@ export const freeLines = (
 	counts: readonly ProfileCount[],
 	ids?: readonly number[],
 ): readonly string[] => [
-	...(split > 0
-		? [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]
-		: ids === undefined
+	...(ids === undefined
+		? split === 0
 			? []
-			: [freeText(ids)]),
+			: [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]
+		: [freeText(ids, split)]),
 	...(counts.length === 0
 		? []
 		: [

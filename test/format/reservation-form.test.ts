@@ -28,4 +28,5 @@ test('wholeGpus never counts a GPU in MIG mode, and does not count a used GPU as
 	expect(freeLines({total: 2, free: 2, split: 0}, [])).toEqual([]);
 	expect(freeLines({total: 8, free: 3, split: 0}, [], [2, 5, 6])).toEqual(['Free now: GPUs 2,5,6']);
 	expect(freeLines({total: 8, free: 0, split: 0}, [], [])).toEqual(['No GPU is free now']);
+	expect(freeLines(whole, [], [3])).toEqual(['Free now: GPU 3 (2 more split by MIG)']);
 });

@@ -45,7 +45,7 @@ test('r with a MIG profile reserves an instance and shows its UUID', async () =>
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +H100 +Free/v);
 	await session.press('r');
-	await session.shows('Whole GPUs free: 1/1 (1 more split by MIG)');
+	await session.shows('Free now: GPU 0 (1 more split by MIG)');
 	await session.shows('MIG free: 1/1 1g.10gb, 1/1 3g.40gb');
 	await session.press(keys.tab, keys.tab, keys.tab, '2g.20gb');
 	await session.shows('$ canhazgpu reserve --gpus 1 --mig 2g.20gb --duration 8h');

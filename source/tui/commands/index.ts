@@ -1,7 +1,7 @@
 /** The list of all commands of the monitor, in the order of the help and the footer. */
 import {command} from './command-line.js';
 import {adopt} from './adopt.js';
-import {applyChosenOptions} from './apply-options.js';
+import {applyChosenOptions} from './settings/apply-options.js';
 import {copy} from './copying/copy.js';
 import {copyCommand} from './copying/copy-command.js';
 import {extend} from './extend.js';
@@ -10,13 +10,13 @@ import {openHost} from './hosts/open.js';
 import {releaseOverHosts} from './hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
 import {identify} from './identify.js';
-import {keepOptions} from './keep-options.js';
+import {keepOptions} from './settings/keep-options.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
 import {quit} from './quit.js';
 import {release} from './release.js';
 import {reserve} from './reserve.js';
-import {saveView} from './save-view.js';
+import {saveView} from './settings/save-view.js';
 import {signal} from './signal.js';
 import {undo} from './undo.js';
 import type {MonitorCommand} from './command.js';

@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('a night of recorded loads is read back unchanged, whether in one part or in several, with gaps where there were no scans', async () => {
+test('loads recorded overnight are read back unchanged, in any number of parts, with gaps where no scan was made', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);

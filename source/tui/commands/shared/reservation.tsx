@@ -98,7 +98,9 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	const {gpus, willWait, freeIds, free, complaint} = dialog;
 	const action = willWait ? 'Wait for' : 'Reserve';
-	const holds = freeIds !== undefined && Number(valueOf(dialog, 'count')) > freeIds.length;
+	// With needs, a share or force, other GPUs count than the free ones.
+	const wantsAny = ['needs', 'share', 'force'].every((name) => valueOf(dialog, name) === '');
+	const holds = wantsAny && freeIds !== undefined && Number(valueOf(dialog, 'count')) > freeIds.length;
 	const consequence = holds
 		? 'Waits while this monitor runs, holding what it gets.'
 		: 'Reserves now, or waits while this monitor runs.';

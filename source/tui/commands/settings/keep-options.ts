@@ -1,8 +1,8 @@
 /** `S` in the options dialog: applies the chosen options and saves them in the user's config. */
-import {savedOptions} from '../state/view/options.js';
-import {applyOptions} from './shared/options.js';
-import {noConfig, savedOutcome} from './shared/saving.js';
-import {defineCommand} from './command.js';
+import {savedOptions} from '../../state/view/options.js';
+import {applyOptions} from '../shared/options.js';
+import {noConfig, savedOutcome} from '../shared/saving.js';
+import {defineCommand} from '../command.js';
 
 export const keepOptions = defineCommand({
 	name: 'keep-options',

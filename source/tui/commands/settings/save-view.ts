@@ -1,7 +1,7 @@
 /** `S`: saves the preset, the columns, and whether rows are folded, in the user's config. */
-import {panelNames} from '../state/panels/state.js';
-import {noConfig, savedOutcome} from './shared/saving.js';
-import {defineCommand} from './command.js';
+import {panelNames} from '../../state/panels/state.js';
+import {noConfig, savedOutcome} from '../shared/saving.js';
+import {defineCommand} from '../command.js';
 
 const foldText = (isFolded: boolean | undefined): string =>
 	isFolded === undefined ? '' : isFolded ? ', folded' : ', unfolded';

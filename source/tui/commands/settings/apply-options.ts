@@ -1,7 +1,7 @@
 /** Enter in the options dialog: applies the chosen options until the monitor ends. */
-import {changesText} from '../state/view/options.js';
-import {applyOptions} from './shared/options.js';
-import {defineCommand, succeeded} from './command.js';
+import {changesText} from '../../state/view/options.js';
+import {applyOptions} from '../shared/options.js';
+import {defineCommand, succeeded} from '../command.js';
 
 export const applyChosenOptions = defineCommand({
 	name: 'apply-options',
