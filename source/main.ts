@@ -90,11 +90,6 @@ export async function understand(
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	// Handled without the parser, because scripts often ask for the version.
-	if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
-		return {text: packageJson.version};
-	}
-
 	// Loaded only now, because the parser is large and would delay the start of the GPU scan.
 	const {parseInput} = await import('./command-line/parse.js');
 	const line = splitLine(argv);

@@ -199,7 +199,7 @@ describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the b
 		return {line, said: await said};
 	};
 
-	test.each(['', 'crowd', 'lost', 'no-memory', 'hot ecc', 'init-fails'])(
+	test.each(['healthy', 'crowd', 'lost', 'no-memory', 'hot ecc', 'init-fails'])(
 		'gives the same scan as with Node (%s)',
 		async (NVML_STUB) => {
 			for (const flags of [[], ['-DOLD']]) {

@@ -15,7 +15,7 @@ const harmless = /^[\n\u{20}-\u{7E}]*$/v;
 test('a command with a bug prints its stack without terminal control sequences', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {exitCode, stderr} = await box.run(
-		'--version',
+		'--help',
 		preloaded(`process.stdout.write = () => { throw new ${hostile}; };`),
 	);
 	expect(exitCode).toBe(1);

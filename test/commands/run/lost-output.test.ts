@@ -44,6 +44,8 @@ test('status and --help report a full disk and exit with 1', () => {
 	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
 	expect(shell('chg status --json > /dev/full')).toEqual(failure);
 	expect(shell('chg --help > /dev/full')).toEqual(failure);
+	// The version is printed without the code that reports lost output, which is then loaded to do so.
+	expect(shell('chg --version > /dev/full')).toEqual(failure);
 });
 
 test.each(
