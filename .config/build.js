@@ -44,7 +44,7 @@ const {output} = await build({
 		codeSplitting: {
 			groups: [
 				// `--version` loads only cli.ts and this.
-				{name: 'version', test: /\/package\.json$/, priority: 2},
+				{name: 'version', test: /\/start-up\/version\.ts$/, priority: 2},
 				// Every command loads all of main.ts. It is one file because each file costs time to open.
 				{name: 'main', test: /\/source\/main\.ts$/, priority: 1},
 				{name: 'shared', minShareCount: 3},

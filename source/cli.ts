@@ -1,25 +1,15 @@
-import {writeSync} from 'node:fs';
 import process from 'node:process';
-import packageJson from '../package.json' with {type: 'json'};
 import {keepCompiledCode} from './app/start-up/compile-cache.js';
 import {keepDebuggerClosed} from './app/start-up/debugger.js';
-
-/** Prints the version without loading the rest of the program, because scripts often ask for it. Returns false if that failed: `main` then reports why. */
-function printVersion(): boolean {
-	try {
-		writeSync(1, `${packageJson.version}\n`);
-		return true;
-	} catch {
-		return false;
-	}
-}
 
 keepDebuggerClosed();
 keepCompiledCode();
 try {
 	const argv = process.argv.slice(2);
+	// The version is printed without loading the rest of the program, because scripts often ask for it.
 	const asksForVersion = argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v');
-	if (!(asksForVersion && printVersion())) {
+	const {printVersion} = asksForVersion ? await import('./app/start-up/version.js') : {};
+	if (!printVersion?.()) {
 		const {main} = await import('./main.js');
 		process.exitCode = await main(argv);
 	}

@@ -1,6 +1,6 @@
 /** Finds the command of a command line, runs the command, prints errors, and returns the exit code. */
 import process from 'node:process';
-import packageJson from '../package.json' with {type: 'json'};
+import {version} from './app/start-up/version.js';
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {createApp} from './app/app.js';
@@ -62,7 +62,7 @@ async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () 
 	const program = {name: name ?? 'canhazgpu', flags: {}, takesWords: true, takesRest: name === undefined};
 	const {words, has} = parseInput(program, {words: typed, rest: rest ?? []});
 	if (has('version')) {
-		return packageJson.version;
+		return version;
 	}
 
 	if (name === undefined && !has('help') && (typed.length > 0 || rest !== undefined)) {
@@ -104,7 +104,7 @@ export async function understand(
 	}
 
 	if (parsed.has('version')) {
-		return {text: packageJson.version};
+		return {text: version};
 	}
 
 	const file = parsed.text('config') ?? outerFile;

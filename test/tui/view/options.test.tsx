@@ -191,6 +191,7 @@ test('a click in the options dialog selects a row, and a click on an arrow chang
 	session = startMonitor(await createScene(), {size, hasMouse: true});
 	const {press, shows, mouse, screen} = session;
 	const click = async (text: string, offset = 0): Promise<void> => {
+		await shows(text);
 		const rows = screen().split('\n');
 		const row = rows.findIndex((line) => line.includes(text));
 		await mouse({kind: 'click', row, column: rows[row]!.indexOf(text) + offset});
