@@ -44,7 +44,7 @@ test('help queue shows the command and then the topic of the same name', async (
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
 
-test('help verbs still shows the topic commands', async () => {
+test('help verbs still shows the topic commands, which had that name before', async () => {
 	expect(await helpText('verbs')).toBe(await helpText('commands'));
 });
 
@@ -54,7 +54,7 @@ test('help COMMAND prints the same as COMMAND --help', async () => {
 });
 
 test.each(['', ...commandNames].flatMap((command) => [80, 60].map((columns) => [command, columns] as const)))(
-	'the help of `%s` fits %d columns without losing words',
+	'`canhazgpu help %s` fits %d columns and keeps every summary whole',
 	async (command, columns) => {
 		vi.stubEnv('COLUMNS', String(columns));
 		const text = await helpText(...(command === '' ? [] : [command]));

@@ -46,7 +46,7 @@ const inBash = (shell: readonly string[], script: string, more: Readonly<Record<
 		encoding: 'utf8',
 	});
 
-describe.each(shells)('the launcher in %s', (_, shell) => {
+describe.each(shells)('the launcher script in %s', (_, shell) => {
 	const testHere = test.skipIf(!isInstalled(shell[0]));
 
 	testHere('finds the program through links and passes arguments on unchanged', () => {
@@ -81,7 +81,7 @@ describe.each(shells)('the launcher in %s', (_, shell) => {
 	});
 });
 
-test('the launcher without Node in PATH prints what to install', () => {
+test('the launcher script says what to install if PATH contains no Node.js', () => {
 	const empty = path.join(directory, 'empty');
 	mkdirSync(empty);
 	const {status, stderr} = spawnSync('/bin/sh', [launcher, 'status'], {env: {PATH: empty}, encoding: 'utf8'});

@@ -17,7 +17,7 @@ const oldNode = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/bin
 	.find((node) => isTooOld(node));
 
 test.skipIf(oldNode === undefined)(
-	`an old Node prints the required version without a stack (tested with: ${oldNode ?? 'no old Node'})`,
+	`an old Node.js prints the required version without a stack trace (tested with: ${oldNode ?? 'no old Node.js'})`,
 	() => {
 		const {status, stdout, stderr} = spawnSync(oldNode!, [program, 'status'], {encoding: 'utf8'});
 		expect({status, stdout}).toEqual({status: 1, stdout: ''});

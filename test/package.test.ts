@@ -173,7 +173,7 @@ describe.skipIf(!hasCompiler)('NVML', () => {
 		};
 	};
 
-	slowTest('is not used without koffi, and web calls nvidia-smi instead', async () => {
+	slowTest('is not used without koffi, so web calls nvidia-smi instead', async () => {
 		const {tool, uuid} = await watch();
 		await eventually(async () => {
 			expect(await uuid()).toBe('GPU-00000000-0000-0000-0000-000000000000');

@@ -63,7 +63,7 @@ test('the readme and the help topics contain more than 80 example commands', () 
 	expect(typed).toContain('reserve --gpus 2 --duration 12h --short');
 });
 
-test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('"canhazgpu %s" is valid (%s)', async (typed) => {
+test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('the documented command "canhazgpu %s" is valid (%s)', async (typed) => {
 	expect(await understand(shellWords(typed))).toBeTruthy();
 });
 
@@ -155,8 +155,8 @@ test.each(Object.keys(documents))('every source path in %s exists', (file) => {
 	}
 });
 
-describe.each(commandNames)('help of %s', (command) => {
-	test('has only existing flags and valid examples', async () => {
+describe.each(commandNames)('the help of the command %s', (command) => {
+	test('names only existing flags and contains only valid examples', async () => {
 		const {usage, flags, examples} = await findCommand(command);
 		for (const name of groupsOf(usage, /--(?<name>[\-a-z]+)/gv, 'name')) {
 			expect(Object.keys({...flags, store: ''})).toContain(name);

@@ -143,7 +143,7 @@ test('createDemo rejects a scenario whose user requests more GPUs than the pool 
 	});
 });
 
-test('the demo grants an L40S, a MIG instance and a share, and records the overuse of a share', async () => {
+test('the demo grants an L40S, a MIG instance and a share of a GPU, and records that the share exceeded its memory', async () => {
 	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
 	const viewer = requesterOf(world.host.account);
 	const ask = async (need: Need) => {

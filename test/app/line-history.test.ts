@@ -15,7 +15,7 @@ function createFile(): string {
 
 const modeOf = (place: string): string => statSync(place).mode.toString(8).slice(-3);
 
-test('the line history keeps each line once, newest last, in a file with mode 600', () => {
+test('the command history of the monitor keeps each line once, newest last, in a file with mode 600', () => {
 	const file = createFile();
 	const history = createLineHistory(file);
 	expect(history.load()).toEqual([]);
@@ -28,7 +28,7 @@ test('the line history keeps each line once, newest last, in a file with mode 60
 	expect(modeOf(path.dirname(file))).toBe('700');
 });
 
-test('the line history keeps the newest 500 lines and replaces a file in another format', () => {
+test('the command history of the monitor keeps the newest 500 lines and replaces a file in another format', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'x'.repeat(1_000_000));
@@ -42,7 +42,7 @@ test('the line history keeps the newest 500 lines and replaces a file in another
 	expect(statSync(file).size).toBeLessThan(20_000);
 });
 
-test('the line history stays empty without an error if its file cannot be written', () => {
+test('the command history of the monitor stays empty without an error if its file cannot be written', () => {
 	const file = createFile();
 	mkdirSync(file, {recursive: true});
 	for (const place of [file, '/dev/null/history']) {
@@ -52,7 +52,7 @@ test('the line history stays empty without an error if its file cannot be writte
 	}
 });
 
-test.runIf(isRoot)('root neither reads nor writes a line history in the home of another account', () => {
+test.runIf(isRoot)("root neither reads nor writes the monitor's command history in the home of another account", () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'release\n');

@@ -7,9 +7,9 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
 
 test.each([
-	['the modules that are imported late', /\/(?:main|rolldown)-[^\/]*$/v],
+	['the modules that status imports later', /\/(?:main|rolldown)-[^\/]*$/v],
 	['all modules except the entry', /\/rolldown-[^\/]*$/v],
-])('status reports without a stack trace that the program was replaced if %s are missing', async (_, left) => {
+])('status says that the program was replaced, without a stack trace, if %s are missing', async (_, left) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

@@ -80,7 +80,7 @@ scans:
 	expect(await observeAt(scenario, 7201)).not.toHaveProperty('failure');
 });
 
-test('a simulated process with "every" appears again in each period', async () => {
+test('a simulated process with the key "every" starts again in each period', async () => {
 	const scenario: Scenario = {
 		processes: [{gpu: 0, command: 'x', memory: 3000, from: 30, until: 60, every: 100}],
 	};

@@ -97,7 +97,7 @@ const values = fc.oneof(
 	fc.constantFrom('two\nlines', '\n', ' ', '--'),
 );
 
-test.each(commands)('$name keeps each flag value unchanged and uses the last value of a repeated flag', (command) => {
+test.each(commands)('spellForMeow for the command $name keeps each flag value unchanged and uses the last value of a repeated flag', (command) => {
 	const all = Object.entries({...globalFlags, ...command.flags});
 	const valued = all.filter(([, {value}]) => value !== undefined);
 	const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
@@ -119,7 +119,7 @@ test.each(commands)('$name keeps each flag value unchanged and uses the last val
 	);
 });
 
-test.each(commands)('$name uses the last value of a repeated switch', (command) => {
+test.each(commands)('spellForMeow for the command $name uses the last value of a repeated switch', (command) => {
 	const switches = Object.entries({...globalFlags, ...command.flags}).filter(([, {value}]) => value === undefined);
 	const given = fc.tuple(fc.constantFrom(...switches), fc.constantFrom('', '=true', '=t', '=1', '=false', '=F', '=0'));
 	fc.assert(

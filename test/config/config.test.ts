@@ -304,7 +304,7 @@ describe('limits and errors of config files', () => {
 			`{"remote_hosts":[${'1,'.repeat(mebibyte / 2 - 20)}1]}`,
 			/remote_hosts must be a host name/v,
 		],
-	])('%s with %s is refused with its name', async (name, _, content, problem) => {
+	])('%s with %s is refused with an error that names the file', async (name, _, content, problem) => {
 		const file = write(name, content);
 		const {exitCode, message} = await errorOf(file);
 		expect(exitCode).toBe(2);
@@ -468,7 +468,7 @@ describe('secrets', () => {
 		expect(message).toBe('CANHAZGPU_NOTIFY_WEBHOOK must be an address that begins with http:// or https://');
 	});
 
-	test('are marked: this test lists every setting named like a password, token or key', () => {
+	test('this list contains every setting whose name suggests a password, token or key', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',

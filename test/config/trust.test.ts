@@ -46,7 +46,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('the harmless settings, which apply from a config file in any directory, are those in this list', () => {
+test('only the settings in this list are harmless enough to apply from a config file in any directory', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -99,7 +99,7 @@ test('the help topic configuration names every harmless setting', () => {
 });
 
 describe.runIf(isRoot)('the config file in the working directory', () => {
-	test('applies only its harmless settings, for its owner', async () => {
+	test("applies only its harmless settings, and only for the file's owner", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(
@@ -151,7 +151,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 			},
 			'others can write in its directory',
 		],
-	])('is skipped with a warning if it is %s', async (_, prepare, says) => {
+	])('is skipped with a warning if it is a file %s', async (_, prepare, says) => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), hostile, alice);
@@ -220,7 +220,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 });
 
 describe.runIf(isRoot)('the config file in the home directory', () => {
-	test("is skipped if it belongs to another account, as for root with a user's HOME", async () => {
+	test('is skipped for root and other accounts if HOME is the home of another user', async () => {
 		const {home, environment} = createPlace(alice);
 		const trap = path.join(home, 'trapped');
 		const file = writeAs(
@@ -244,7 +244,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(own.stderr).not.toContain('Warning');
 	});
 
-	test('is skipped if another account owns the file, and refused if others can change the file', async () => {
+	test('is skipped if another account owns it, and refused if others can change it', async () => {
 		const {home, environment} = createPlace(alice);
 		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
 		const foreign = await runAs(alice, ['status'], {
@@ -261,7 +261,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		});
 	});
 
-	test("is read through the user's own link, and also if the user's private group can write the file", async () => {
+	test("is read through a link of the user, and also if the user's private group can write it", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
