@@ -31,7 +31,7 @@ test('reserve --pid reserves the GPU of a running process until the process ends
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });
 
-slowTest('reserve --pid refuses unknown processes and conflicting flags, and --short prints only the ids', async () => {
+slowTest('reserve --pid refuses unknown processes and conflicting flags, and prints only GPU ids with --short', async () => {
 	const {box, job} = await createUsedBox();
 	const pid = String(job.pid);
 	for (const [words, exitCode, error] of [

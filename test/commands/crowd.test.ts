@@ -15,7 +15,7 @@ async function reserve(box: Box): Promise<Ran> {
 describe.each([
 	{store: 'redis', processes: 100, gpuCount: 64, create: async (count: number) => createRedisBox(redis.port, count)},
 	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
-])('on $store', ({processes, gpuCount, create}) => {
+])('with the $store store', ({processes, gpuCount, create}) => {
 	slowTest(
 		`${processes} concurrent reserve commands get each of ${gpuCount} GPUs exactly once`,
 		{timeout: 180_000},

@@ -29,7 +29,7 @@ async function createMachine(): Promise<Box> {
 	return box;
 }
 
-test('status shows a GPU with an error word as broken and names the field and the word', async () => {
+test('status shows a GPU as broken if nvidia-smi prints an error in place of a reading, and names both', async () => {
 	const box = await createMachine();
 	const {stdout} = await box.run('status');
 	expect(stdout).toMatch(/0 +│ ● AVAILABLE/v);
@@ -45,7 +45,7 @@ test('status shows a GPU with an error word as broken and names the field and th
 	]);
 });
 
-test('reserve refuses a GPU with an error word and grants only GPUs without errors', async () => {
+test('reserve refuses a GPU with an error in place of a reading and grants only GPUs without errors', async () => {
 	const box = await createMachine();
 	for (const [index, words] of [
 		[1, 'Unknown Error (utilization.gpu)'],
@@ -64,7 +64,7 @@ test('reserve refuses a GPU with an error word and grants only GPUs without erro
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });
 
-test('the monitor names the field and the error word in the row of the GPU', async () => {
+test('the monitor names the reading and its error in the row of a GPU for which nvidia-smi prints an error', async () => {
 	const box = await createMachine();
 	const top = startTop(box, {size: {columns: 200, rows: 30}});
 	await top.waitFor(/ 1 +Error .*Unknown Error \(utilization\.gpu\)/v);

@@ -13,7 +13,7 @@ const anyCommand = fc.constantFrom(...killedCommands);
 describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
-] as const)('a command on %s that is killed', (_, makeGround, points) => {
+] as const)('a killed command with the %s store', (_, makeGround, points) => {
 	test('takes effect completely or not at all, and leaves a consistent pool', {timeout: 120_000}, async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;

@@ -163,7 +163,7 @@ const cases = commands.flatMap((command) => fates.map((fate) => ({...command, fa
 
 // Every fifth case covers each command, with alternating fates.
 test.each(cases.filter((_, index) => isLong || index % 5 === 0))(
-	'$name takes effect once and reports success if its first request $fate',
+	'$name takes effect once and reports success if its first request to Redis $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...command}) => {
 		const attempt = async () => {
 			const scene = await setScene();
@@ -196,7 +196,7 @@ test.each(cases.filter((_, index) => isLong || index % 5 === 0))(
 	},
 );
 
-slowTest.each(fates)('run joins the queue once and gets its GPU if its first join request %s', async (fate) => {
+slowTest.each(fates)('run joins the queue once and gets its GPU if its first request to join %s', async (fate) => {
 	const scene = await setScene(1);
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');
@@ -230,7 +230,7 @@ slowTest.each(['reserve', 'extend'])(
 	},
 );
 
-slowTest('reserve reports a possible change if Redis becomes unreachable before the answer', async () => {
+slowTest('reserve says that it may have reserved a GPU if Redis becomes unreachable before it answers', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.meet(['arrives when told']);
 	const command = start(box, 'reserve --gpus 1 --duration 1h', byProxy);

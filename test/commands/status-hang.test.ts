@@ -47,7 +47,7 @@ test('status refuses an invalid CANHAZGPU_GPU_TIMEOUT', async () => {
 	});
 });
 
-test('a command with an invalid flag ends the GPU scan that it has started', async () => {
+test('a command with an invalid flag ends the GPU scan that it had already started', async () => {
 	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
 	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
 	expect(status.exitCode).toBe(2);
@@ -55,7 +55,7 @@ test('a command with an invalid flag ends the GPU scan that it has started', asy
 });
 
 test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
-	'%s ends status and who and their hanging nvidia-smi at once',
+	'%s at once ends a status or who command that waits for a hanging nvidia-smi, and nvidia-smi as well',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

@@ -84,7 +84,7 @@ const opening = (node: string): readonly string[] => [
 
 const hidden = 'hidden: [{gpu: 0}]';
 
-describe.runIf(canMakeDevices())('who', () => {
+describe.runIf(canMakeDevices())('the command who', () => {
 	test('finds processes that the GPU tool does not list and counts processes that the user cannot inspect', async () => {
 		const own = await started(mallory, opening('dev/nvidia1'));
 		const strangers = await started(alice, opening('dev/dri/renderD128'));
@@ -125,7 +125,7 @@ describe.runIf(canMakeDevices())('who', () => {
 		expect(advice.map(({kind}) => kind)).toContain('stopped');
 	});
 
-	test('shows a listed zombie, and a listed process that is not visible', async () => {
+	test('shows a zombie process and an invisible process that the GPU tool lists', async () => {
 		// The parent must not collect its child, as a shell might.
 		const parent = await started(mallory, [
 			'sh',

@@ -23,7 +23,7 @@ afterAll(() => {
 	far.remove();
 });
 
-test('in the monitor, H lists all hosts, r reserves on the selected host, and Enter opens the monitor of that host', async () => {
+test('the keys H, r and Enter of the monitor list all hosts, reserve on the selected host and open its monitor', async () => {
 	const top = startTop(here, {environment});
 	await top.waitFor(isShown(1));
 	top.write('H');

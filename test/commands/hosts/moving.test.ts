@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('--wait %j leaves a wait of %j s on this host after other hosts took 4 s to answer', async (waitSeconds, left) => {
+])('acquireElsewhere with --wait %j still waits %j s on this host after other hosts took 4 s to answer (undefined: no limit)', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,
@@ -94,7 +94,7 @@ const onlyNear = {
 	remoteQueue: async () => ({entries: []}),
 } as unknown as Partial<App>;
 
-test('acquireElsewhere reports a bug in a repeated host query and returns the exit code of the waiting command', async () => {
+test('acquireElsewhere reports a bug in a later query of the hosts, and returns the exit code of the waiting command', async () => {
 	const asked = Promise.withResolvers<void>();
 	const remarks: string[] = [];
 	const app = await slowlyAsking({

@@ -54,7 +54,7 @@ test('reserve, extend, queue and release with --on act only on the named host an
 	expect(await holders(far)).toBe(0);
 });
 
-test('release --on sends a range of GPU ids as single ids, which every version understands', async () => {
+test('release --on expands a range of GPU ids, because an older version on the other host may not understand ranges', async () => {
 	const bin = path.join(here.home, 'earlier');
 	mkdirSync(bin);
 	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nfor script; do :; done\nexec sh -c "$script"\n', {mode: 0o755});
@@ -75,7 +75,7 @@ slowTest('--short=false and --nonblock=false override the config file of the oth
 	expect(run).toMatchObject({exitCode: 3, stderr: expect.stringContaining('did not become free in time') as string});
 });
 
-test('release and extend with --lease never change a later reservation of the same GPUs', async () => {
+test('release and extend with --lease never change a later lease of the same GPUs', async () => {
 	const idOf = async (): Promise<string> => {
 		const {stdout} = await here.run('status --remote far --json', environment);
 		return (JSON.parse(stdout) as ReadonlyArray<{lease_id?: string}>)[0]!.lease_id!;
@@ -136,7 +136,7 @@ slowTest('run --on from a deleted directory starts in the home directory of the 
 	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
 });
 
-test('--on any counts only the free GPUs of a single node of a cluster', async () => {
+test('--on any does not add up the free GPUs of different nodes in a cluster', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = Array.from({length: 8}, (_, index) => ({
 		gpu_id: index,
@@ -256,7 +256,7 @@ test.each([
 	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
 	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
 	['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
-])('%s exits with %i and the reason', async (words, exitCode, message) => {
+])('%s exits with %i and explains why', async (words, exitCode, message) => {
 	const ran = await here.run(words, environment);
 	expect([ran.exitCode, ran.stdout, ran.stderr.slice(0, message.length)]).toEqual([exitCode, '', message]);
 	expect(await holders(near)).toBe(0);

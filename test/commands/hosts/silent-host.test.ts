@@ -62,7 +62,7 @@ test.concurrent('release --on prints within seconds which host it waits for', as
 	expect((await release.ended).stderr).toBe(waiting);
 });
 
-describe('on a terminal', () => {
+describe('on a terminal, with a host that does not answer,', () => {
 	const open = (words: string) =>
 		openTerminal(starter, [...starterText, ...words.split(' ')], {
 			columns: 100,
@@ -108,7 +108,7 @@ describe('filterMarker', () => {
 		['byte by byte between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
 		['after text that starts like the marker', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
 		['before a second marker, which belongs to the job', [answerMarker, answerMarker], answerMarker],
-	])('removes the marker that arrives %s', (_, parts, expected) => {
+	])('removes the answer marker of the other host if the marker arrives %s', (_, parts, expected) => {
 		let written = '';
 		let answers = 0;
 		const pass = filterMarker(

@@ -23,7 +23,7 @@ describe.each(
 		['redis', async () => createRedisBox(redis.port, 4)],
 		['embedded', async () => createEmbeddedBox(4)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	let box: Box;
 
 	beforeAll(async () => {

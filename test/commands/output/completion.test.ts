@@ -137,7 +137,7 @@ test.each([
 	[['--complete'], /^words\ntop\t/v],
 	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
 	[['--complete', 'bash', 'status', '--config='], 'files\n'],
-])('%j prints %j and no error', async (words, expected) => {
+])('completion for the arguments %j prints %j and no error', async (words, expected) => {
 	const {stdout, stderr, exitCode} = await box.run(words);
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	expect(stdout).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
@@ -185,7 +185,7 @@ test.each([
 	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
 	['', undefined, 'Which shell? SHELL names none'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
-])('completion %s with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
+])('completion %s with SHELL=%s (undefined: unset) is a usage error: %s', async (typed, shell, message) => {
 	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
 	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
 });
@@ -295,7 +295,7 @@ test.each([
 	'`id`',
 	'!!',
 	'#',
-])('candidatesOf never offers the label or host name %j', (name) => {
+])('candidatesOf never offers a label or host name that a shell could misread: %j', (name) => {
 	const requester = {account: 'alice', uid: 1, label: 'alice'};
 	const audit = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
 	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), alerts: [], lastUsed: new Map()};

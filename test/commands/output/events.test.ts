@@ -44,7 +44,7 @@ describe.each(
 		['redis', async () => createRedisBox(redis.port, 2)],
 		['embedded', async () => createEmbeddedBox(2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	let box: Box;
 	beforeAll(async () => {
 		box = await create();
@@ -92,7 +92,7 @@ describe.each(
 		});
 	});
 
-	slowTest('events shows the former value of a changed drain or pool', async () => {
+	slowTest('events shows the previous reason or pool size when a drained GPU or the pool changes', async () => {
 		const own = await create();
 		onTestFinished(own.remove);
 		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
@@ -165,7 +165,7 @@ describe('events --follow', () => {
 		box.remove();
 	});
 
-	slowTest('exits with 0 and without a message when its reader has gone', async () => {
+	slowTest('exits with 0 and without a message when its output has no reader any more', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box);
 		await eventually(() => output().includes('the pool'));
@@ -209,7 +209,7 @@ test('admin --force in another store records the former location of the pool', a
 	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
 
-slowTest('events -n shows only the newest events, also with --user and --since', async () => {
+slowTest('events -n shows only the newest events, also when combined with --user or --since', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	for (const note of ['a', 'b', 'c']) {

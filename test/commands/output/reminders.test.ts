@@ -40,7 +40,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('three running jobs send only one reminder of a reservation that ends soon', async () => {
+test('only one of three running jobs sends the reminder that a reservation ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));

@@ -40,7 +40,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('report prints a table, the JSON keys of the Go program, and CSV without formulas', async () => {
+test('report prints a table, JSON with the keys of the Go program, and CSV that a spreadsheet cannot read as formulas', async () => {
 	expect((await box.run('report --days 1')).stdout).toBe(
 		[
 			' USER   │ GPU HOURS │ SHARE  │ RUN │ MANUAL',
@@ -84,7 +84,7 @@ slowTest('report --by gpu and report --user count current reservations', async (
 	await box.run('release --user team');
 });
 
-slowTest('report --by model names the model of the command, or unknown', async () => {
+slowTest('report --by model groups jobs by the AI model in their command line, or under "unknown"', async () => {
 	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
 	await box.run(['run', '--', 'sleep', '0.01']);
 	const {models} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
@@ -150,7 +150,7 @@ slowTest('report prints that nothing was used if no record matches', async () =>
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
 
-test('report --used prints a table, JSON and CSV, and the time without records', async () => {
+test('report --used prints a table, JSON or CSV, with the time for which no use was recorded', async () => {
 	const client = new Redis(redis.port);
 	const lastMinute = Math.floor(Date.now() / 60_000) - 1;
 	const scan = (await box.run('status --json')).stdout;

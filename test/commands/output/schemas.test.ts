@@ -186,7 +186,7 @@ describe('the JSON output matches the schema', () => {
 		await check('doctor', await ok('doctor --json'));
 	});
 
-	test('and every important key of status, queue and report has appeared', () => {
+	test('for output in which every important key of status, queue and report occurs', () => {
 		expect([...seen.get('status')!]).toEqual(
 			expect.arrayContaining([
 				'ends_by',

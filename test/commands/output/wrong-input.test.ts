@@ -243,7 +243,7 @@ describe('wrong input on the command line', () => {
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 	});
 
-	test('does not include --json=true and --json=false, as in the Go program', async () => {
+	test('does not include --json=true and --json=false, which are accepted as in the Go program', async () => {
 		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
 		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});
@@ -288,7 +288,7 @@ describe('wrong input in a config file or the environment', () => {
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	});
 
-	test('a missing file, a directory and an unknown setting are named', async () => {
+	test('a missing file, a directory and an unknown setting are named in the error', async () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
@@ -302,7 +302,7 @@ describe('wrong input in a config file or the environment', () => {
 		expect(ran.exitCode).toBe(0);
 	});
 
-	test('an invalid environment variable is named', async () => {
+	test('an invalid environment variable is named in the error', async () => {
 		expect((await box.run('status', {CANHAZGPU_MEMORY_THRESHOLD: 'x'})).stderr).toBe(
 			'Error: CANHAZGPU_MEMORY_THRESHOLD must be a whole number from 0 to 10000000, not "x"\n',
 		);

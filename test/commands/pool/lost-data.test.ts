@@ -123,7 +123,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('includes no lease of a running job, even if the snapshot shows its GPU as free', async () => {
+	slowTest("is restored for a running job even if the older snapshot shows the job's GPU as free", async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await save(server);
@@ -163,7 +163,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest('is restored by run, with one message, if the record wrongly says that the job has ended', async () => {
+	slowTest('is restored by run, with one message, if the record of the GPU wrongly says that the job has ended', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const [record] = (await peek(box)).gpus;
@@ -187,7 +187,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		expect(stderr).not.toContain('WARNING');
 	});
 
-	slowTest('is not restored if the user released the GPU of the job, and run prints a warning', async () => {
+	slowTest('is not restored, but run prints a warning, if the user had released the GPU of the job', async () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');

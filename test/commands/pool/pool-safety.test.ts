@@ -164,7 +164,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		],
 		['table', 'CREATE TABLE more (x)'],
 		['index', 'CREATE INDEX i ON gpus (raw)'],
-	])('is refused by every command if another account adds a %s to its database', async (kind, sql) => {
+	])('is refused by every command if another account adds a SQLite object to its database: %s', async (kind, sql) => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
 		for (const command of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
@@ -328,7 +328,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 		}
 	});
 
-	slowTest('is repaired by admin, which renames planted directories and reports their new names', async () => {
+	slowTest('is repaired by admin, which renames directories that others have put in place of files and reports their new names', async () => {
 		await makeOldPool();
 		const kept = path.join(accounts.directory, 'kept');
 		rmSync(kept, {recursive: true, force: true});
@@ -412,7 +412,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"status in another account's pool does not change a database of the user that the lock file links to",
+	"status on another account's pool does not change the user's own database if the lock file of that pool is a link to it",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};

@@ -71,7 +71,7 @@ test.runIf(canBeOthers)('every account remembers the location of the pool in its
 });
 
 test.runIf(canBeOthers).each(firstCase([['.local'], ['.local/state/canhazgpu']]))(
-	'an account whose %s belongs to root can still use the shared pool',
+	'an account whose directory %s belongs to root can still use the shared pool',
 	async (name) => {
 		const closed = path.join(accounts.homeOf(alice), name);
 		mkdirSync(path.dirname(closed), {recursive: true});

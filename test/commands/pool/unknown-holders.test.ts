@@ -92,7 +92,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))('a process in another pid na
 	};
 
 	slowTest(
-		'keeps its lease or its queue position by answering a process that watches for heartbeats',
+		'keeps its lease or its queue position as long as it sends heartbeats',
 		async () => {
 			const {clock, box} = await atShiftedRedis();
 			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');

@@ -77,7 +77,7 @@ const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [
 describe.skipIf(reason !== undefined).each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s', (_, create) => {
+])('with the %s store', (_, create) => {
 	const createOpen = async (): Promise<Box> => {
 		const box = await create();
 		// Opens the path to the shared pool.
@@ -87,7 +87,7 @@ describe.skipIf(reason !== undefined).each([
 	};
 
 	slowTest.each(forgeries)(
-		'an account with %s cannot release or extend a reservation of the owner',
+		"an account with %s cannot release or extend the owner's reservation",
 		async (_what, through) => {
 			const box = await createOpen();
 			for (const words of [
@@ -165,7 +165,7 @@ describe.skipIf(reason !== undefined).each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	slowTest('a fake getent or id in PATH does not change the account of a command', async () => {
+	slowTest('a fake getent or id in PATH does not change the account under which a command acts', async () => {
 		const box = await createOpen();
 		const tools = mkdtempSync('/tmp/canhazgpu-tools-');
 		onTestFinished(() => {

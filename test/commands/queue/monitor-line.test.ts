@@ -269,7 +269,7 @@ test.each([
 	['theme high', 6, ['high-contrast', 'high-contrast-light']],
 	['interval ', 9, ['0.5s', '2s', '1m']],
 	['run -', 4, []],
-])('completion of %j starts at column %d and offers %j', async (typed, start, candidates) => {
+])('the command line of the monitor completes %j from column %d with %j', async (typed, start, candidates) => {
 	const line = await open();
 	await line.run('reserve -G 1,3', still);
 	const completion = await line.complete(typed, {snapshot: await readCurrent(world), audit: []});

@@ -83,7 +83,7 @@ test('a request for a model waits only for matching GPUs, and queue shows the mo
 	await box.run('release', environment);
 });
 
-slowTest('reserve --nonblock counts suitable GPUs separately from GPUs that may not qualify', async () => {
+slowTest('reserve --nonblock counts suitable GPUs separately from GPUs whose suitability is unknown', async () => {
 	const scenario = path.join(box.home, 'doubtful.yaml');
 	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
 	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);
@@ -93,7 +93,7 @@ slowTest('reserve --nonblock counts suitable GPUs separately from GPUs that may 
 	expect((await refused('--gpu-ids 1,2')).stderr).toContain('Requested: 2, Available: 1 (1 GPU that may not qualify');
 });
 
-test('--nvlink, --strategy and --workload choose among the free GPUs', async () => {
+test('--nvlink, --strategy and --workload decide which of the free GPUs reserve takes', async () => {
 	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
 	// GPU 0 is taken, so its pair is incomplete.
 	expect(await take('--gpu-ids 0')).toBe('0\n');

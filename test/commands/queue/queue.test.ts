@@ -21,7 +21,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test('reserve --short prints one progress line per change on stderr and only the ids on stdout', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2 --duration 1h');

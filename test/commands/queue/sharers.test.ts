@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const stores = [
 	['Redis', async () => crowdOnRedis(server)],
-	['a file', async () => crowdOnFile()],
+	['SQLite', async () => crowdOnFile()],
 ] as const;
 
 /** Checks that all are served and that at least `leastOnOneGpu` shared one GPU at some time. */
@@ -30,10 +30,10 @@ async function expectShared(enter: (typeof stores)[number][1], people: number, l
 	expect((await reader.world.store.read()).gpus.every(({kind}) => kind === 'free')).toBe(true);
 }
 
-test.each(stores)('30 shares of 8 GPUs on %s are all granted in order', {timeout: 60_000}, async (_, enter) => {
+test.each(stores)('30 requests for shares of 8 GPUs on %s are all granted in order', {timeout: 60_000}, async (_, enter) => {
 	await expectShared(enter, 30, 2);
 });
 
-slowTest.each(stores)('200 shares of 8 GPUs on %s are all granted in order', {timeout: 600_000}, async (_, enter) => {
+slowTest.each(stores)('200 requests for shares of 8 GPUs on %s are all granted in order', {timeout: 600_000}, async (_, enter) => {
 	await expectShared(enter, 200, 3);
 });

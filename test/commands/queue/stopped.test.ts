@@ -65,7 +65,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test.each(
 		firstCase([
 			['a signal', bySignal],

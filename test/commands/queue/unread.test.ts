@@ -28,7 +28,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test('reserve is served although nobody reads its stderr', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
@@ -47,7 +47,7 @@ describe.each(
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: 'on 1\n'});
 	});
 
-	slowTest('a hanging reserve blocks no other request after two heartbeats, and queue --why names it', async () => {
+	slowTest('a reserve whose process hangs blocks no other request after two missed heartbeats, and queue --why names it', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const hanging = start(box, 'reserve --gpus 2 --short', {NODE_OPTIONS: `--import=${hangingLoop}`});

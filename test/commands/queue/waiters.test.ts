@@ -29,7 +29,7 @@ const needs: ReadonlyArray<Need | undefined> = [
 describe.each([
 	['redis', async () => crowdOnRedis(redis)],
 	['embedded', async () => crowdOnFile()],
-] as const)('on %s', (kind, create) => {
+] as const)('with the %s store', (kind, create) => {
 	slowTest(
 		'50 random requests are served in order although some are killed or cancelled',
 		{timeout: 120_000},
@@ -129,7 +129,7 @@ describe.each([
 });
 
 // Wake-ups are distinguished from ticks by their time, which needs an idle machine.
-slowTest('a release wakes at most three of 200 waiters, one of which scans the GPUs', {timeout: 60_000}, async () => {
+slowTest('a release wakes at most three of 200 waiting requests, one of which scans the GPUs', {timeout: 60_000}, async () => {
 	// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
 	const crowd = await crowdOnRedis(redis, () => 0.999);
 	const free = await holdAll(crowd);

@@ -41,7 +41,7 @@ describe.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test('run warns about child processes that still use its GPU, and status names the user of the job that left them', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);

@@ -15,7 +15,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 		['redis', async () => freshRedisBox(redis.port, 2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test('the GPU is free at the next read after run and its job are killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
@@ -82,7 +82,7 @@ describe.each(
 });
 
 describe('a lost lease', () => {
-	test('is reported by run within seconds even if no event announces the change in Redis', async () => {
+	test('is reported by run within seconds even if no Redis event announces it', async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const {wrapper, pid} = await startSleeper(box);
 		const client = new Redis(redis.port);

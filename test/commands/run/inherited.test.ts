@@ -115,7 +115,7 @@ const lowLimits = [
 	['a limit too low for the program itself', 100],
 ] as const;
 
-test.each(lowLimits)('a job gets the limits of open files of the calling shell: %s', async (_, limit) => {
+test.each(lowLimits)('a job gets the open-file limits of the calling shell: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
 	const ran = await inBash(
@@ -138,7 +138,7 @@ test('a job keeps the limit of open files after the calling shell has ended, and
 });
 
 test.each(firstCase(lowLimits))(
-	'run stores the pid of its job in the lease and exits with its code: %s',
+	'run stores the pid of its job in the lease and exits with its code under an open-file limit: %s',
 	async (_, limit) => {
 		const box = await freshEmbeddedBox(1);
 		const script = inBash(

@@ -54,7 +54,7 @@ registerHooks({
 	};
 }
 
-test('a waiting run whose program was removed runs its job and notifies its user', async () => {
+test('a waiting run whose program was removed from disk still runs its job and notifies its user', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');
@@ -69,7 +69,7 @@ test('a waiting run whose program was removed runs its job and notifies its user
 	expect((await peek(box)).gpus.map(({kind}) => kind)).toEqual(['free']);
 });
 
-slowTest('a waiting reserve --short whose program was removed prints its GPU and exits with 0', async () => {
+slowTest('a waiting reserve --short whose program was removed from disk prints its GPU and exits with 0', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');
@@ -83,7 +83,7 @@ slowTest('a waiting reserve --short whose program was removed prints its GPU and
 	await eventually(() => notices().includes('"kind":"served"'));
 });
 
-slowTest('a run whose program was removed sends reminders and enforces the time limit', async () => {
+slowTest('a run whose program was removed from disk sends reminders and enforces the time limit', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {run, remove, notices} = installed(box);
 	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
@@ -127,7 +127,7 @@ timer.unref();`,
 const bugsSaid = (stderr: string) => stderr.match(/TypeError: \w+ of its kind/gv);
 
 test.skipIf(isBinary)(
-	'run reports each kind of background bug once and exits with the exit code of its job',
+	'run reports each kind of bug in its background tasks once and exits with the exit code of its job',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);
@@ -150,7 +150,7 @@ test.skipIf(isBinary)(
 	},
 );
 
-test.runIf(isLong && !isBinary)('a waiting reserve reports each background bug once and gets its GPU', async () => {
+test.runIf(isLong && !isBinary)('a waiting reserve reports each kind of bug in its background tasks once and gets its GPU', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {environment, strike} = withBugs(box);
 	await box.run('reserve');

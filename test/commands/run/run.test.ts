@@ -13,7 +13,7 @@ describe.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test.each<[name: string, words: readonly string[], exitCode: number, reason: string]>([
 		['a command that succeeds', ['run', '--', 'true'], 0, 'exited'],
 		['a command that fails', ['run', '--', 'sh', '-c', 'exit 3'], 3, 'exited'],
@@ -22,7 +22,7 @@ describe.each(
 		['a command that SIGKILL ends', ['run', '--', 'sh', '-c', 'kill -KILL $$'], 137, 'signalled'],
 		['a command that SIGTERM ends', ['run', '--', 'sh', '-c', 'kill -TERM $$'], 143, 'signalled'],
 		['a command that exceeds its time limit', ['run', '--timeout', '0.3s', '--', 'sleep', '600'], 124, 'timeout'],
-	])('run exits with the usual code for %s and records how the job ended', async (__, words, exitCode, reason) => {
+	])('run exits with the usual code for %s, and records how the job ended', async (__, words, exitCode, reason) => {
 		const box = await create();
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode, stdout: ''});

@@ -101,7 +101,7 @@ test('a signal between the grant and the start makes run release the GPU and sta
 	expect(await owner()).toBeUndefined();
 });
 
-test('run starts the command in the same turn of the event loop as its last check for a signal', async () => {
+test('run starts the command right after its last check for a signal, in the same turn of the event loop', async () => {
 	let hasTurned = false;
 	const {exitCode, owner} = await createRun(
 		async () => {

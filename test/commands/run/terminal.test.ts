@@ -48,7 +48,7 @@ describe.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
-)('on %s', (_, create) => {
+)('with the %s store', (_, create) => {
 	test('Ctrl-C reaches the job once, and run exits with 130', async () => {
 		const box = await create();
 		writeFileSync(path.join(box.home, 'counter.mjs'), counter);

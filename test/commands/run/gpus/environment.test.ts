@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {gpuEnvironment} from '../../../../source/commands/shared/job/job-environment.js';
 
-test('gpuEnvironment gives a job without isolation the GPU ids of the machine', () => {
+test("gpuEnvironment gives a job without isolation the machine's GPU ids", () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia'})).toEqual({
 		CUDA_VISIBLE_DEVICES: '1,3',
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
@@ -37,7 +37,7 @@ test('gpuEnvironment numbers the AMD GPUs of an isolated job from 0, but not for
 	expect(environment).not.toHaveProperty('CANHAZGPU_DOCKER_GPUS');
 });
 
-test('gpuEnvironment sets the memory size of a share, and the MPS memory limits by GPU numbers from 0', () => {
+test('gpuEnvironment sets the memory size of a share, and MPS memory limits by GPU numbers that count from 0', () => {
 	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 8192} as const;
 	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '8192'});
 	expect(gpuEnvironment(share)).not.toHaveProperty('CUDA_MPS_PIPE_DIRECTORY');

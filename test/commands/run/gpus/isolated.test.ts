@@ -75,7 +75,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [0, 2], isolated: true});
 	});
 
-	test('if absent, lets the command open every GPU and names its own GPUs by id', async () => {
+	test('is off by default, so the command can open every GPU and gets the ids of its own GPUs', async () => {
 		const {stdout, stderr} = await run(['--json', '-G2', '--', 'sh', '-c', `${minors()}; echo $CUDA_VISIBLE_DEVICES`]);
 		expect(stdout).toBe('0\n1\n2\n2\n');
 		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
