@@ -143,7 +143,7 @@ test('the host feed reports an error within 15 s for a host that never answers, 
 	expect(opened).toEqual(['silent', 'refusing']);
 });
 
-test('the host feed polls a host of an older version, and tries the stream again later', async () => {
+test('the host feed polls a host whose older version has no stream, and tries to open the stream again later', async () => {
 	const {feed: hosts, clock, opened, asked, host} = start();
 	const first = hosts.ask('old');
 	host('old').end();

@@ -16,7 +16,7 @@ const name = loadName(idleReading(0));
 
 const own = emptyHistory({windowMs: 300_000, stepMs: 1000, coverMs: 5000});
 
-test('loads recorded overnight are read back unchanged, in any number of parts, with gaps where no scan was made', async () => {
+test('GPU loads recorded overnight are read back unchanged, in any number of parts, with gaps where no scan was made', async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 3600);
@@ -50,7 +50,7 @@ test('loads recorded overnight are read back unchanged, in any number of parts, 
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test("the monitor's own readings continue the minutes recorded in the store", async () => {
+test("the load history of a monitor continues the minutes recorded in the store with the monitor's own readings", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);
@@ -69,7 +69,7 @@ test("the monitor's own readings continue the minutes recorded in the store", as
 	expect(series.map((value) => value?.toFixed(2))).toEqual([undefined, '0.20', '0.20', '0.80']);
 });
 
-test('the viewer that scans records every minute including the last, and other viewers record nothing', async () => {
+test('the viewer that scans records the load of every minute including the last, and other viewers record nothing', async () => {
 	const world = await createLiveWorld(2);
 	const gpus = {
 		...world.gpus,
@@ -98,7 +98,7 @@ test('the viewer that scans records every minute including the last, and other v
 	}
 });
 
-test('a store that rejects a recorded minute delays nobody, and the next minute is recorded', async () => {
+test('a store that rejects the load of one minute delays no scan, and the next minute is recorded', async () => {
 	const store = createMemoryStore();
 	let isFull = true;
 	const keeper = createLoadKeeper({

@@ -19,7 +19,7 @@ const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | 
 	return history;
 };
 
-test('a process series reaches back to the first scan in bounded memory, and keeps the mean of the scans', () => {
+test('the load series of a process reaches back to its first scan in bounded memory, and keeps the mean of the scans', () => {
 	fc.assert(
 		fc.property(
 			fc.integer({min: 1, max: 1200}),
@@ -44,13 +44,13 @@ test('a process series reaches back to the first scan in bounded memory, and kee
 	);
 });
 
-test('a process series keeps the position of a rise when it gets coarser', () => {
+test('the load series of a process keeps the time of a rise when the resolution of the series drops', () => {
 	const history = historyOf(Array.from({length: 1000}, (_, index) => [index * stepMs, index < 500 ? 0 : 1]));
 	const {utilization} = processSeriesOf(history, 'a', 100)!;
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });
 
-test('a process series is blank for unseen times, bridges one missed scan, and never reads unknown as zero', () => {
+test('the load series of a process is blank for times without a scan, bridges one missed scan, and never shows unknown as zero', () => {
 	const seen = historyOf([
 		[0, 0.2],
 		[2000, 0.2],

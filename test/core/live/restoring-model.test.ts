@@ -296,7 +296,7 @@ async function play(rounds: readonly Round[], last: readonly Step[]): Promise<vo
 	await checkHistory(all.world);
 }
 
-test('restoring a store that loses data keeps one holder per GPU, unique records, the queue order and later grants', async () => {
+test('restoring a store after data loss keeps one holder per GPU, unique records, the queue order and later grants', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),
@@ -307,7 +307,7 @@ test('restoring a store that loses data keeps one holder per GPU, unique records
 	);
 });
 
-test('restoring a lost store does not put an ended lease in place of the lease before it', async () => {
+test('restoring a store after data loss does not replace a lease with a later lease that has already ended', async () => {
 	const round = (...steps: readonly Step[]): Round => ({steps, isEmpty: false});
 	await play(
 		[

@@ -58,7 +58,7 @@ const idle = [{lease: 'lease-1', index: 3, uuid: 'GPU-3', seconds: 21_600.5, unt
 
 const roundTrip = (observation: Observation) => decodeSharedScan(encodeSharedScan(observation)!);
 
-test('a posted scan is decoded by other viewers unchanged', () => {
+test('a shared scan is decoded by other viewers unchanged', () => {
 	const {takenAtMs, ...shared} = observationOf([full, idleReading(0)], {
 		driverVersion: '590.48',
 		warnings: ['a warning'],
@@ -67,13 +67,13 @@ test('a posted scan is decoded by other viewers unchanged', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test('a posted scan keeps a failure, and unknown processes of a GPU', () => {
+test('a shared scan preserves a failure, and that the processes of a GPU are unknown', () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();
 });
 
-test('a posted scan with long command lines is cut to a length that other viewers can read', () => {
+test('a shared scan with long command lines is cut to a length that other viewers can read', () => {
 	const processes = (count: number, length: number) =>
 		Array.from({length: count}, (_, pid) => ({pid, commandLine: 'x'.repeat(length), ancestors: ['y'.repeat(length)]}));
 	const some = roundTrip(observationOf([{...idleReading(0), processes: processes(100, 5000)}]));

@@ -66,7 +66,7 @@ test('ten viewers share one scan per interval', async () => {
 	}
 });
 
-test('a shared scan keeps its age for other viewers', async () => {
+test('other viewers see the true age of a shared scan', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	await sleep(60);
@@ -94,7 +94,7 @@ test('another viewer scans within seconds after the scanning viewer was killed',
 	expect(world.scans()).toBe(2);
 });
 
-test('closing the scanning viewer releases its resources, and another viewer scans at once', async () => {
+test('closing the viewer that scans releases its resources, and another viewer scans at once', async () => {
 	const world = await createLiveWorld(1);
 	let open = 0;
 	const counted = {opened: () => open++, closed: () => open--};
@@ -111,7 +111,7 @@ test('closing the scanning viewer releases its resources, and another viewer sca
 	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
 });
 
-test('a viewer that is closed while it asks for the role never scans', async () => {
+test('a viewer that is closed while it asks to become the scanning viewer never scans', async () => {
 	const world = await createLiveWorld(1);
 	const asked = Promise.withResolvers<void>();
 	const mayAnswer = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ test('a viewer that is closed while it asks for the role never scans', async () 
 	expect({opened, scans: world.scans()}).toEqual({opened: 0, scans: 0});
 });
 
-slowTest('a scanning viewer that pauses gives up the role', async () => {
+slowTest('a scanning viewer that pauses lets another viewer scan', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
 	const other = watch(world.as(2));
@@ -216,7 +216,7 @@ test('a viewer shares no scans with the pool of another machine', async () => {
 	expect(await world.store.scans.claim({owner: 'me', intervalMs}, 1)).toBe(true);
 });
 
-test('a process that grants GPUs takes its own scan, so a forged scan in the store grants nothing', async () => {
+test('a process that grants GPUs makes its own scan, so a forged scan in the store cannot influence grants', async () => {
 	const world = await createLiveWorld(1);
 	world.see(() => observationOf([{...idleReading(0), memoryUsedMiB: 40_000}]));
 	const watched = watch(world);
@@ -229,7 +229,7 @@ test('a process that grants GPUs takes its own scan, so a forged scan in the sto
 	});
 });
 
-test('the next scanner continues the idle time of a lease from the shared scan', async () => {
+test('the viewer that scans next continues the idle time of a lease from the shared scan', async () => {
 	const world = await createLiveWorld(1);
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
@@ -244,7 +244,7 @@ test('the next scanner continues the idle time of a lease from the shared scan',
 	expect(await second.observe()).toMatchObject({idle: []});
 });
 
-test('a viewer in an isolated job shows the scans of other viewers and posts none', async () => {
+test('a viewer in an isolated job shows the scans of other viewers and shares none of its own', async () => {
 	const world = await createLiveWorld(2);
 	const inside = createSharedGpus({
 		...world.as(1),

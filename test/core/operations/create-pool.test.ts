@@ -25,7 +25,7 @@ test('createPool without force does not change an existing pool', async () => {
 	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
-test('createPool with force ends every lease with a usage record, removes garbage and counts the leases', async () => {
+test('createPool with force ends every lease with a usage record, removes invalid records and counts the leases', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.gpus.set(3, 'garbage');
@@ -42,7 +42,7 @@ test('createPool with force ends every lease with a usage record, removes garbag
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('createPool with force charges an expired reservation to its end and a crashed job to its last heartbeat', async () => {
+test('createPool with force records the use of an expired reservation up to its end, and of a crashed job up to its last heartbeat', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;

@@ -87,7 +87,7 @@ test('a waiting request replaces a held GPU that is drained with another GPU', a
 	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
 });
 
-test('drain prevents a grant that was scanned before and committed after it', async () => {
+test('drain prevents a grant whose scan came before the drain and whose commit comes after it', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;
 	const world = await createTestWorld({

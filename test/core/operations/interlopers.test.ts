@@ -120,7 +120,7 @@ test('reading the pool does not release GPUs that are held for a queue entry whi
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('a release while the pool is recreated is recorded once', async () => {
+test('a lease that is released while the pool is recreated gets one usage record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

@@ -48,7 +48,7 @@ async function createBox() {
 	};
 }
 
-test('overuse of a share reminds the owner once, shows its duration and is recorded until it ends', async () => {
+test('a share that uses more memory than reserved reminds its owner once, shows for how long, and is recorded until it stops', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
@@ -84,7 +84,7 @@ test('overuse of a share reminds the owner once, shows its duration and is recor
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test('overuse ends with the share, and nobody is reminded of an ended share', async () => {
+test("the overuse of a share's memory ends with the share, and nobody is reminded of it afterwards", async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

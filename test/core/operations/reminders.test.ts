@@ -21,7 +21,7 @@ async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	return world;
 }
 
-test('a reservation is reminded of once, ten minutes before its end', async () => {
+test('the owner of a reservation gets one reminder, ten minutes before its end', async () => {
 	const world = await withLeft(601);
 	expect(await claimReminders(world, own)).toMatchObject({reminders: [], nextSeconds: 1});
 	world.pass(1);
@@ -59,7 +59,7 @@ test.each<[string, ReminderSender, number, number]>([
 	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
 });
 
-test('a reminder of two MIG instances of one GPU names the GPU once', async () => {
+test('a reminder about two MIG instances of one GPU names the GPU once', async () => {
 	const world = await createTestWorld();
 	const now = world.now();
 	const lease = {user: 'alice', type: 'manual', startTime: now - hour, expiryTime: now + 300, leaseId: 'a'} as const;

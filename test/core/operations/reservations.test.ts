@@ -66,7 +66,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['bob', undefined, undefined, undefined]);
 	});
 
-	test('with force grants GPUs that are in use, unknown or broken, but no leased or unreadable ones', async () => {
+	test('with force grants GPUs that are in use, unknown or broken, but none that are leased or have an unreadable record', async () => {
 		const world = await createTestWorld();
 		await take(world, bob, [0]);
 		world.memory.state.gpus.set(1, 'not json');
@@ -112,7 +112,7 @@ describe('reserve', () => {
 		});
 	});
 
-	test('does not overtake queue entries, and grants GPUs that they cannot use', async () => {
+	test('does not overtake queue entries, but grants GPUs that they cannot use', async () => {
 		const world = await createTestWorld();
 		const join = async (id: string, requestedIds: readonly number[], count: number) =>
 			world.store.commit({

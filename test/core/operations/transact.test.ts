@@ -25,7 +25,7 @@ test('reserve plans again after a conflict or while the Go program holds its loc
 });
 
 test.each(['conflict', 'locked'] as const)(
-	'reserve gives up after ten seconds of "%s" without any change',
+	'reserve gives up after ten seconds if the store answers every commit with "%s", and changes nothing',
 	async (outcome) => {
 		const world = await createTestWorld({wrap: withCommit(async () => outcome)});
 		await expect(reserve(world, request)).rejects.toMatchObject({code: 'busy', exitCode: 1});
@@ -59,7 +59,7 @@ test('release succeeds among many concurrent releases, with increasing delays', 
 	expect(commits).toBeLessThan(400);
 });
 
-test('release charges a reservation that expires during its retries up to the expiry', async () => {
+test('release records the use of a reservation that expires during its retries only up to the expiry', async () => {
 	let isFirst = true;
 	const world: TestWorld = await createTestWorld({
 		wrap: (store) => ({

@@ -98,7 +98,7 @@ async function createLossyWorld(
 const fates: readonly Fate[] = ['never arrives', 'is carried out but its answer is lost'];
 
 test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate}))))(
-	'$name acts once and is recorded once if any message $fate',
+	'$name takes effect once and is recorded once if any one of its messages $fate',
 	async ({arrange, act, kind, fate}) => {
 		const undisturbed = await createTestWorld();
 		const right = await act(undisturbed, await arrange(undisturbed));

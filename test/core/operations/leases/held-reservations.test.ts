@@ -8,7 +8,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 const root = person('root', 'root', 0);
 
 describe('release', () => {
-	test("without ids ends only the caller's own reservations without a label", async () => {
+	test("without ids ends only the caller's reservations that have no label", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, person('alice', 'team'), [1]);
@@ -107,7 +107,7 @@ describe('release', () => {
 	});
 
 	test.each([{start_time: 6}, {type: 'run', expiry_time: undefined}, {user: 'bob'}])(
-		'keeps a lease without an id that has changed since the read to %j',
+		'keeps a lease without an id if one of its fields has changed since it was read: %j',
 		async (other) => {
 			const world = await createTestWorld();
 			const record = {user: 'alice', type: 'manual', start_time: 5, expiry_time: 4e9, last_heartbeat: startTime};

@@ -77,7 +77,7 @@ describe('a job with a share of a GPU', () => {
 		expect(await historyOf(world.store)).toMatchObject([{user: 'bob', memoryMiB: 50, durationSeconds: 61}]);
 	});
 
-	test('takes its share back after a mistaken end, and is charged once', async () => {
+	test('takes its share back if its lease was ended by mistake, and its use is recorded once', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		world.pass(100);
 		await drop('of-bob');
@@ -113,7 +113,7 @@ describe('a job with a share of a GPU', () => {
 		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
 	});
 
-	test('does not take its share back after a release', async () => {
+	test('does not take its share back after it was released', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});

@@ -116,7 +116,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
-	test('does not take another lease that was granted in the same second for its own', async () => {
+	test('does not mistake another lease that was granted in the same second for its own', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
@@ -153,8 +153,8 @@ describe('a GPU that became free while its job runs', () => {
 			'expired',
 			0,
 		],
-		['never used', {}, undefined, 0],
-	])('is taken back in one commit if the lease ended %s', async (_, record, reason, start) => {
+		['none', {}, undefined, 0],
+	])('is taken back in one commit if its record shows this end of the lease: %s', async (_, record, reason, start) => {
 		free(0, record);
 		commits = 0;
 		const answer = await sendHeartbeat(world, jobLease);
@@ -281,7 +281,7 @@ describe('a job after the store lost its data', () => {
 		});
 	});
 
-	test('cannot restore its lease before the pool is recreated, if its process knows only the lease', async () => {
+	test('cannot restore its lease before the pool is recreated, if its process knows nothing but the lease', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();

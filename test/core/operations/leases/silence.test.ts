@@ -128,7 +128,7 @@ const anyStep = fc.oneof(
 );
 
 describe("a lease without a visible process, with any jumps of the store's clock", () => {
-	test('is kept while heartbeats arrive, and lost soon after they stop, but only after an observed silence', async () => {
+	test('is kept while heartbeats arrive, and ends soon after they stop, once another process has observed that they are missing', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -209,7 +209,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('costs one commit to observe, however many reads there are', async () => {
+	test('needs one commit to be observed as silent, however many reads there are', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -237,7 +237,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 	});
 });
 
-test('the first entry of the queue gets the GPU of a silent lease soon after the observation', async () => {
+test('the first queue entry gets the GPU of a lease soon after its heartbeats were observed to be missing', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -259,7 +259,7 @@ describe('a job whose wrapper has died', () => {
 		return world;
 	};
 
-	test('is charged up to its last heartbeat if nobody read the store for days', async () => {
+	test('is recorded as using its GPU up to its last heartbeat if nobody read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -267,7 +267,7 @@ describe('a job whose wrapper has died', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
-	test('is charged up to the last time somebody saw the job, which is recorded at most once a minute', async () => {
+	test('is recorded as using its GPU up to the last time that somebody saw it, which is stored at most once a minute', async () => {
 		const world = await startOrphan();
 		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
@@ -321,7 +321,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('that is gone blocks nobody after a minute, and its lease ends by silence', async () => {
+	test('that is shut down blocks nobody after a minute, and loses its lease when heartbeats are missing', async () => {
 		const {world} = await startOnClone();
 		world.pass(71);
 		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
@@ -331,7 +331,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('that was silent since the last boot is this machine before the reboot, and its lease ends at the first read', async () => {
+	test('that was silent since the last boot is taken for this machine before its reboot, and its lease ends at the first read', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};

@@ -265,7 +265,7 @@ const everything: readonly Wanted[] = [
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('random requests for MIG instances and GPUs never grant anything twice, overtake or block another request', async () => {
+test('random requests for MIG instances and GPUs are never granted anything twice and never overtake or block each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),

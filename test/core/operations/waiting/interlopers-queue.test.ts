@@ -104,7 +104,7 @@ test('reserve overtakes a waiting request only while the process of that request
 	expect(await ask()).toMatchObject({kind: 'refused'});
 });
 
-test('the heartbeat of a waiting request includes its partial holdings', async () => {
+test('the heartbeat of a waiting request also renews the leases of the GPUs that it already holds', async () => {
 	const {world} = await createInterruptedWorld(2);
 	await join(world, 'place', 2);
 	const lease = {user: 'bob', type: 'manual', startTime: world.now(), lastHeartbeat: world.now()} as const;

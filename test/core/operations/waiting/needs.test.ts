@@ -132,7 +132,7 @@ function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly
 	}
 }
 
-test('a queue of mixed needs serves all entries, without overtaking and without blocking each other', async () => {
+test('all queue entries with different requirements are served, without overtaking and without blocking each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 16, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -214,7 +214,7 @@ test('a queue of mixed needs serves all entries, without overtaking and without 
 	);
 }, 120_000);
 
-test('a queue entry gets only GPUs that meet its need', async () => {
+test('a queue entry gets only GPUs that meet its requirements', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyWanted, {minLength: 1, maxLength: 8}), async (wishes) => {
 			const world = await createTestWorld({gpuCount});

@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test('a waiting request replaces a held share whose memory was filled with a share on another GPU', async () => {
+test('a waiting request gives up a share that it holds for one on another GPU when others fill the memory of the first GPU', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -68,7 +68,7 @@ test('a waiting request replaces a held share whose memory was filled with a sha
 	expect(await heldIn(world)).toEqual(['1 lease-first', '2 lease-first']);
 });
 
-test('a waiting request is granted a held share that still fits', async () => {
+test('a waiting request is granted the share that it holds if the share still fits', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 30_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});
@@ -76,7 +76,7 @@ test('a waiting request is granted a held share that still fits', async () => {
 	expect(await heldIn(world)).toEqual(['0 lease-first', '1 lease-first', '2 alice-2']);
 });
 
-test('a waiting request takes a share again when its GPU has room again', async () => {
+test('a waiting request takes a share again when its GPU has enough free memory again', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

@@ -43,7 +43,7 @@ const join = async (world: TestWorld, id: string, count: number): Promise<void> 
 const take = async (world: TestWorld, leaseId: string) => acquireNow(world, wants({requester: alice}), leaseId);
 
 describe('a queue entry whose process is alive but sends no heartbeats', () => {
-	test('blocks no request after two heartbeat intervals, and keeps its position', async () => {
+	test('blocks no request after two heartbeat intervals, but keeps its position', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'silent', 2);
 		expect(await take(world, 'early')).toMatchObject({kind: 'refused'});
@@ -56,7 +56,7 @@ describe('a queue entry whose process is alive but sends no heartbeats', () => {
 		);
 	});
 
-	test('claims GPUs again with its next heartbeat', async () => {
+	test('has a claim on GPUs again after its next heartbeat', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'silent', 2);
 		await passWith(world, patienceSeconds);
@@ -65,7 +65,7 @@ describe('a queue entry whose process is alive but sends no heartbeats', () => {
 		expect(stuckText(queueRows(await readCurrent(world))[0]!)).toBeUndefined();
 	});
 
-	test("still claims GPUs after a jump of the store's clock", async () => {
+	test("still has a claim on GPUs after a jump of the store's clock", async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await join(world, 'waiting', 2);
 		await passWith(world, 20);
@@ -75,7 +75,7 @@ describe('a queue entry whose process is alive but sends no heartbeats', () => {
 		expect(await take(world, 'overtaking')).toMatchObject({kind: 'refused'});
 	});
 
-	test('still claims GPUs if the monotonic clock cannot be read', async () => {
+	test('still has a claim on GPUs if the monotonic clock cannot be read', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const blind: TestWorld = {
 			...world,

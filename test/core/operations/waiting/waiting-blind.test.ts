@@ -34,7 +34,7 @@ test('acquire in an isolated job grants a visible GPU and refuses an invisible o
 	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
 });
 
-test('a request that joined the queue before its first partial scan leaves the queue after it', async () => {
+test('a waiting request leaves the queue when its first scan cannot see every GPU', async () => {
 	const world = await createLiveWorld(1);
 	await acquire(world, wants({requester: alice}), waiting);
 	const first = start(world, wants());
@@ -49,7 +49,7 @@ test('a request that joined the queue before its first partial scan leaves the q
 	expect((await world.store.read()).queue).toEqual([]);
 });
 
-test('a queue grant needs a read of the store that is newer than the scan', async () => {
+test('a grant to a queue entry needs a read of the store that is newer than the scan', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const request = {requester: alice, count: 1, tenure: {type: 'run'}} as const;
 	await joinQueue(world, {id: 'place', request, waitSeconds: undefined});

@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a request joins the queue while the Go program holds its lock for long, and reports the wait', async () => {
+test('a request joins the queue while the Go program holds its lock for a long time, and reports that it waits', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const progress: Progress[] = [];

@@ -49,7 +49,7 @@ async function wait(
 	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
-test('a waiting request sends heartbeats for its position and its holdings every half minute', async () => {
+test('a waiting request sends heartbeats for its queue position and the GPUs that it holds every half minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -72,7 +72,7 @@ test('a waiting request sends heartbeats for its position and its holdings every
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('an entry far back in the queue keeps its position by heartbeats alone, and removes dead entries before it', async () => {
+test('an entry far back in the queue keeps its position by heartbeats alone, and removes dead entries ahead of it', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -154,7 +154,7 @@ test('a waiting request keeps its position while the store is down', async () =>
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a waiting request joins again at the end if the store kept only the pool', async () => {
+test('a waiting request joins the queue again at its end if the store has lost everything but the pool', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -197,7 +197,7 @@ function forget({memory: {state}}: TestWorld): void {
 	state.gpus.set(0, '{}');
 }
 
-test('an entry that the store lost returns ahead of later entries', async () => {
+test('a queue entry that the store lost returns ahead of later entries', async () => {
 	let losses = 0;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -227,7 +227,7 @@ test('an entry that the store lost returns ahead of later entries', async () => 
 	expect(world.memory.state.queue).toEqual(['later']);
 });
 
-test('an entry that is missing after a restore joins again and gets nothing for five seconds', async () => {
+test('a queue entry that is missing after a restore joins again and gets nothing for five seconds', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	let restoredAt = NaN;

@@ -32,7 +32,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.entries.size).toBe(0);
 	});
 
-	test('keeps the GPUs it has until it gets the rest, and its time starts then', async () => {
+	test('keeps the GPUs that it already has until it gets the rest, and its reservation time starts only then', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0, 1]);
 		const waiter = start(world, wants({count: 2}));
@@ -57,7 +57,7 @@ describe('a request that may wait', () => {
 		expect(snapshot.queue).toEqual([]);
 	});
 
-	test('leaves the queue when it is canceled, and releases its holdings with a usage record', async () => {
+	test('leaves the queue when it is canceled, and releases the GPUs that it holds with a usage record', async () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));

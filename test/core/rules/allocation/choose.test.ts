@@ -144,7 +144,7 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 /** Cases for each strategy: 60,000 in all. */
 const states = 10_000;
 
-describe.each(strategyNames)('the strategy %s on a mixed box', (strategy) => {
+describe.each(strategyNames)('the strategy %s on a machine with different GPUs', (strategy) => {
 	test('chooses as documented, for any order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
 		for (let index = 0; index < states; index++) {
@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('take partial holdings of others last, and as few as possible', () => {
+	test('take GPUs that other requests hold while waiting last, and as few as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),

@@ -52,7 +52,7 @@ test.each([
 	expect(isModel(name, wanted)).toBe(answer);
 });
 
-describe('eligibility on a mixed box', () => {
+describe('eligibility on a machine with different GPU models', () => {
 	test('allows any GPU for a request of one, and requires one model for a request of several', () => {
 		expect(groups({count: 1}).groups).toBeUndefined();
 		expect(groups({count: 2}).groups).toEqual([
@@ -63,7 +63,7 @@ describe('eligibility on a mixed box', () => {
 		expect(groups({count: 2, ids: [3, 4]}).groups).toBeUndefined();
 	});
 
-	test('keeps only the GPUs that meet the need', () => {
+	test('keeps only the GPUs that meet the requirements', () => {
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}).groups).toEqual([[0, 1, 2, 3]]);
 		expect(groups({count: 1, need: {models: ['h100', 'l40s']}}).groups).toEqual([[4, 5, 6, 7]]);
 		expect(groups({count: 1, need: {minCompute: '8.5'}}).groups).toEqual([[4, 5, 6, 7]]);
@@ -172,7 +172,7 @@ const subsets = (count: number, from = 0): ReadonlyArray<readonly number[]> =>
 				subsets(count - 1, first + 1).map((rest) => [first, ...rest]),
 			);
 
-test('a set of GPUs is eligible if and only if it is known to meet the need', () => {
+test('a set of GPUs is eligible if and only if it is known to meet the requirements', () => {
 	const words = (reading: GpuReading) => (reading.name ?? '').toLowerCase().split(/[\s\-]/v);
 	fc.assert(
 		fc.property(anyBox, anyLinks, anyNeed, fc.integer({min: 1, max: 4}), (box, links, need, count) => {
@@ -201,7 +201,7 @@ test('a set of GPUs is eligible if and only if it is known to meet the need', ()
 	);
 });
 
-test('a reading that fails once costs a queue entry no claim, and new readings add claims', () => {
+test('a queue entry keeps its claim on a GPU when a reading fails once, and new readings add claims', () => {
 	const need: Need = {minMemoryMiB: 60_000};
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));

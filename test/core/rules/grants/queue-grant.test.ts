@@ -70,7 +70,7 @@ const written = ({plan}: ReturnType<typeof takenIn>): readonly Lease[] =>
 		)
 		.filter(({leaseId}) => leaseId === 'first');
 
-describe('a queue entry that takes over holdings of later entries', () => {
+describe('a queue entry that takes over GPUs which later entries hold', () => {
 	test('takes the GPU of the last entry first', () => {
 		const queue = [entry('first', {}), entry('second', {requestedIds: [0, 2]}), entry('third', {requestedIds: [1, 2]})];
 		const gpus = [leased(0, heldFor('second')), leased(1, heldFor('third')), leased(2, somebody)];
@@ -98,14 +98,14 @@ describe('a queue entry that takes over holdings of later entries', () => {
 	});
 });
 
-test('the usage of a partial holding starts with the holding, and that of other GPUs with the grant', () => {
+test('the recorded use of a GPU starts when the waiting request first holds it, or else with the grant', () => {
 	const queue = [entry('first', {requestedCount: 2})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [leased(0, heldFor('first')), free(1)]}));
 	expect(grant.kind).toBe('complete');
 	expect(written(grant).map(({startTime}) => startTime)).toEqual([now - 500, now]);
 });
 
-test('a partial holding has no expiry or time limit before the grant is complete', () => {
+test('a GPU that a waiting request holds has no expiry or time limit before the grant is complete', () => {
 	const queue = [entry('first', {requestedCount: 2, unavailable: [{gpu: 1, kind: 'used', since: 0}]})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [free(0), leased(1, somebody)]}));
 	expect(written(grant)).toEqual([

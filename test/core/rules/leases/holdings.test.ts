@@ -134,7 +134,7 @@ test('shares of a GPU that come and go are never lost or counted twice, and alwa
 	);
 });
 
-test('ending, heartbeat and keeping of shares of one GPU in one plan cause one write', async () => {
+test('a plan that ends, renews and keeps shares of one GPU writes the record of the GPU once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const silent = share('bob', 20, {
 		type: 'run',
@@ -168,7 +168,7 @@ test('ending, heartbeat and keeping of shares of one GPU in one plan cause one w
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'dan-40'}});
 });
 
-test("release and extend by GPU change only the caller's share, or all shares for root without one", async () => {
+test("release and extend by GPU change only the caller's share, or all shares for root if root has none there", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await grant(world, 0, share('alice', 10), share('bob', 20), share('root', 5));
 	const byGpu = {by: 'gpus', ids: [0]} as const;

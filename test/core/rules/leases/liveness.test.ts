@@ -87,7 +87,7 @@ test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('processes left by the wrapper keep the lease, and its heartbeat decides if they are invisible', () => {
+test('a lease whose wrapper died is kept by processes that the wrapper left, or by its last heartbeat if they are invisible', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
@@ -98,7 +98,7 @@ test('processes left by the wrapper keep the lease, and its heartbeat decides if
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
-test('a dead job is charged until a minute after its last heartbeat, or until now if that is earlier', () => {
+test('the use of a dead job is recorded until a minute after its last heartbeat, or until now if that is earlier', () => {
 	const dead = (lastHeartbeat: number | undefined) =>
 		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
 	expect(dead(99_000)).toBe(99_060);
@@ -163,7 +163,7 @@ describe('a lease without a visible process', () => {
 	const watched = (seconds: number, changes: Partial<Silence> = {}, looked: Partial<Snapshot> = {}) =>
 		judgeLease(silent(1000, {silence: watchSince(seconds, changes)}), snapshot(looked), host());
 
-	test('is observed after 15 minutes of silence or with a heartbeat in the future, and does not end yet', () => {
+	test('is only observed, and does not end yet, after 15 minutes of silence or with a heartbeat in the future', () => {
 		expect(judgeLease(silent(900), snapshot(), host())).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(901), snapshot(), host())).toEqual({
 			kind: 'watch',
@@ -219,7 +219,7 @@ test('a manual lease ends at its expiry, and its usage record has that time', ()
 	expect(endingOf({...manual, expiryTime: undefined}, snapshot(), host())).toBeUndefined();
 });
 
-test('a partial holding lasts as long as its queue entry, whatever its own expiry is', () => {
+test('a GPU that a waiting request holds stays held as long as the queue entry lives, whatever expiry its lease has', () => {
 	const held: Lease = {user: 'alice', type: 'manual', startTime: 0, expiryTime: 1, partialQueueId: 'q'};
 	expect(
 		endingOf(held, snapshot({queue: [{kind: 'garbage', id: 'q', raw: '!', problem: '?'}]}), host()),

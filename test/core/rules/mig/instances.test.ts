@@ -33,7 +33,7 @@ describe('a MIG profile', () => {
 		expect(fitsProfile(has, wanted)).toBe(fits);
 	});
 
-	test('is recognized in any case, and other texts are rejected', () => {
+	test('is recognized in upper and lower case, and other texts are rejected', () => {
 		expect(parseProfile(' 1G.10GB ')).toBe('1g.10gb');
 		expect(['9', '1g', '10gb', '1g10gb', '1g.10gb,2g.20gb', ''].map((text) => parseProfile(text))).toEqual(
 			Array.from({length: 6}, () => undefined),

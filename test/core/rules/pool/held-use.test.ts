@@ -43,7 +43,7 @@ const anyPercents = fc.array(
 	{minLength: minuteCount, maxLength: minuteCount},
 );
 
-test('held use counts each reserved second once as busy, idle or unknown', () => {
+test('the measured use of held GPUs counts each reserved second once as busy, idle or unknown', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
 			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
@@ -85,7 +85,7 @@ test('held use counts each reserved second once as busy, idle or unknown', () =>
 	);
 });
 
-test('held use is the weighted mean of two scanners in a minute, and unknown for an unknown GPU name', () => {
+test('the measured use of a held GPU is the weighted mean of two scanners in a minute, and unknown for an unknown GPU name', () => {
 	const minutes = decodeHour(
 		hourOf(firstMinute),
 		[`${firstMinute} 30 ${loadName({index: 0})}2s--`, `${firstMinute} 10 ${loadName({index: 0})}00--`].join('\n'),
@@ -110,7 +110,7 @@ test('held use is the weighted mean of two scanners in a minute, and unknown for
 	}
 });
 
-test('held use of live leases counts up to now', async () => {
+test('the measured use of GPUs with a live lease counts up to now', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 7200});
 	world.pass(3600);
@@ -139,7 +139,7 @@ test('collectHeldUse returns the recorded time and the gaps of ten minutes or mo
 	expect([nobody.recordedSeconds(), nobody.gaps()]).toEqual([0, [window]]);
 });
 
-test('held use of a week is read in parts without repeating a minute, and older time is unknown', async () => {
+test('the measured use of held GPUs over a week is read in parts without repeating a minute, and older time is unknown', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 40 * 86_400});
 	world.pass(30 * 86_400);

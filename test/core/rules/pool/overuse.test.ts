@@ -110,7 +110,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('overuse starts and ends alternate, each after three consecutive scans', () => {
+test('a share starts and stops counting as overused after three consecutive scans each time', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);
@@ -126,7 +126,7 @@ test('overuse starts and ends alternate, each after three consecutive scans', ()
 	);
 });
 
-test('overuse is written to the store three times and then no more while it continues', () => {
+test('the overuse of a share is written to the store three times and then no more while it continues', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
 	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);

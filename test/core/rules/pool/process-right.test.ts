@@ -24,7 +24,7 @@ function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Par
 const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 const held: GpuRecord = {kind: 'leased', index: 0, raw: '', lease: lease('alice')};
 
-test('a reserved GPU permits processes of its holder only, and does not decide about possible holders', () => {
+test('on a reserved GPU, only processes of the holder are permitted, and processes of unknown users stay undecided', () => {
 	expect(
 		rightsOf(held, [
 			{pid: 1, user: 'alice'},
@@ -47,7 +47,7 @@ test('a process on a GPU without a lease counts as unreserved use only above the
 	expect(rightsOf(free, [{pid: 1, user: 'bob'}], {failure: 'GPU is lost'})).toEqual(['unknown']);
 });
 
-test('a shared GPU permits processes of the holders of its shares only', () => {
+test('on a shared GPU, only processes of the holders of its shares are permitted', () => {
 	const shares = ['alice', 'bob'].map((user) => ({...lease(user), memoryMiB: 8000}));
 	const record: GpuRecord = {kind: 'shared', index: 0, raw: '', shares, capacityMiB: 40_000};
 	expect(

@@ -66,7 +66,7 @@ test('the status of a free GPU whose MIG mode prevents grants is an error', () =
 	expect(rowOf(leased({}), {isMigPending: true})).toMatchObject({state: 'in-use', problem: undefined});
 });
 
-test('the status of a GPU lists unreserved users on a free GPU, and squatters on a leased GPU', () => {
+test('the status of a GPU lists users without a reservation on a free GPU, and users other than the holder on a leased GPU', () => {
 	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
 		state: 'unreserved',
@@ -79,7 +79,7 @@ test('the status of a GPU lists unreserved users on a free GPU, and squatters on
 	});
 });
 
-test('the status of a GPU does not report root inside a container as a squatter', () => {
+test('the status of a GPU does not report root inside a container as a user other than the holder', () => {
 	const inContainer = {pid: 1, user: 'root', containerId: 'abcdef012345'};
 	const onHost = {pid: 2, user: 'root'};
 	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
@@ -127,7 +127,7 @@ test('the status shows leases even if the scan failed', () => {
 	});
 });
 
-test('the status masks secrets in command lines, also those of squatters', () => {
+test('the status masks secrets in command lines, also those of users other than the holder', () => {
 	const processes = [{pid: 1, user: 'bob', commandLine: 'eval.py --hf-token abc'}];
 	const commandLine = 'eval.py --hf-token ***';
 	expect(rowOf(leased({}), {processes})).toMatchObject({processes: [{commandLine}], squatters: [{commandLine}]});

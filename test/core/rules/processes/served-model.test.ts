@@ -36,7 +36,7 @@ test.each<[string, string | undefined, string | undefined]>([
 	],
 	['lm_eval --model vllm --model_args pretrained=/data/Qwen2-7B,dtype=auto', 'qwen', 'qwen/Qwen2-7B'],
 	['run_clm.py --model_name_or_path gpt2-large', undefined, 'gpt2-large'],
-])('modelOfCommand finds the model in: %s', (commandLine, provider, model) => {
+])('modelOfCommand finds the AI model in: %s', (commandLine, provider, model) => {
 	expect(modelOfCommand(commandLine)).toEqual({...(provider !== undefined && {provider}), model});
 });
 
@@ -55,11 +55,11 @@ test.each([
 	'lm_eval --model hf',
 	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',
 	'/opt/venv/bin/lm-eval --model hf --tasks arc',
-])('modelOfCommand finds no model in %j', (commandLine) => {
+])('modelOfCommand finds no AI model in %j', (commandLine) => {
 	expect(modelOfCommand(commandLine)).toBeUndefined();
 });
 
-test('modelOf takes the model of a worker process from its parent', () => {
+test('modelOf takes the AI model of a worker process from its parent', () => {
 	expect(
 		modelOf([
 			{pid: 1, commandLine: 'nvidia-persistenced'},
@@ -92,7 +92,7 @@ const serving = (user: string | undefined, model: string): GpuProcess => ({
 const seeing = (...processes: readonly GpuProcess[]) =>
 	observationOf([{...idleReading(0), memoryUsedMiB: 9000, processes}]);
 
-test('the first model that the holder serves is recorded in the lease and in its usage record', async () => {
+test('the first AI model that the holder serves is recorded in the lease and in its usage record', async () => {
 	const world = await createTestWorld();
 	const asked = {requester: alice, count: 1, ids: [0], durationSeconds: 600};
 	await reserve(world, asked);
@@ -114,7 +114,7 @@ test('the first model that the holder serves is recorded in the lease and in its
 	expect(report.rows.map(({key}) => key).toSorted()).toEqual(['lab/one', 'unknown']);
 });
 
-test('a model that a squatter or an unknown user serves is not recorded in the lease', async () => {
+test('an AI model served by an unknown user or by another user than the holder is not recorded in the lease', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 600});
 	const snapshot = await world.store.read();
@@ -123,7 +123,7 @@ test('a model that a squatter or an unknown user serves is not recorded in the l
 	}
 });
 
-test('the viewer that scans records the served model once for all viewers', async () => {
+test('the viewer that scans records the served AI model once for all viewers', async () => {
 	const world = await createLiveWorld(1);
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	world.see(() => seeing(serving('alice', 'lab/one')));

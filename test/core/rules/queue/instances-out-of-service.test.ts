@@ -81,7 +81,7 @@ test('an entry that waits for a MIG instance in unreserved use blocks no other i
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('later entries can take what an entry holds for a MIG instance after five minutes of unreserved use', async () => {
+test('later entries can take GPUs that an entry holds if its MIG instance is in unreserved use for five minutes', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));
@@ -101,7 +101,7 @@ test('later entries can take what an entry holds for a MIG instance after five m
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('a leased MIG instance stays in service whatever runs on it, and its waiter keeps other holdings', async () => {
+test('a leased MIG instance stays in service whatever runs on it, and the request that waits for it keeps the GPUs it holds', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));

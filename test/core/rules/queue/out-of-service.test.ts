@@ -286,7 +286,7 @@ async function waitForAll() {
 
 const bobsFriend = {...bob, account: 'carol', label: 'carol'};
 
-test('entries lose their holdings to other requests when a required GPU breaks, and show why', async () => {
+test('queue entries lose the GPUs they hold to other requests when a required GPU breaks, and show why', async () => {
 	const {world, states} = await waitForAll();
 	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
 	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
@@ -306,7 +306,7 @@ test('entries lose their holdings to other requests when a required GPU breaks, 
 	]);
 });
 
-test('an entry regains its rank when its GPU is repaired, and later entries wait for it', async () => {
+test('a queue entry regains its rank when its GPU is repaired, and later entries wait for it', async () => {
 	const {world, states, waiter} = await waitForAll();
 	states[2] = 'broken';
 	await free(world, 2);
@@ -338,7 +338,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'holdings for a GPU that is %s can be taken after five minutes, and free GPUs at once',
+	'while a required GPU is %s, others can take the GPUs that an entry holds after five minutes, and free GPUs at once',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -357,7 +357,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('a later entry takes holdings for a GPU only after five minutes of unreserved use', async () => {
+test('a later entry takes the GPUs that an entry holds only after a required GPU was in unreserved use for five minutes', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -393,7 +393,7 @@ test('a held GPU that breaks is released, and another GPU is granted in its plac
 	]);
 });
 
-test('an entry that holds a required broken GPU blocks nobody, and continues when the GPU is repaired', async () => {
+test('a queue entry that holds a required broken GPU blocks nobody, and continues when the GPU is repaired', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
 	await standing(world, [0, 1]);
@@ -408,7 +408,7 @@ test('an entry that holds a required broken GPU blocks nobody, and continues whe
 	expect(entriesOf(await readCurrent(world))).toEqual([]);
 });
 
-test('an entry whose broken GPUs are repaired gets as many as it requested', async () => {
+test('a queue entry whose broken GPUs are repaired gets as many GPUs as it requested', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0, 1, 2], {count: 2});
 	await settle(world);
@@ -469,7 +469,7 @@ test('a scan that failed completely marks no GPU as broken, and nothing is grant
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('an entry with --force keeps its claim on GPUs that it would take although they are broken', async () => {
+test('a queue entry with --force keeps its claim on broken GPUs, because it would take them', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
@@ -503,7 +503,7 @@ test('only the first of many entries that wait for a broken GPU scans it', async
 	}
 });
 
-test('notes about unavailable GPUs are read back, and notes of later versions do not invalidate an entry', () => {
+test('notes in queue entries about unavailable GPUs are read back, and notes of later versions do not invalidate an entry', () => {
 	const entry: QueueEntry = {
 		...entryFor(
 			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},

@@ -4,7 +4,7 @@ import {memoryText, parseMemoryMiB} from '../../../../source/core/rules/request/
 
 const parseNeed = (text: string) => parseNeeds(text).need;
 
-test('parseNeed reads requirements as words, and needFlagsFor returns the equivalent flags', () => {
+test('parseNeed reads GPU requirements from words, and needFlagsFor returns the equivalent flags', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
 		minMemoryMiB: 38_146,
 		models: ['h100', 'a100'],

@@ -41,7 +41,7 @@ async function scan(world: TestWorld): Promise<void> {
 	await createAlertRecorder(world)(snapshot, observation);
 }
 
-describe('a GPU with leftovers', () => {
+describe('a GPU with leftover memory or processes, if the policy demands clean GPUs,', () => {
 	const rule: CleanRule = {limitMiB: () => 131};
 	const reading = (more: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...more});
 
@@ -52,7 +52,7 @@ describe('a GPU with leftovers', () => {
 		[reading({processes: [left]}), {kind: 'used', memoryUsedMiB: 3, isDirty: true}],
 		[reading({memoryUsedMiB: 1025}), {kind: 'used', memoryUsedMiB: 1025}],
 		[reading({processes: undefined}), {kind: 'unknown'}],
-	])('%j is judged as %j', (seen, expected) => {
+	])('with the reading %j is judged as %j', (seen, expected) => {
 		expect(judgeUsage(seen, 1024, rule)).toMatchObject(expected);
 		// This has no effect without the policy.
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');

@@ -72,7 +72,7 @@ test('judgeUsage sums the memory of all MIG instances if the memory of the GPU i
 	expect(judgeUsage(split(10, undefined), 1024)).toMatchObject({kind: 'unknown'});
 });
 
-test('memory in use on a GPU with held shares blocks only a request for the whole GPU', () => {
+test('memory in use on a shared GPU blocks only a request for the whole GPU', () => {
 	const observation = observationOf([{...idleReading(0), memoryUsedMiB: 9000}]);
 	const record = {kind: 'shared', index: 0, raw: '{}', shares: []} as const;
 	const limits = {memoryThresholdMiB: 1024, clean: undefined};
