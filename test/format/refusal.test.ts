@@ -63,7 +63,7 @@ test('a refusal names the reason for each requested GPU id', () => {
 	);
 });
 
-test('a refusal shows a time limit like an expiry, and names the waiter that a GPU is held for', () => {
+test('a refusal shows a time limit like an expiry, and names the waiting request that a GPU is held for', () => {
 	const run = {user: 'bob', type: 'run', startTime: 0} as const;
 	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};

@@ -20,7 +20,7 @@ test.each([
 	expect(shortDuration(seconds)).toBe(short);
 });
 
-test('typedDuration returns the shortest form', () => {
+test('typedDuration writes a duration in its shortest form', () => {
 	expect([1, 59, 5400, 28_800, 93_784].map((seconds) => typedDuration(seconds))).toEqual([
 		'1s',
 		'59s',
