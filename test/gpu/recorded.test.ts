@@ -23,14 +23,14 @@ const withHeader = (file: string) => `${headers[file]}\n${read(file)}`;
 const readCell = (cell: string) => (cell.startsWith('[') ? undefined : Number(cell.split(' ', 1)[0]));
 
 describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
-	test.each(files)('%s is parsed without a remark', (file) => {
+	test.each(files)('%s is parsed without an error', (file) => {
 		const text = read(file);
 		parseGpuTable(text, text);
 		parseProcessTable(text);
 		expect(explainFailure({stdout: text, stderr: ''}, 'nvidia-smi', 1000).message).not.toBe('');
 	});
 
-	test.each(files.filter((file) => file.includes('query-gpu-all')))('%s has every column in its field', (file) => {
+	test.each(files.filter((file) => file.includes('query-gpu-all')))('every column of %s is parsed into its field', (file) => {
 		const [header = '', ...rows] = read(file).trim().split('\n');
 		const columns = header.split(', ');
 		const cells = rows.map((row) => row.split(', '));
@@ -69,7 +69,7 @@ describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
 	});
 
 	test.each(files.filter((file) => file.includes('query-compute-apps') && file.startsWith('captures/')))(
-		'%s has one process per row',
+		'every row of %s is parsed as one process',
 		(file) => {
 			const rows = read(file).trim().split('\n').slice(1);
 			const table = parseProcessTable(read(file));

@@ -58,7 +58,7 @@ test('a signal ends the simulated process of a reservation, and the reservation 
 	expect((await provider.observe()).gpus[2]).toMatchObject({processes: [], utilizationPercent: 0});
 });
 
-test('an adopted simulated process has its load once, and runs until it is ended', async () => {
+test('a simulated process that was adopted counts once in the load of its GPU, and runs until it is ended', async () => {
 	const {processes, provider} = setUp();
 	const [own] = (await provider.observe()).gpus[1]!.processes!;
 	const {provider: held} = setUp([{index: 1, user: 'alice', type: 'run', pid: own!.pid, startTime: noon}]);

@@ -134,7 +134,7 @@ test('the AMD provider never repeats an option that an old amd-smi refuses', asy
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('the AMD provider reports a GPU that spoils the common answer as an ERROR and reads the other GPUs', async () => {
+test('the AMD provider reports a GPU that breaks the common answer of amd-smi as an ERROR and reads the other GPUs', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},
@@ -266,7 +266,7 @@ test('the AMD provider cannot count GPUs without amd-smi, and fails with an erro
 	await expect(nothing.count()).rejects.toMatchObject({message: 'amd-smi was not found.'});
 });
 
-test('the AMD provider reads incomplete fixed values again after a minute', async () => {
+test('the AMD provider repeats an incomplete query of unchanging values, such as names, after a minute', async () => {
 	let nowMs = 0;
 	const asked: string[] = [];
 	const run: RunTool = async (_command, [command = '']) => {

@@ -10,7 +10,7 @@ test.each([
 	['its JSON printed twice', text([metricOf(0), metricOf(1)], [metricOf(0), metricOf(1)])],
 	['a list of processors first', text([{cpu: 0, power: 'N/A'}], [metricOf(0), metricOf(1)])],
 	['processors next to the GPUs', text({cpu_data: [{cpu: 0}], gpu_data: [metricOf(0), metricOf(1)]})],
-])('the AMD provider reads an answer without a warning if it has %s', async (_name, metric) => {
+])('the AMD provider accepts an answer of amd-smi without a warning if it has %s', async (_name, metric) => {
 	const {gpus, warnings} = await observe({metric, process: json([idle(0), idle(1)])});
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 300, processes: []},
@@ -28,7 +28,7 @@ const partition = {
 	ecc: 'N/A',
 };
 
-test('the AMD provider reports a partition as complete even if only its memory can be read', async () => {
+test('the AMD provider reports a partition of a GPU without a failure even if only its memory can be read', async () => {
 	const {gpus} = await observe({metric: json([metricOf(0), partition]), process: json([idle(0), idle(1)])});
 	expect(gpus[1]).toMatchObject({
 		failure: undefined,
@@ -123,7 +123,7 @@ test.each([
 	[{mem: {value: 3_145_728, unit: 'B'}}, 3],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 2_097_152, unit: 'B'}}}, 2],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 0, unit: 'B'}}}, 0],
-])('the AMD provider reads the memory of a process given as %j as %j MiB', async (memory, reported) => {
+])('the AMD provider reads the memory of a process given as %j as %j MiB (undefined: unknown)', async (memory, reported) => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0)]),
 		process: json([{gpu: 0, process_list: [{process_info: {name: 'rvs', pid: 2 ** 22 + 7, ...memory}}]}]),

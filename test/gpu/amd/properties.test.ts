@@ -133,7 +133,7 @@ test('readProcesses returns an empty list only for the sentence "No running proc
 	);
 });
 
-test('readQuantity returns a number from the text, or a word', () => {
+test('readQuantity returns the number in a text, or else its word', () => {
 	fc.assert(
 		fc.property(fc.oneof(reported, fc.jsonValue(), fc.string()), (raw) => {
 			const read = readQuantity(raw, 'memory', 'MB');

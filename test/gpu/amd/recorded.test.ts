@@ -12,7 +12,7 @@ const entriesOf = (file: string) => entriesByGpu(parseToolJson(read(file))?.docu
 const nothing = new Map();
 
 describe.skipIf(!isHere)('recorded outputs of AMD tools', () => {
-	test.each(files)('%s is parsed without a remark', (file) => {
+	test.each(files)('%s is parsed without an error', (file) => {
 		const text = read(file);
 		const documents = parseToolJson(text)?.documents;
 		const metric = entriesByGpu(documents) ?? nothing;
@@ -23,7 +23,7 @@ describe.skipIf(!isHere)('recorded outputs of AMD tools', () => {
 		expect(explainAmdFailure({stdout: text, stderr: ''}, 'amd-smi', 1000).message).not.toBe('');
 	});
 
-	test.each(files.filter((file) => file.includes('metric')))('%s has every reading in its field', (file) => {
+	test.each(files.filter((file) => file.includes('metric')))('every reading in %s is parsed into its field', (file) => {
 		const gpus = readGpus({metric: entriesOf(file), fixed: nothing, list: nothing});
 		const inside = JSON.parse(read(file)) as never[] | {gpu_data: never[]};
 		type Value = {value: number};
@@ -64,7 +64,7 @@ describe.skipIf(!isHere)('recorded outputs of AMD tools', () => {
 		expect(readDriverVersion(fixed)).toBe('6.17.1-300.fc43.x86_64');
 	});
 
-	test('a sentence for "no processes" is read as none, and another output has two processes on one GPU', () => {
+	test('amd-smi outputs with a sentence for "no processes", with two processes and with a warning before JSON are parsed', () => {
 		expect(readProcesses(entriesOf('amd-smi/process.none.json'))).toEqual(
 			new Map([
 				[0, {rows: [], hidden: undefined}],

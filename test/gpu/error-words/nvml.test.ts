@@ -75,11 +75,11 @@ const lostCodes: ReadonlyMap<number, string> = new Map([
 	[16, 'GPU requires reset'],
 ]);
 
-test('NVML without errors reports the GPU as idle', async () => {
+test('a scan in which NVML returns no errors reports the GPU as idle', async () => {
 	expect(await scan()).toEqual({failure: undefined, use: 'idle'});
 });
 
-test('the NVML codes for a lost GPU and a required reset break the GPU in every function', async () => {
+test('the NVML codes for a lost GPU and a required reset mark the GPU as broken, whichever function returns them', async () => {
 	for (const name of names) {
 		for (const [code, word] of lostCodes) {
 			expect(await scan(name, code), name).toEqual({failure: `${word} (${fieldOf(name)})`, use: 'failed'});
@@ -87,7 +87,7 @@ test('the NVML codes for a lost GPU and a required reset break the GPU in every 
 	}
 });
 
-test('any other NVML code breaks the GPU only in a vital function', async () => {
+test('any other NVML error marks the GPU as broken only if a vital function returns it', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.constantFrom(...names),

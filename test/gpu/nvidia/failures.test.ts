@@ -6,7 +6,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {fixture} from '../fixture.js';
 import {describeProcesses, good, monotonicMs, observe, setUp} from './set-up.js';
 
-test('a vital field that nvidia-smi does not know fails the scan', async () => {
+test('a scan fails if nvidia-smi does not know a vital field', async () => {
 	const {failure} = await observe({
 		...good,
 		gpus: {stdout: 'Field "index" is not a valid field to query.', exitCode: 2},

@@ -69,7 +69,7 @@ test('parseGpuTable reads lines that end in CR LF', () => {
 	expect(parseGpuTable(`${text}\r\n`, '')).toEqual(parseGpuTable(fixture('gpus/one.csv'), ''));
 });
 
-test('parseGpuTable leaves an unknown reading undefined and keeps the word of the tool', () => {
+test('parseGpuTable leaves an unknown reading undefined and keeps what nvidia-smi printed in its place', () => {
 	expect(parse('gpus/unknown-readings.csv').gpus).toMatchObject([
 		{
 			memoryUsedMiB: undefined,
@@ -95,7 +95,7 @@ test('parseGpuTable leaves an unknown reading undefined and keeps the word of th
 	]);
 });
 
-test('parseGpuTable reports a GPU without a handle once, in order, and reads the other GPUs', () => {
+test('parseGpuTable reports a GPU for which nvidia-smi has no handle once, in order, and reads the other GPUs', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([

@@ -16,7 +16,7 @@ const line = (number: number, words: string, {at = 100, gpu = '02'} = {}) =>
 
 const judge = (...lines: readonly string[]) => [...judgeXids(parseXids(lines.join('\n')), 200, 1000)];
 
-test('a failed GPU has the number and text of its Xid in the kernel log', () => {
+test('a failed GPU is reported with the number and text of its Xid error in the kernel log', () => {
 	expect(judge(line(79, 'GPU has fallen off the bus.'), line(48, 'DBE', {gpu: '0b'}))).toEqual([
 		['00000000:02:00.0', [{kind: 'fell-off-the-bus', words: 'Xid 79: GPU has fallen off the bus.'}]],
 		['00000000:0B:00.0', [{kind: 'ecc', words: 'Xid 48: DBE'}]],
@@ -57,7 +57,7 @@ test.each([
 	['RST: No, D-RST: No', undefined],
 	['RST: Yes, D-RST: No', 'needs-reset'],
 	['RST: No, D-RST: Yes', 'needs-reset'],
-])('Xid 94, contained in one program, with "%s" is reported as %s', (reset, kind) => {
+])('Xid 94, contained in one program, with "%s" is reported as %s (undefined: no problem)', (reset, kind) => {
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 
@@ -96,7 +96,7 @@ test.each([
 	expect(judge(line(79, 'lost'), start, line(48, 'DBE'))).toMatchObject([['00000000:02:00.0', [{kind: 'ecc'}]]]);
 });
 
-test('a repeated Xid is reported once with its last text, and old entries are not reported', () => {
+test('a repeated Xid error is reported once with its last text, and old log entries are not reported', () => {
 	expect(judge(line(119, 'first'), line(119, 'second'))).toMatchObject([
 		[expect.anything(), [{words: 'Xid 119: second'}]],
 	]);

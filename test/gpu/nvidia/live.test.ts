@@ -36,7 +36,7 @@ const readAll = (text: string, size: number, pieceLength = text.length) => {
 	return {blocks, isGarbage};
 };
 
-test('the stream reader returns table after table, for any chunks', () => {
+test('the stream reader returns each table of nvidia-smi, however the stream is split into chunks', () => {
 	fc.assert(
 		fc.property(fc.nat(200), fc.constantFrom('\n', '\r\n'), (pieceLength, end) => {
 			const text = `${[header, first, second, first, second, '', first].join(end)}${end}`;

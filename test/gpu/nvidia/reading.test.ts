@@ -99,7 +99,7 @@ test('a GPU needs a reset if a driver without the recovery action says so', () =
 	]);
 });
 
-test('a driver 550 of unknown version is queried twice, and its required reset is reported', async () => {
+test('nvidia-smi of driver 550 is queried twice if its version is unknown, the second time with the field for a required reset', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();

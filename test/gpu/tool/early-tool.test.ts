@@ -8,7 +8,7 @@ const call = {command: 'tool', args: ['-a']};
 const options = {timeoutMs: 5000};
 const said = (stdout: string): ToolOutcome => ({stdout, stderr: '', exitCode: 0});
 
-test('startEarly answers the same call once with the early run', async () => {
+test('startEarly uses the output of the early run once, for the same call', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	const early = startEarly(run, [call], monotonicMs);
 	expect(await early.run('tool', ['-b'], options)).toMatchObject({stdout: 'later'});
@@ -17,7 +17,7 @@ test('startEarly answers the same call once with the early run', async () => {
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('startEarly repeats an early run that is too old', async () => {
+test('startEarly runs the GPU tool again if the early run is too old', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	let now = 0;
 	const early = startEarly(run, [call], () => now);
@@ -31,14 +31,14 @@ test('startEarly repeats an early run that is too old', async () => {
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });
 
-test('the caller that uses an early run sets its time limit', async () => {
+test('the time limit of an early run is set by the caller that uses its output', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const started = monotonicMs();
 	expect(await early.run('sleep', ['600'], {timeoutMs: 100})).toMatchObject({failure: 'timed-out', signal: 'SIGTERM'});
 	expect(monotonicMs() - started).toBeLessThan(5000);
 });
 
-test('the caller that uses an early run can end it', async () => {
+test('an early run can be ended by the caller that uses its output', async () => {
 	const early = startEarly(runTool, [{command: 'sleep', args: ['600']}], monotonicMs);
 	const controller = new AbortController();
 	const outcome = early.run('sleep', ['600'], {timeoutMs: 60_000, signal: controller.signal});

@@ -159,7 +159,7 @@ describe.skipIf(!hasCompiler)('a scan with a stand-in for the NVML library', () 
 		// The first needs a reset, and the second must be drained.
 		['no-recovery status', [['needs-reset'], ['needs-reset']]],
 		['status', [undefined, undefined]],
-	])('reports the recovery action of the driver: %s', (words, kinds) => {
+	])('reports the recovery that the driver requires in the simulated state "%s"', (words, kinds) => {
 		expect(scanWith(words).gpus.map(({health}) => health?.map(({kind}) => kind))).toEqual(kinds);
 	});
 
