@@ -86,7 +86,7 @@ test('a notification appears only on a terminal that accepts messages', async ()
 	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
 });
 
-test('a missing terminal or a plain file in its place causes no error', async () => {
+test('a notification to a missing terminal, or to a plain file in its place, causes no error', async () => {
 	const devices = directory();
 	const file = path.join(devices, 'tty9');
 	writeFileSync(file, '');

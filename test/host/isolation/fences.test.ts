@@ -230,7 +230,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		expect(own!.output).toBe(words.map((word) => `<${word}>`).join(''));
 	});
 
-	test('reports a fence that blocks a granted GPU', async () => {
+	test('reports a granted GPU that the isolated job cannot open', async () => {
 		const granted = [{index: 0, pciBusId: same.gpus[0]!.pciBusId}];
 		const [answer] = await ask(fence, [{root: same.root, granted, command: ['true']}]);
 		if (fence === 'bwrap') {

@@ -196,7 +196,7 @@ describe.runIf(canMakeDevices())('isolation as an ordinary account', () => {
 		expect(isolated!.output).toBe(plain!.output);
 	});
 
-	test('shows the job processes outside, so that the test above would find a leftover bubblewrap', async () => {
+	test('leaves job processes visible outside, so that the previous test would find a leftover bubblewrap', async () => {
 		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
 		try {
 			await once(leftOver, 'spawn');

@@ -48,7 +48,7 @@ const bytesUpTo = (max: number) =>
 const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
 
 describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
-	'the launcher in %s',
+	'the launcher of jobs, run by %s,',
 	(shell) => {
 		test('passes arguments and environment byte for byte', async () => {
 			await fc.assert(

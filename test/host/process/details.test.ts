@@ -115,7 +115,7 @@ test('a missing or hidden process has no details', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('each scan reads every visible process once, and hidden processes only now and then', async () => {
+test('each scan reads the details of every visible process once, and of hidden processes only now and then', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',

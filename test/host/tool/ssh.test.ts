@@ -145,7 +145,7 @@ test.each([
 		/^Error: near: Connection closed by UNKNOWN port 65535\n$/v,
 	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
-])('status --remote explains an ssh that ends with %s', async (script, words) => {
+])('status --remote explains why ssh failed if ssh ends with: %s', async (script, words) => {
 	const box = await freshEmbeddedBox(1);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);
