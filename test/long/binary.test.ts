@@ -34,7 +34,7 @@ const byNode = (box: Box, ...words: readonly string[]) =>
 describe.skipIf(binary === undefined).each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
-])('the binary on %s', (_, create) => {
+])('the binary with the %s store', (_, create) => {
 	test('reserves, shows and releases like the program on Node.js, and ignores $USER', async () => {
 		const box = await create();
 		expect(await box.run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});

@@ -58,7 +58,7 @@ async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> 
 }
 
 test(
-	'Redis with an append-only file cut at any byte has the state after a whole commit',
+	'a Redis whose append-only file was cut at any byte restarts with the state after a complete commit',
 	{timeout: 600_000},
 	async () => {
 		const server = await startRedis({isDurable: true});

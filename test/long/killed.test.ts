@@ -10,7 +10,7 @@ const most = 300;
 describe.each([
 	['redis', redisGround],
 	['embedded', async () => embeddedGround],
-])('SIGKILL at every point of a command on %s', (_, makeGround) => {
+])('SIGKILL at every point of a command with the %s store', (_, makeGround) => {
 	test.each(killedCommands)('leaves a consistent state after $name', {timeout: 900_000}, async (command) => {
 		const sweep = createSweep(await makeGround());
 		let at = 1;

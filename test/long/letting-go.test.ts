@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const stores = [
 	['Redis', async () => freshRedisBox(server.port, gpuCount)],
-	['a file', async () => freshEmbeddedBox(gpuCount)],
+	['SQLite', async () => freshEmbeddedBox(gpuCount)],
 ] as const;
 
 async function openCrowded(create: () => Promise<Box>) {

@@ -151,7 +151,7 @@ async function shareAll(box: Box): Promise<ReturnType<typeof replay> & {readonly
 
 test.each([
 	['Redis', async () => freshRedisBox(server.port, gpuCount)],
-	['a file', async () => freshEmbeddedBox(gpuCount)],
+	['SQLite', async () => freshEmbeddedBox(gpuCount)],
 ] as const)(
 	'processes that wait for shares on %s are all served in order, and no GPU is overcommitted',
 	{timeout: 1_200_000},

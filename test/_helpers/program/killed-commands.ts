@@ -152,7 +152,7 @@ export const killedCommands: readonly KilledCommand[] = [
 		mayLeave: [stateWith([mine, mine, mine]), stateWith([mine, free, mine])],
 	},
 	{
-		name: 'a wait that is called off',
+		name: 'a canceled reserve',
 		arrange: async (stage) => hold(stage, 3),
 		words: () => ['reserve'],
 		async meanwhile(_, started) {
@@ -161,7 +161,7 @@ export const killedCommands: readonly KilledCommand[] = [
 		},
 	},
 	{
-		name: 'a wait that is over',
+		name: 'a reserve whose --wait is over',
 		arrange: async (stage) => hold(stage, 3),
 		words: () => ['reserve', '--wait', '0.3s'],
 	},
@@ -202,7 +202,7 @@ export const killedCommands: readonly KilledCommand[] = [
 	},
 	{
 		// Every read removes what has ended.
-		name: 'a look at what is dead',
+		name: 'a status that removes dead leases',
 		async arrange(stage) {
 			await pool(stage);
 			const {world, me} = stage;

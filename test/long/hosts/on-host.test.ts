@@ -117,8 +117,8 @@ test('run --on keeps the job running after Ctrl-Z, and ~ Ctrl-Z stops ssh on thi
 	await shell.close();
 });
 
-test.each(['of its own', 'shared'])(
-	'the end of an ssh connection, %s, ends the waiting request and the job on the other host',
+test.each(['not shared', 'shared'])(
+	'the end of an ssh connection (%s) ends the waiting request and the job on the other host',
 	async (kind) => {
 		if (kind === 'shared') {
 			// A shared connection stays open when one of its sessions ends.
