@@ -173,7 +173,7 @@ describe.runIf(isRoot)('a pool record of another account', () => {
 		return file;
 	};
 
-	test('is read for the machine only if the record and its directory belong to root alone', () => {
+	test('is read as the record of the machine only if the record and its directory belong to root alone', () => {
 		expect(readPoolRecord(put(0, 0), 'machine')).toEqual(record);
 		for (const [owner, directoryOwner, problem] of [
 			[mallory.uid, 0, 'it belongs to another account (uid 61002)'],
@@ -187,7 +187,7 @@ describe.runIf(isRoot)('a pool record of another account', () => {
 		}
 	});
 
-	test("is ignored in place of this account's own record", () => {
+	test("is ignored if it has replaced this account's own record", () => {
 		expect(readPoolRecord(put(0, 0), 'user')).toEqual(record);
 		expect(readPoolRecord(put(alice.uid, alice.uid), 'user')).toBeUndefined();
 	});

@@ -33,7 +33,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await other.read()).stored).toEqual({drains: undefined, alerts: undefined});
 		});
 
-		test('store the last data loss with the alerts', async () => {
+		test('keep the last data loss in the same record as the alerts', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
@@ -45,7 +45,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
-		test('store the memory baselines with the alerts, and without any alert', async () => {
+		test('keep the memory baselines in the same record as the alerts, even if there is no alert', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
 			await write(store(), poolWrite(2), {kind: 'alerts', alerts, baselines});
 			expect(await store().read()).toMatchObject({alerts, baselines});
@@ -57,7 +57,7 @@ export function drainContract({store, harness}: Subject): void {
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
-		test('store shares that exceed their memory with the alerts, and without any alert', async () => {
+		test('keep shares that exceed their memory in the same record as the alerts, even if there is no alert', async () => {
 			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
 			const overuse = [
 				{...common, scans: 2, isRecorded: false, isReminded: false},
@@ -74,7 +74,7 @@ export function drainContract({store, harness}: Subject): void {
 		});
 
 		test.each(['drains', 'alerts'] as const)(
-			'conflict with any other bytes than those that were read: %s',
+			'cause a conflict if their stored bytes differ from those that a commit expects: %s',
 			async (kind) => {
 				await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 				const {stored} = await store().read();
@@ -119,7 +119,7 @@ export function drainContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('count as no alerts if the alerts record is unreadable, which can be replaced', async () => {
+		test('include no alerts if the alerts record is unreadable, and this record can be replaced', async () => {
 			await harness().setValue('alerts', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);

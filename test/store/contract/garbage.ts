@@ -3,7 +3,7 @@ import type {Subject} from '../contract.js';
 import {join, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 export function garbageContract({store, harness}: Subject): void {
-	describe('garbage records', () => {
+	describe('invalid records', () => {
 		const records: ReadonlyArray<readonly [raw: string, problem: string]> = [
 			['not json', 'it is not JSON'],
 			['[1]', 'it is not a JSON object'],

@@ -114,7 +114,7 @@ export function historyContract({store, harness}: Subject): void {
 		});
 	});
 
-	describe('the last use', () => {
+	describe('the last use of each GPU', () => {
 		const lastUsed = async (user: string) => [...(await store().read({user})).lastUsed].toSorted(([a], [b]) => a - b);
 
 		test('is the time at which the asking user last released each GPU', async () => {
@@ -143,7 +143,7 @@ export function historyContract({store, harness}: Subject): void {
 			},
 		);
 
-		test('follows the newest hundred records, in any order and number of commits', async () => {
+		test('is taken from the newest hundred records, in any order and number of commits', async () => {
 			const users = ['alice', 'bob', 'count', 'a b 7 1'];
 			const record = fc.record({
 				user: fc.constantFrom(...users),
@@ -180,7 +180,7 @@ export function historyContract({store, harness}: Subject): void {
 			);
 		});
 
-		test('ignores records before the newest hundred', async () => {
+		test('is not taken from records before the newest hundred', async () => {
 			await append({user: 'carol', gpuId: 1, endTime: recent});
 			await append(...Array.from({length: 99}, (_, index) => ({endTime: recent + 1 + index})));
 			expect(await lastUsed('carol')).toEqual([[1, recent]]);

@@ -4,7 +4,7 @@ import type {Subject} from '../contract.js';
 import {audit, entry, join, lineOf, plan, poolWrite, start, stateOf, write} from '../samples.js';
 
 export function revisionContract({store, harness}: Subject): void {
-	describe('the revision', () => {
+	describe('the revision number of a store', () => {
 		test('is 0 in a store that was never written to, and grows by one with each commit', async () => {
 			expect((await store().read()).revision).toMatchObject({count: 0, base: 0, since: undefined, raw: undefined});
 			await write(store(), poolWrite(2), join('a'));

@@ -8,7 +8,7 @@ const ada = {owner: 'ada', intervalMs: 2000};
 const bob = {owner: 'bob', intervalMs: 2000};
 
 export function scanContract({store, harness}: Subject): void {
-	describe('the shared scan', () => {
+	describe('the board for shared scans', () => {
 		test('gives the scanner role to one viewer until it gives the role up', async () => {
 			const {scans} = await harness().open();
 			expect(await scans.claim(ada, 30)).toBe(true);
@@ -26,7 +26,7 @@ export function scanContract({store, harness}: Subject): void {
 			expect(answers.filter(Boolean)).toHaveLength(1);
 		});
 
-		test('ends a role that is not renewed, and with it the right to post', async () => {
+		test('ends a role that is not renewed, and with it the right to share scans', async () => {
 			const {scans} = store();
 			await scans.claim(ada, 0.05);
 			await eventually(async () => scans.claim(bob, 30));
@@ -44,12 +44,12 @@ export function scanContract({store, harness}: Subject): void {
 			expect(await scans.claim(ada, 30)).toBe(false);
 		});
 
-		test('rejects posts from viewers without the role', async () => {
+		test('rejects scans from viewers without the role', async () => {
 			expect(await store().scans.post('ada', 'text')).toBe(false);
 			expect(await store().scans.latest()).toBeUndefined();
 		});
 
-		test('shows a post to every viewer, with its age by the clock of the store', async () => {
+		test('shows a shared scan to every viewer, with its age by the clock of the store', async () => {
 			const {scans} = await harness().open();
 			await scans.claim(ada, 30);
 			const text = `{"a": "日本\\u0000"}\n${'x'.repeat(100_000)}`;
@@ -64,7 +64,7 @@ export function scanContract({store, harness}: Subject): void {
 			});
 		});
 
-		test('notifies only listeners of scans, and the pool notifies only listeners of the pool', async () => {
+		test('notifies only listeners of scans, and a change of the pool notifies only listeners of the pool', async () => {
 			const other = await harness().open();
 			let posts = 0;
 			let changes = 0;

@@ -25,7 +25,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect(other.gpus[0]?.kind).toBe('free');
 		});
 
-		test('conflict with a change of a share if another share came or went since the read', async () => {
+		test('reject a change of a share as a conflict if another share was added or removed since the read', async () => {
 			await write(store(), poolWrite(2), sharesWrite('alice', 'bob'));
 			const raw = rawOn(await store().read(), 1);
 			await write(store(), sharesWrite('alice', 'bob', 'carol'));
@@ -34,7 +34,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({shares: [{user: 'alice'}, {user: 'bob'}, {user: 'carol'}]});
 		});
 
-		test('keep unknown fields of another version, and are leases if their record has no shares', async () => {
+		test('keep unknown fields of another version, and are read as leases if their record has no shares', async () => {
 			await write(store(), poolWrite(2));
 			const record = {user: '(shared)', start_time: start, type: 'manual', later: 1};
 			const held = {user: 'alice', type: 'manual', start_time: start, memory_mib: 5, lease_id: 'a', new: true};
@@ -81,7 +81,7 @@ export function sharedGpuContract({store, harness}: Subject): void {
 			expect((await store().read()).gpus[1]).toMatchObject({kind: 'garbage', problem: 'mig is missing'});
 		});
 
-		test('have the requested memory of a share in its usage record', async () => {
+		test("have the requested memory of a share in the share's usage record", async () => {
 			const now = Math.floor(Date.now() / 1000);
 			await write(store(), poolWrite(2));
 			await store().commit(plan({usage: [usage({startTime: now - 60, endTime: now, memoryMiB: 8192})]}));

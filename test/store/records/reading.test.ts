@@ -42,14 +42,14 @@ describe('a stored time', () => {
 		'2025-06-30T16:34:38+99:00',
 		'1e9',
 		'Infinity',
-	])('%j makes the record garbage', (stored) => {
+	])('%j makes the record invalid', (stored) => {
 		expect(read({expiry_time: stored})).toMatchObject({
 			kind: 'garbage',
 			problem: `expiry_time is ${JSON.stringify(stored)}, which is not a time`,
 		});
 	});
 
-	test('that JSON reads as infinite makes the record garbage', () => {
+	test('that JSON reads as infinite makes the record invalid', () => {
 		const raw = '{"user":"eve","type":"run","start_time":1e999}';
 		expect(decodeGpu(0, raw)).toMatchObject({kind: 'garbage', problem: 'start_time is null, which is not a time'});
 	});
@@ -75,7 +75,7 @@ describe('the record of a free GPU', () => {
 		'{"user":null,"last_released":null}',
 		'{"last_released":""}',
 		'{"last_released":"0001-01-01T00:00:00Z","start_time":null}',
-	])('%s means that the GPU was never used', (raw) => {
+	])('stored as %s means that the GPU was never used (undefined: no record)', (raw) => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw});
 	});
 
@@ -83,7 +83,7 @@ describe('the record of a free GPU', () => {
 		['{"last_released":1751301278}', 1_751_301_278],
 		['{"last_released":1751301278.75}', 1_751_301_278.75],
 		['{"last_released":"2025-06-30T16:34:38.5Z","user":"","colour":1}', 1_751_301_278.5],
-	])('%s has the last release at %d', (raw, lastReleased) => {
+	])('stored as %s contains the last release at %d', (raw, lastReleased) => {
 		expect(decodeGpu(4, raw)).toEqual({kind: 'free', index: 4, raw, lastReleased});
 	});
 
@@ -119,7 +119,7 @@ describe('the record of a free GPU', () => {
 		},
 	);
 
-	test('is garbage if its release time cannot be read', () => {
+	test('is invalid if its release time cannot be read', () => {
 		expect(decodeGpu(4, '{"last_released":{}}').kind).toBe('garbage');
 	});
 });
@@ -150,7 +150,7 @@ describe('the record of a lease', () => {
 		[{pid: 1.5}, 'pid is 1.5, which is not a whole number'],
 		[{job_pid_start: -1}, 'job_pid_start is -1, which is not a number'],
 		[{lease_id: 'x'.repeat(99), machine: true}, 'machine is true, which is not a string'],
-	])('is garbage with %j, because "%s"', (fields, problem) => {
+	])('is invalid with %j, because "%s"', (fields, problem) => {
 		expect(read(fields)).toMatchObject({kind: 'garbage', problem});
 	});
 
@@ -236,7 +236,7 @@ describe('the record of a queue entry', () => {
 		[{requested_ids: ['1']}, 'requested_ids is ["1"], which is not a list of whole numbers'],
 		[{allocated_gpus: {}}, 'allocated_gpus is {}, which is not a list of whole numbers'],
 		[{requested_count: -2}, 'requested_count is -2, which is not a number'],
-	])('is garbage with %j, because "%s"', (fields, problem) => {
+	])('is invalid with %j, because "%s"', (fields, problem) => {
 		expect(decodeQueueEntry('q', JSON.stringify({...least, ...fields}))).toMatchObject({kind: 'garbage', problem});
 	});
 });

@@ -32,8 +32,8 @@ const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	await redis.client.zadd(history, second, record);
 };
 
-describe('the cache of last uses', () => {
-	test('is trusted from the first record of a pool on', async () => {
+describe('the cache of when each user last used each GPU', () => {
+	test('is trusted from the first usage record of a pool on', async () => {
 		await append({gpuId: 4, endTime: recent + 0.25});
 		expect(await lastUsed('alice')).toEqual([[4, recent + 0.25]]);
 		expect(await isBelieved('alice')).toBe(true);
@@ -83,7 +83,7 @@ describe('the cache of last uses', () => {
 		]);
 	});
 
-	test('starts again after one commit adds more records than a read searches', async () => {
+	test('starts again empty after one commit adds more usage records than a read searches', async () => {
 		await append(...Array.from({length: 2000}, (_, index) => ({gpuId: index, endTime: recent + index})));
 		expect(await isBelieved('alice')).toBe(false);
 		expect(await lastUsed('alice')).toHaveLength(100);

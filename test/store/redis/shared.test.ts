@@ -217,7 +217,7 @@ describe('records that the Go program writes to Redis', () => {
 		expect(await redis.store.commit(release(rawOn(snapshot, 0)))).toBe('done');
 	});
 
-	test('count as the last use of a label with escaped characters', async () => {
+	test('count as the last use of a GPU by a user whose label has escaped characters', async () => {
 		const record = String.raw`{"user":"a\u003cb\u0026c","gpu_id":3,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z","duration_seconds":60.5,"reservation_type":"run"}`;
 		await redis.client.zadd('canhazgpu:usage_history_sorted', 1_751_301_338, record);
 		const {lastUsed} = await redis.store.read({user: 'a<b&c'});
@@ -235,7 +235,7 @@ describe('records that the Go program writes to Redis', () => {
 		expect(lineOf(await redis.store.read())).toEqual(['q']);
 	});
 
-	test('may include a lock, which stops grants and nothing else', async () => {
+	test('may include the allocation lock, which stops grants and nothing else', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(0));
 		const before = stateOf(await redis.store.read());
 		await redis.client.set('canhazgpu:allocation_lock', 'locked', 'EX', 10);

@@ -5,7 +5,7 @@ import {emptyRedis} from './_empty-redis.js';
 const redis = emptyRedis();
 
 describe('a Redis key of another type', () => {
-	test('makes a GPU garbage, which can be freed', async () => {
+	test('makes the record of a GPU invalid, and the GPU can still be freed', async () => {
 		await write(redis.store, poolWrite(2), leaseWrite(1));
 		await redis.client.rpush('canhazgpu:gpu:0', 'x');
 		const {gpus} = await redis.store.read();
@@ -17,7 +17,7 @@ describe('a Redis key of another type', () => {
 		expect((await redis.store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('makes a queue entry garbage', async () => {
+	test('makes a queue entry invalid', async () => {
 		await write(redis.store, join('q'));
 		await redis.client.del('canhazgpu:queue:entry:q');
 		await redis.client.hset('canhazgpu:queue:entry:q', 'a', 1);
@@ -27,7 +27,7 @@ describe('a Redis key of another type', () => {
 	});
 
 	test.each(['canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine'])(
-		'makes the pool garbage: %s',
+		'makes the pool invalid: %s',
 		async (key) => {
 			await write(redis.store, poolWrite(1));
 			await redis.client.del(key);

@@ -128,7 +128,7 @@ test('loading SQLite hides its own experimental warning and no other', async () 
 	expect(stderr).not.toContain('SQLite');
 });
 
-test('a subscription alone does not keep a process alive', async () => {
+test('a subscription to a SQLite pool does not by itself keep a process alive', async () => {
 	const {said} = await workshop.run(
 		`const store = await openSqliteStore({path: file, create: true});
 		await store.subscribe({changed() {}});

@@ -144,7 +144,7 @@ test.each(['pool.sqlite', 'scans.sqlite'])(
 );
 
 test.each([1, 511])(
-	'a SQLite pool cut to %d bytes is reported as cut short, and admin creates it again',
+	'a SQLite pool cut to %d byte(s) is reported as cut short, and admin creates it again',
 	async (size) => {
 		truncateSync(file, size);
 		await expect(open()).rejects.toMatchObject({
@@ -224,7 +224,7 @@ describe('files beside the SQLite pool', () => {
 });
 
 describe('endless rows in a SQLite pool', () => {
-	test.each(['gpus', 'trail', 'queue', 'changes'])('in the table %s are read within bounds', async (table) => {
+	test.each(['gpus', 'trail', 'queue', 'changes'])('in the table %s are read only up to a limit', async (table) => {
 		const store = await open();
 		await store.commit(plan({writes: [], change: {id: 'c', attempt: 1}}));
 		await store.close();
