@@ -25,7 +25,7 @@ test('web prints one line with its address on stdout, which is local by default'
 	expect(web.stderr()).toBe('');
 });
 
-test("/api/status has the keys of the Go program's API, and absolute times", async () => {
+test("/api/status has the keys of the Go canhazgpu's API, and absolute times", async () => {
 	const rows = await askJson<readonly Row[]>(web.port, '/api/status');
 	expect(rows).toHaveLength(4);
 	expect(rows[0]).toMatchObject({gpu_id: 0, status: 'AVAILABLE', provider: 'Fake', gpu_model: 'Simulated H100 80GB'});

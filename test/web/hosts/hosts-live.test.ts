@@ -27,7 +27,7 @@ const updatesIn = (messages: readonly StreamMessage[]): readonly HostUpdate[] =>
 /** Long enough for another round. */
 const aRoundMs = 1500;
 
-test('the server asks other hosts once for all streams that show them, and only for those', async () => {
+test('the server queries each other host once for all streams that show it, and no host that no stream shows', async () => {
 	const {others, web} = await start(['good', 'lost', 'slow']);
 	const plain = listenTo(web.port);
 	onTestFinished(plain.close);

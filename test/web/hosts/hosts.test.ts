@@ -60,7 +60,7 @@ function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
 	return {received, last, unsubscribe};
 }
 
-test('host streams ask each host once a round for all pages that show the host, and not otherwise', async () => {
+test('host streams query each host once per round for all pages that show it, and no host that no page shows', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const bothAt = (...seconds: readonly number[]) =>
 		seconds.flatMap((at) => [
@@ -94,7 +94,7 @@ test('host streams ask each host once a round for all pages that show the host, 
 	expect(world.asked.slice(8)).toEqual(bothAt(695));
 });
 
-test('host streams send each answer when it arrives, and a dead host delays neither other hosts nor the next round', async () => {
+test('host streams send each answer when it arrives, and a dead host delays neither other hosts nor the next round of queries', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
 	const {received} = subscribe(world);
 	await world.clock.pass(32);
@@ -109,7 +109,7 @@ test('host streams send each answer when it arrives, and a dead host delays neit
 	]);
 });
 
-test('host streams never ask a host twice at a time, however clients and requests change', async () => {
+test('host streams never query a host twice at a time, however clients and requests change', async () => {
 	const world = createWorld({a: 3});
 	for (let step = 0; step < 40; step++) {
 		const {unsubscribe} = subscribe(world);
@@ -177,7 +177,7 @@ test('host streams send all known answers with their age to a new page at once, 
 	expect(world.asked).toHaveLength(6);
 });
 
-test('requests of scripts share one answer of a host for a while, and share the error of a dead host', async () => {
+test('API requests of scripts share one answer of a host for a while, and share the error of a dead host', async () => {
 	const world = createWorld({good: 1, dead: 1000});
 	const {hosts, clock, asked} = world;
 	const many = Promise.all(Array.from({length: 100}, async () => hosts.answer('good')));

@@ -25,7 +25,7 @@ async function startWith(
 	return web;
 }
 
-slowTest("/api/hosts/status has the form of the Go program's API, and an error for a failed host", async () => {
+slowTest("/api/hosts/status has the form of the Go canhazgpu's API, and an error for a failed host", async () => {
 	const box = await freshEmbeddedBox(2);
 	const others = playHosts(box, ['good', 'lost', 'shared']);
 	const web = await startWith(box, others.environment);
@@ -159,7 +159,7 @@ slowTest('web without a pool and other hosts exits with an error', async () => {
 describe.skipIf(chromiumProgram === undefined)('the page without a pool in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('starts with the other hosts and is live', async () => {
+	slowTest('shows the other hosts without a problem', async () => {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});
 		onTestFinished(box.remove);
 		const web = await startWith(box, playHosts(box, ['good']).environment);

@@ -32,8 +32,8 @@ async function leases(box: Box): Promise<readonly string[]> {
 }
 
 const fates: readonly CommitFate[] = [
-	'is done and cut off',
-	'is done and not answered',
+	'is carried out and its connection is cut',
+	'is carried out and not answered',
 	'never arrives',
 	'arrives before the next',
 	'arrives after the next',

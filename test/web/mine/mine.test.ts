@@ -118,7 +118,7 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 	expect(await held()).toEqual([]);
 });
 
-test('web --mine reserves, extends, waits, leaves and releases like the commands, once for each request id', async () => {
+test('web --mine reserves, extends, releases, joins and leaves the queue like the commands, once for each request id', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
@@ -153,7 +153,7 @@ test('web --mine reserves, extends, waits, leaves and releases like the commands
 	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
 });
 
-test('web --mine grants queue entries of the page, and its actions are marked in the events', async () => {
+test('web --mine grants GPUs to queue entries that the page made, and marks its actions in the events', async () => {
 	await box.run('reserve --gpu-ids 0 --duration 1h');
 	await page.act('join', {gpus: [0], duration: '30m', note: 'mine now'});
 	await box.run('release');
@@ -179,7 +179,7 @@ test('web --mine grants queue entries of the page, and its actions are marked in
 	);
 });
 
-test('web --mine undoes a release once, with end and note, unless somebody else has the GPU', async () => {
+test('web --mine undoes a release once, with the same end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();
 	const released = (await page.act('release', {lease_id: before!.lease_id, gpus: [1]})).json();

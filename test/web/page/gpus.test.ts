@@ -66,7 +66,7 @@ test('isAsked shows all GPUs without a filter, and never more with an additional
 	);
 });
 
-test('the filter "mine" matches account, label and unreserved use, but not squatters on a reserved GPU', () => {
+test('the filter "mine" matches a GPU by account, label or use without a reservation, but not by use of another user\'s GPU', () => {
 	const gpu: Gpu = {
 		gpu_id: 1,
 		state: 'in-use',
@@ -177,7 +177,7 @@ test('shellCommands fit the state of the GPU, and use ssh for another host', () 
 	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
 });
 
-test('timeText of a shared GPU is empty, and omits unknown times of a reservation', () => {
+test('timeText is empty for a shared GPU, and omits unknown times of a reservation', () => {
 	const nowMs = Date.parse('2026-05-01T12:00:00Z');
 	const gpu = {gpu_id: 0, state: 'in-use'} as const;
 	const shares = [{user: 'ann', memory_mb: 1024}] as unknown as NonNullable<Gpu['shares']>;

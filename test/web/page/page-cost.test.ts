@@ -4,7 +4,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, scriptOf, startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('the cost of the page in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the weight of the page in Chromium', () => {
 	const browser = browserForAll();
 
 	async function start() {
@@ -17,13 +17,13 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the cost of the page in
 		return web;
 	}
 
-	test('does not hide the licenses of the packages, which the script names', async () => {
+	test('is small without hiding the licenses of bundled packages, which the script names', async () => {
 		const {port} = await start();
 		const {body} = await ask(port, await scriptOf(port));
 		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);
 	});
 
-	test('includes no endless animation and no layout shift by a new reading', async () => {
+	test('includes no endless animation and no layout shift when a reading changes', async () => {
 		const web = await start();
 		const {page} = await openPage(browser, web.url);
 		const share = async () => cardOf(page, 0).locator('.meter-bar').first().getAttribute('style');

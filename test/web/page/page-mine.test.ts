@@ -41,7 +41,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 			(gpu) => [gpu['status'], gpu['lease_id']],
 		);
 
-	slowTest('reserves, extends, waits, leaves and releases when signed in, also after a reload', async () => {
+	slowTest('reserves, extends, releases, joins and leaves the queue when signed in, also after a reload', async () => {
 		const ssh = await startSshTunnel(box, mine);
 		onTestFinished(ssh.close);
 		const {page, problems, strangers} = await openPage(browser, `${ssh.url}#token=${mine.linkToken}`);
@@ -126,7 +126,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});
 
-	slowTest('has a dialog with needs, a share and force, whose command does the same', async () => {
+	slowTest('has a reservation dialog with requirements, a share and force, whose shown command does the same', async () => {
 		const own = await freshEmbeddedBox(4);
 		const scenario = path.join(own.home, 'scenario.yaml');
 		writeFileSync(

@@ -42,7 +42,7 @@ test('lanesOf never overlaps spans in a lane, uses no unnecessary lane and count
 	);
 });
 
-test('swatchesOf gives up to 32 people distinct swatches, which mostly stay the same over days', () => {
+test('swatchesOf gives up to 32 people distinct colors, which mostly stay the same over days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const sameSwatch = new Set(
 		swatchesOf(names)

@@ -12,7 +12,7 @@ import {browserForAll, chromiumProgram, openPage} from './_browser.js';
 describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium', () => {
 	const browser = browserForAll();
 
-	test('keeps period, split and host in the address and after a reload', async () => {
+	test('keeps period, grouping and host in the address and after a reload', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], playHosts(box, ['good', 'lost']).environment);
 		onTestFinished(async () => {

@@ -19,12 +19,12 @@ const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: 1_000_000, gpu
 
 const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), true);
 
-test('the first message shows all GPUs in order and announces nothing', () => {
+test('the first message of the server shows all GPUs in order and announces nothing to screen readers', () => {
 	expect(known.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
 	expect(changesBetween(firstState, known, true).words).toEqual([]);
 });
 
-test('changes of a holder or the queue are announced and refresh reports, and new readings do neither', () => {
+test('a new holder or a changed queue is announced to screen readers and refreshes reports, and a new reading does neither', () => {
 	const taken = gpu(1, {state: 'in-use', user: 'ada'});
 	const state = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), false);
 	expect(changesBetween(known, state, false)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
