@@ -41,7 +41,7 @@ test.each([
 	['a question, which stays unanswered', [pressing(release)]],
 	['a filter', ['open-filter']],
 	['the help', ['open-help']],
-] as const)('Ctrl-Z returns to the shell from %s', async (_, steps) => {
+] as const)('Ctrl-Z in top returns to the shell from %s', async (_, steps) => {
 	const {store, press, suspensions} = await controllerIn(steps);
 	const {dialog, table} = store.getState();
 	press('z', controlZ);
@@ -50,7 +50,7 @@ test.each([
 	expect(store.getState().table).toBe(table);
 });
 
-test('Ctrl-Z does nothing if its key binding was removed, and a replacement key in a form types its character', async () => {
+test('Ctrl-Z does nothing if its key binding was removed, and a key that replaces Ctrl-Z types its character in a form', async () => {
 	const without = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', []]])});
 	without.press('z', controlZ);
 	expect(without.suspensions()).toBe(0);

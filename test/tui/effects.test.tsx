@@ -22,7 +22,7 @@ const release = async (box: Box, index: number): Promise<void> => {
 	await box.write({kind: 'free', index, lastReleased: undefined});
 };
 
-test('w waits in the queue, reserves the GPU when it is free, and reports the reservation', async () => {
+test('the key w waits in the queue, reserves the GPU when it is free, and reports the reservation', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -40,7 +40,7 @@ test('w waits in the queue, reserves the GPU when it is free, and reports the re
 	expect(session.store.getState().waits).toEqual([]);
 });
 
-test('r with a MIG profile reserves an instance and shows its UUID', async () => {
+test('the key r with a MIG profile reserves an instance and shows its UUID', async () => {
 	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['1g.10gb', '3g.40gb'])]});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +H100 +Free/v);
@@ -60,7 +60,7 @@ test('r with a MIG profile reserves an instance and shows its UUID', async () =>
 	await session.shows('The pool has 1 of 1g.10gb, 1 of 3g.40gb.');
 });
 
-test('w reserves free GPUs at once', async () => {
+test('the key w reserves free GPUs at once', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -69,7 +69,7 @@ test('w reserves free GPUs at once', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('a refused r offers w to wait in the queue, and x on the queue entry leaves the queue', async () => {
+test('a reserve with the key r that is refused offers w to wait in the queue, and x on the queue entry leaves the queue', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -90,7 +90,7 @@ test('a refused r offers w to wait in the queue, and x on the queue entry leaves
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
 });
 
-test('q asks before it quits while a request waits, and removes the request from the queue', async () => {
+test('the key q asks before it quits while a request waits, and removes the request from the queue', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved/v);
@@ -106,7 +106,7 @@ test('q asks before it quits while a request waits, and removes the request from
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('x refuses to remove the queue entry of another account', async () => {
+test('the key x refuses to remove the queue entry of another account', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [waiter('erin')]});
 	session = startMonitor(box);
 	await session.shows('Queue 1');
@@ -115,7 +115,7 @@ test('x refuses to remove the queue entry of another account', async () => {
 	expect(await lineOf(box)).toEqual(['entry-erin']);
 });
 
-test('z undoes a release only once, and only while the GPU is free', async () => {
+test('the key z undoes a release only once, and only while the GPU is free', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice', {note: 'eval', user: 'team'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -132,7 +132,7 @@ test('z undoes a release only once, and only while the GPU is free', async () =>
 	await session.hides('Undo (');
 });
 
-test('z names the account that reserved the GPU before the undo', async () => {
+test('the key z names the account that has reserved the GPU if it cannot undo the release', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test('R on an own process without a reservation adopts the process', async () => {
+test("the key R on the user's process without a reservation reserves its GPU for the process", async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -164,7 +164,7 @@ test('R on an own process without a reservation adopts the process', async () =>
 	expect((await held(box))[0]).toMatchObject({type: 'run', job: {pid: 81_234, startTicks: 777}});
 });
 
-test('K sends the chosen signal to the chosen process, but only after y', async () => {
+test('the key K sends the chosen signal to the chosen process, but only after the key y confirms it', async () => {
 	const box = await squatted();
 	const [first, second] = box.readings;
 	const another = {pid: 99, startTicks: 5, user: 'alice', name: 'ray', memoryUsedMiB: 3};
@@ -238,7 +238,7 @@ test.each([
 	],
 	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
 	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
-])('K refuses a process that a false shared scan puts on the GPU and that %s', async (_what, facts, words) => {
+])('the key K refuses to signal a process that a false shared scan puts on the GPU and that %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);
@@ -247,7 +247,7 @@ test.each([
 	expect(sent).toEqual([]);
 });
 
-test("K shows the kernel's name of a process, not the name in another account's scan", async () => {
+test("the key K shows the kernel's name of a process, not the name in another account's scan", async () => {
 	const {box, sent} = await deceived(zombie, new Map([[4242, daemon]]));
 	box.readings = [{...gpuReading(0), processes: [{pid: 4242}]}, gpuReading(1)];
 	await session!.press('K');
@@ -260,7 +260,7 @@ test("K shows the kernel's name of a process, not the name in another account's 
 	expect(sent).toEqual([]);
 });
 
-test('R does not adopt a process that only the scan of another account shows', async () => {
+test('the key R does not reserve a GPU for a process that only the scan of another account shows', async () => {
 	const {box} = await deceived(zombie, new Map([[4242, daemon]]));
 	await session!.press('R');
 	await session!.shows('--gpu-ids 0');
@@ -271,7 +271,7 @@ test('R does not adopt a process that only the scan of another account shows', a
 	await session!.shows('sshd: alice');
 });
 
-test('K refuses if only other accounts have processes on the GPU', async () => {
+test('the key K refuses to signal processes if only other accounts have processes on the GPU', async () => {
 	session = startMonitor(
 		await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]}),
 	);
@@ -281,7 +281,7 @@ test('K refuses if only other accounts have processes on the GPU', async () => {
 });
 
 test.each([false, true])(
-	'y copies the command that selects the reserved GPUs through the terminal (in tmux: %s)',
+	"the key y copies the command that selects the reserved GPUs, through the terminal's clipboard (in tmux: %s)",
 	async (isInTmux) => {
 		const shared = {leaseId: 'both'};
 		const leases = {
@@ -302,7 +302,7 @@ test.each([false, true])(
 	},
 );
 
-test('Y copies the UUIDs of the tagged GPUs and skips invalid UUIDs', async () => {
+test('the key Y copies the UUIDs of the tagged GPUs and skips invalid UUIDs', async () => {
 	const box = await createBox(3, {readings: [gpuReading(0), gpuReading(1), gpuReading(2, {uuid: 'GPU-2; rm -rf ~'})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -314,7 +314,7 @@ test('Y copies the UUIDs of the tagged GPUs and skips invalid UUIDs', async () =
 	await session.shows('WARN GPU 2 has no known UUID');
 });
 
-test('Z pauses the display, and actions still check the current state', async () => {
+test('the key Z pauses the display, and actions still check the current state', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 200});
 	await session.shows(/> 0 +Mine/v);
@@ -331,7 +331,7 @@ test('Z pauses the display, and actions still check the current state', async ()
 	await session.hides('PAUSED');
 });
 
-test('r with Force reserves a GPU that is in use without a reservation', async () => {
+test('the key r with the option Force reserves a GPU that is in use without a reservation', async () => {
 	const box = await createBox(1, {readings: [busy(0, 'dave', 'jupyter-lab', {gibibytes: 19, percent: 41})]});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -356,7 +356,7 @@ test('top --readonly refuses every key that changes something, with the reason',
 	}
 });
 
-test('o shows only the events of the selected GPU, newest first', async () => {
+test('the key o shows only the events of the selected GPU, newest first', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('carol')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);

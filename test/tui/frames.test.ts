@@ -92,7 +92,7 @@ test('top on a screen that is too small draws a summary and the required size', 
 	`);
 });
 
-test('top draws a lost store with the age of its values', async () => {
+test('top draws the last values and their age while the store is unreachable', async () => {
 	const lost: readonly Action[] = [
 		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000, sinceMs: 4000},
 		{kind: 'ticked', nowMs: 18_000},
@@ -109,7 +109,7 @@ test('top scrolls the table if there are more GPUs than lines', async () => {
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/many.txt');
 });
 
-test('top draws the dialogs for r and x, and the help', async () => {
+test('top draws the reserve and release dialogs, and the help', async () => {
 	const size = {columns: 80, rows: 24};
 	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/dialogs/reserve.txt');
 	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/dialogs/release.txt');
@@ -213,7 +213,7 @@ test('the help shows every key and mark on some page, at any screen size', async
 	}
 });
 
-test('the borders of the panels do not touch a dialog above them', async () => {
+test('the borders of the panels do not touch a dialog drawn over them', async () => {
 	for (const columns of [80, 99, 100, 120, 200]) {
 		for (const step of [pressing(reserve), pressing(release), {kind: 'open-help'} as const]) {
 			expect(await frame({columns, rows: 32}, {}, [step])).not.toMatch(/[─├]│|│[─┤]/v);
@@ -221,7 +221,7 @@ test('the borders of the panels do not touch a dialog above them', async () => {
 	}
 });
 
-test('the first frame before any read is complete', async () => {
+test('the first frame of top is complete before anything was read', async () => {
 	const state = await stateOf(await createBox(2), {columns: 60, rows: 15});
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`

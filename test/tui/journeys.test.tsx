@@ -10,7 +10,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('r reserves GPUs with the typed count, duration and note, and their rows change', async () => {
+test('the key r reserves GPUs with the typed count, duration and note, and their rows change', async () => {
 	const box = await createBox(4);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -62,7 +62,7 @@ test('the reserve dialog reports an invalid duration', async () => {
 	await session.shows('OK reserved GPU 0 for 1h 30m 0s');
 });
 
-test('R reserves the selected GPU', async () => {
+test('the key R reserves the selected GPU', async () => {
 	const box = await createBox(3);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -87,7 +87,7 @@ test('the key x releases a reservation only after the key y confirms it', async 
 	await session.shows(/> 1 +Free/v);
 });
 
-test('x and y that arrive in one chunk release the reservation', async () => {
+test('the keys x and y release the reservation if they arrive in one chunk', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -108,7 +108,7 @@ test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201
 	},
 );
 
-test('yy does not answer the question of x', async () => {
+test('the pasted text "yy" does not confirm the release that the key x has asked about', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -117,7 +117,7 @@ test('yy does not answer the question of x', async () => {
 	expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
 });
 
-test('e extends the selected reservation', async () => {
+test('the key e extends the selected reservation', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine +alice +(?:4h00m|3h59m)/v);
@@ -128,7 +128,7 @@ test('e extends the selected reservation', async () => {
 	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
-test('e extends the whole reservation that y copies, and x releases one of its GPUs and names the others', async () => {
+test('the key e extends all GPUs of a reservation, and the key x releases one of them and names the others', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(4, {
 		leases: {0: lease('alice', pair), 1: lease('alice'), 2: lease('alice', pair)},
@@ -161,7 +161,7 @@ test('the release dialog tells root that the holder keeps the other GPUs of the 
 	await session.shows('Of the same reservation bob keeps GPU 1');
 });
 
-test('a key without effect shows the panels in which it works, or that it is unknown', async () => {
+test('a key without effect shows the panels in which it works, or that the key is unknown', async () => {
 	session = startMonitor(await createBox(2));
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 't');
@@ -172,14 +172,14 @@ test('a key without effect shows the panels in which it works, or that it is unk
 	await session.shows(/> 0 +Free/v);
 });
 
-test('e refuses to extend a run', async () => {
+test('the key e refuses to extend the reservation of a job', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);
 	await session.press('e');
 	await session.shows('WARN GPU 0 is held by a run: it ends when its job does');
 });
 
-test('x and e refuse reservations of other users with the reason', async () => {
+test('the keys x and e refuse reservations of other users with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved +bob/v);
@@ -191,7 +191,7 @@ test('x and e refuse reservations of other users with the reason', async () => {
 	expect((await box.store.read()).gpus[0]).toMatchObject({lease: {user: 'bob'}});
 });
 
-test('top --readonly refuses r, R, x and e with the reason', async () => {
+test('top --readonly refuses the keys r, R, x and e with the reason', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Mine/v);
@@ -203,7 +203,7 @@ test('top --readonly refuses r, R, x and e with the reason', async () => {
 	}
 });
 
-test('x releases nothing if the GPU has another lease since x was pressed', async () => {
+test('the key x releases nothing if the GPU has another lease since the release dialog opened', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -221,7 +221,7 @@ test('x releases nothing if the GPU has another lease since x was pressed', asyn
 	expect(session.screen()).toMatch(/:\d\d ERR Nothing released/v);
 });
 
-test('x refuses to release a GPU that is held for a queue entry', async () => {
+test('the key x refuses to release a GPU that is held for a queue entry', async () => {
 	const box = await createBox(2, {
 		leases: {0: run('alice', {partialQueueId: 'entry-alice'})},
 		waiting: [waiter('alice', {requestedCount: 2})],
@@ -286,7 +286,7 @@ test('top redraws after a resize, and shows the required size if the screen is t
 	await session.shows(/> 0 +Mine/v);
 });
 
-test('? lists the keys, and q and Ctrl-C quit', async () => {
+test('the key ? lists the keys, and the keys q and Ctrl-C quit', async () => {
 	session = startMonitor(await createScene());
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');

@@ -15,7 +15,7 @@ afterEach(async () => {
 const tooSmall = {columns: 50, rows: 10};
 const large = {columns: 80, rows: 24};
 
-test('on a screen that is too small only q has an effect', async () => {
+test('on a screen that is too small only the key q has an effect', async () => {
 	const box = await createBox(3, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size: tooSmall});
 	const {press, paste, shows, store, quits} = session;
@@ -53,7 +53,7 @@ test('a dialog that is open when the screen becomes too small ignores keys, and 
 	await hides('Release GPU 0 now?');
 });
 
-test('q on a screen that is too small warns that quitting leaves the queue', async () => {
+test('the key q on a screen that is too small warns that quitting leaves the queue', async () => {
 	const box = await createBox(1, {leases: {0: run('bob')}});
 	session = startMonitor(box, {size: large});
 	const {press, shows, resize, quits} = session;
@@ -66,7 +66,7 @@ test('q on a screen that is too small warns that quitting leaves the queue', asy
 	expect(quits()).toBe(1);
 });
 
-test('the summary separates its words at any width', async () => {
+test('the summary on a screen that is too small separates its words at any width', async () => {
 	const box = await createScene();
 	for (let columns = 10; columns <= 140; columns++) {
 		const state = await stateOf(box, {columns, rows: 15});

@@ -15,7 +15,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('Ctrl-Y copies the shell command of a form as it is filled in, and keeps the form open', async () => {
+test('Ctrl-Y copies the shell command for the values typed into a form, and keeps the form open', async () => {
 	session = startMonitor(await createBox(2));
 	await session.shows(/> 0 +Free/v);
 	await session.press('r', keys.tab, '2h');
@@ -26,7 +26,7 @@ test('Ctrl-Y copies the shell command of a form as it is filled in, and keeps th
 	expect(session.written()).toContain(copied('canhazgpu reserve --gpus 1 --duration 2h'));
 });
 
-test('Ctrl-Y in a question copies the shell command and does not answer the question', async () => {
+test('Ctrl-Y in a yes-or-no dialog copies the shell command and does not answer the dialog', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);

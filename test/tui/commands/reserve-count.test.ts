@@ -31,7 +31,7 @@ const needing = (form: ReserveForm, needs: string): ReserveForm => {
 
 const hintOf = ({fields}: ReserveForm): string => fields[0]!.hint;
 
-test('the reserve form on a mixed box offers as many GPUs as the most common or the typed model has, or all with "mixed"', async () => {
+test('the reserve form offers at most as many GPUs as the most common or the typed model has, or all with "mixed"', async () => {
 	const form = await formOf([a100, a100, a100, l40s, l40s, l40s, l40s]);
 	expect(hintOf(form)).toBe('1-4 (Up/Down to change)');
 	expect(hintOf(needing(form, 'a100'))).toBe('1-3 (Up/Down to change)');
@@ -50,7 +50,7 @@ test('the reserve form offers one GPU of a model that exists once', async () => 
 	expect(change(form, {kind: 'increase'}).fields[0]!.field.value).toBe('1');
 });
 
-test('the reserve form offers all GPUs of a box with one model', async () => {
+test('the reserve form offers all GPUs of a machine with one model', async () => {
 	const readings = [0, 1, 2].map((index) => gpuReading(index));
 	const state = await stateOf(await createBox(3, {leases: {}, readings}), {columns: 80, rows: 24});
 	const {dialog} = after(state, pressing(reserve));

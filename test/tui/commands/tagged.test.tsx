@@ -41,7 +41,7 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs: %s', async (name, command) => {
+] as const)('the dialog for tagged GPUs on a screen of %s lists the included and the excluded GPUs: %s', async (name, command) => {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	const box = await createBox(8, {
 		leases: {
@@ -68,7 +68,7 @@ test('the release dialog for 64 tagged GPUs still shows its question on the smal
 	expect(frameOf(state)).toMatch(/and 60 GPUs more[\s\S]*\$ canhazgpu release --gpu-ids/v);
 });
 
-test('x releases all own tagged GPUs in one commit, and z restores them together', async () => {
+test("the key x releases all of the user's tagged GPUs in one commit, and the key z restores them together", async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -98,7 +98,7 @@ test('x releases all own tagged GPUs in one commit, and z restores them together
 	expect(first).not.toBe('pair');
 });
 
-test('x skips a tagged reservation that has changed since the dialog opened, and names it', async () => {
+test('the key x skips a tagged reservation that has changed since the release dialog opened, and names it', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -116,7 +116,7 @@ test('x skips a tagged reservation that has changed since the dialog opened, and
 	expect((await owners(box))[2]).toBe('-');
 });
 
-test('z restores released GPUs that are still free, and names the others', async () => {
+test('the key z restores released GPUs that are still free, and names the others', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -136,7 +136,7 @@ test('z restores released GPUs that are still free, and names the others', async
 	await session.shows('ERR Not undone: GPU 0,1 is held by bob');
 });
 
-test('e extends all tagged reservations that have an end', async () => {
+test('the key e extends all tagged reservations that have an end', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -158,7 +158,7 @@ test('e extends all tagged reservations that have an end', async () => {
 	]);
 });
 
-test('x and e open no dialog for tagged GPUs without an own reservation, and show the reasons', async () => {
+test('the keys x and e open no dialog for tagged GPUs if none is reserved by the user, and show the reasons', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');

@@ -21,7 +21,7 @@ test('the wait dialog names the free GPUs, and says that a request for more GPUs
 	expect(session.store.getState().dialog).toBeDefined();
 });
 
-test('the wait dialog promises nothing about GPUs with requirements', async () => {
+test('the wait dialog promises nothing about free GPUs if the request has requirements', async () => {
 	session = startMonitor(await createBox(3, {leases: {0: lease('bob')}}), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('w', keys.up, keys.up);

@@ -89,7 +89,7 @@ test('top asks other hosts only while the table of all hosts is shown', async ()
 	await expect.poll(isWatched).toBe(true);
 });
 
-test('r on a row of another host reserves there with the command that the dialog shows', async () => {
+test('the key r on a row of another host reserves there with the command that the dialog shows', async () => {
 	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
 	await press(...down(2), 'r');
 	await shows('Reserve GPUs on far');
@@ -108,7 +108,7 @@ test('r on a row of another host reserves there with the command that the dialog
 	expect(gpus.filter(({kind}) => kind === 'leased')).toHaveLength(1);
 });
 
-test('r shows the refusal of another host unchanged, and w waits there while top runs', async () => {
+test('the key r shows the refusal of another host unchanged, and the key w waits there while top runs', async () => {
 	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
 	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
 	await press(...down(2), 'r', keys.enter);
@@ -134,7 +134,7 @@ test('r shows the refusal of another host unchanged, and w waits there while top
 	expect(left).toBe(true);
 });
 
-test('r with a share reserves the share on another host, and the message shows the share', async () => {
+test('the key r with a share reserves the share on another host, and the message shows the share', async () => {
 	const {press, shows, run} = await open({exitCode: 0, stdout: '3\n', stderr: ''});
 	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
 	await shows('$ canhazgpu reserve --on far --gpus 1 --model a100 --share 8G --duration 8h');
@@ -156,9 +156,9 @@ test('r with a share reserves the share on another host, and the message shows t
 });
 
 test.each([
-	['the Go program', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
+	['the Go canhazgpu', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
 	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
-])('r with a share on a host with %s reports that the program cannot share GPUs', async (_, stderr, exitCode) => {
+])('the key r with a share on a host with %s reports that the program there cannot share GPUs', async (_, stderr, exitCode) => {
 	const {press, shows} = await open({exitCode, stdout: '', stderr});
 	await press(...down(2), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
@@ -167,14 +167,14 @@ test.each([
 	await shows('It is an older canhazgpu, or the one in Go. Leave Share empty for whole GPUs.');
 });
 
-test('r names a requirement that the program on the other host does not support', async () => {
+test('the key r names a requirement that the program on the other host does not support', async () => {
 	const {press, shows} = await open({exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --min-memory\n'});
 	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
 	await shows('far: the program there knows no --min-memory');
 	await shows('Leave that out of Needs.');
 });
 
-test('r shows the error of a failed connection to another host', async () => {
+test('the key r shows the error of a failed connection to another host', async () => {
 	const {press, shows} = await open(
 		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'Whether it was done is not known.'}),
 	);
@@ -183,7 +183,7 @@ test('r shows the error of a failed connection to another host', async () => {
 	await shows('Whether it was done is not known.');
 });
 
-test('x on a row of another host releases the GPU by the id of the shown reservation, which the host checks', async () => {
+test('the key x on a row of another host releases the GPU by the id of the shown reservation, which the host checks', async () => {
 	const {press, shows, run} = await open();
 	await press(...down(3), 'x');
 	await shows('Release GPU 1 of far now?');
@@ -203,8 +203,8 @@ test('x on a row of another host releases the GPU by the id of the shown reserva
 
 test.each([
 	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
-	['the Go program', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
-])('x on a host with an older version of %s, which cannot check ids, first compares its status', async (_, refusal) => {
+	['the Go canhazgpu', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
+])('the key x on a host with an older version of %s, which cannot check ids, first compares its status', async (_, refusal) => {
 	const {press, shows, run, becomes} = await open();
 	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
 	run.mockResolvedValueOnce(refusal);
@@ -218,7 +218,7 @@ test.each([
 	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
 });
 
-test('keys on a host with Slurm offer only what a cluster supports, and x releases whole jobs', async () => {
+test('keys on a host with Slurm offer only what a cluster supports, and the key x releases whole jobs', async () => {
 	const {press, shows, run, screen, shown} = await open();
 	const onNode = (node: string, index: number) => ({node, node_gpu_id: index, gpu_model: 'a100'});
 	const job = {lease_id: '17', type: 'RUN'};
@@ -243,7 +243,7 @@ test('keys on a host with Slurm offer only what a cluster supports, and x releas
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1,2', '--lease', '17'], {isUnbounded: false}]]);
 });
 
-test('x never sends an id that looks like a flag', async () => {
+test('the key x never sends an id that looks like a flag', async () => {
 	const {press, shows, run, becomes, shown} = await open();
 	const lying = rows.with(1, held(1, 'alice', {lease_id: '--user=bob'}));
 	becomes(lying);
@@ -253,7 +253,7 @@ test('x never sends an id that looks like a flag', async () => {
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]]);
 });
 
-test('e on another host extends the whole reservation, and refuses jobs and other accounts with the reason', async () => {
+test('the key e on another host extends the whole reservation, and refuses jobs and other accounts with the reason', async () => {
 	const {press, shows, run} = await open();
 	await press(...down(3), 'e');
 	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --lease lease-alice --duration 1h');
@@ -270,7 +270,7 @@ test('e on another host extends the whole reservation, and refuses jobs and othe
 	await shows('$ canhazgpu release --on far --gpu-ids 4 --lease other');
 });
 
-test('keys on a row of this host work as in the table of this host', async () => {
+test('keys on a row of this host work as in the table that shows only this host', async () => {
 	const {press, shows, run, box, openMonitor, store} = await open();
 	await press(keys.down, 'x', 'y');
 	await shows('released GPU 1');

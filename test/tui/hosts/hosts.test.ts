@@ -53,7 +53,7 @@ for (const [columns, rows] of [
 	});
 }
 
-test('Esc leaves the table of all hosts at once if the filter was already removed by its key', async () => {
+test('Esc leaves the table of all hosts at once if the filter was already switched off by its own key', async () => {
 	const twice = ['filter-mine', 'filter-mine'] as const;
 	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
 	expect(panels.focus).toBe('table');
@@ -89,7 +89,7 @@ test('a free GPU in MIG mode on another host is counted separately from whole GP
 	expect(await lineOf(/Free \d/v, hosts)).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
 });
 
-test('MIG instances of another host are shown as in the table of one host', async () => {
+test('MIG instances of another host are shown as in the table of this host', async () => {
 	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
 	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
@@ -100,7 +100,7 @@ test('MIG instances of another host are shown as in the table of one host', asyn
 	);
 });
 
-test('a shared GPU of another host is shown as in the table of one host, and found by the names of its holders', async () => {
+test('a shared GPU of another host is shown as in the table of this host, and found by the names of its holders', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
@@ -154,7 +154,7 @@ test('sorting by memory orders the GPUs of all hosts, with unknown values and un
 	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
 });
 
-test('the table of all hosts can be filtered by words, by own GPUs and by the selected user', async () => {
+test("the table of all hosts can be filtered by words, by the user's GPUs and by the selected user", async () => {
 	const typed: Action = {kind: 'typed', text: 'a100 free'};
 	expect(await order('open-filter', typed, 'keep-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
 	expect(await order('open-filter', typed, 'drop-filter')).toHaveLength(20);
@@ -183,7 +183,7 @@ test('the selection stays on its GPU while hosts appear and disappear above it',
 	expect(selectedLine(frameOf(after(state, arrived)))).toContain('gpu-box-9');
 });
 
-test('the totals of all hosts exclude memory in use of unknown size', async () => {
+test('the totals of all hosts exclude the used memory of a GPU whose memory size is unknown', async () => {
 	const rows = [
 		remoteRow(0, {memory_used_mb: 40_960}),
 		remoteRow(1, {memory_used_mb: undefined}),

@@ -43,7 +43,7 @@ const onSlurm = async (models = unknownModels as ReadonlyArray<string | undefine
 const labels = ({dialog}: State): readonly string[] =>
 	dialog?.kind === 'form' ? dialog.fields.map(({label, hint}) => `${label}: ${hint}`) : [];
 
-test('r on Slurm offers neither force nor requirements if GPUs have no types', async () => {
+test('the key r on Slurm offers neither force nor requirements if GPUs have no types', async () => {
 	const state = after(await onSlurm(), pressing(reserve));
 	expect(labels(state)).toEqual([
 		'GPUs: 1-2 (Up/Down to change)',
@@ -53,12 +53,12 @@ test('r on Slurm offers neither force nor requirements if GPUs have no types', a
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/80x24/dialogs/reserve-slurm.txt');
 });
 
-test('r on Slurm offers the known GPU types as requirements', async () => {
+test('the key r on Slurm offers the known GPU types as requirements', async () => {
 	const state = after(await onSlurm(['a100', 'a100', 'h100', 'h100']), pressing(reserve));
 	expect(labels(state)).toContain('Needs: a100, h100');
 });
 
-test('R and w with tags on Slurm explain that Slurm chooses the GPUs', async () => {
+test('the keys R and w with tagged GPUs on Slurm explain that Slurm chooses the GPUs', async () => {
 	const state = await onSlurm();
 	const why = 'GPUs are chosen for you here: press r and say how many';
 	expect(adopt.reasonAgainst(state)).toBe(why);
@@ -67,7 +67,7 @@ test('R and w with tags on Slurm explain that Slurm chooses the GPUs', async () 
 	expect(adopt.reasonAgainst({...state, settings: {...state.settings, lacks: undefined}})).not.toBe(why);
 });
 
-test('x on Slurm releases the whole reservation, and the dialog warns that the job ends', async () => {
+test('the key x on Slurm releases the whole reservation, and the dialog warns that the job ends', async () => {
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(
@@ -75,7 +75,7 @@ test('x on Slurm releases the whole reservation, and the dialog warns that the j
 	);
 });
 
-test('y on Slurm copies the job id, and the process panel explains that processes on nodes are unknown', async () => {
+test('the key y on Slurm copies the job id, and the process panel explains that processes on nodes are unknown', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
@@ -86,7 +86,7 @@ test('y on Slurm copies the job id, and the process panel explains that processe
 	await session.shows(/ 3 Free .* GPU 1 of box2/v);
 });
 
-test('r on Slurm offers to wait if no GPUs are free now', async () => {
+test('the key r on Slurm offers to wait if no GPUs are free now', async () => {
 	const box = await boxOnSlurm();
 	const acquireNow: Engine['acquireNow'] = async () => {
 		throw noneNowError();
@@ -129,14 +129,14 @@ test('search and filter find the GPUs of a Slurm node by its name', async () => 
 	expect(session.screen()).not.toContain('of box1');
 });
 
-test('K on Slurm explains that processes on a node cannot be read', async () => {
+test('the key K on Slurm explains that processes on a node cannot be read', async () => {
 	const state = await onSlurm();
 	expect(signal.reasonAgainst(state)).toBe(
 		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
 	);
 });
 
-test('z and [ on Slurm explain why there is no undo and no load history', async () => {
+test('the keys z and [ on Slurm explain why there is no undo and no load history', async () => {
 	const state = await onSlurm();
 	expect(undo.reasonAgainst(state)).toBe('Slurm does not give back what was released: reserve again with r');
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(

@@ -16,7 +16,7 @@ const footersOf = async (columns: number): Promise<readonly string[]> => {
 	return [onOwn, after(onOwn, 'line-down')].map((state) => textOf(state, <Footer />));
 };
 
-test('the footer shows R Adopt at every width while an own process uses the selected GPU without a reservation', async () => {
+test('the footer shows the hint "R Adopt" at every width while a process of the user is on the selected GPU without a reservation', async () => {
 	expect(await Promise.all([60, 80, 100, 120].map(async (columns) => footersOf(columns)))).toMatchInlineSnapshot(`
 		[
 		  [
@@ -39,7 +39,7 @@ test('the footer shows R Adopt at every width while an own process uses the sele
 	`);
 });
 
-test('the footer of the table of all hosts keeps room at its end', async () => {
+test('the footer of the table of all hosts keeps some room free at its end', async () => {
 	const footers = await Promise.all(
 		[60, 80, 100, 120].map(async (columns) => {
 			const state = await stateOf(await createBox(2), {columns, rows: 32}, {otherHosts: ['gpu-box-1']}, [

@@ -54,7 +54,7 @@ test.each<[string, Lease, number | undefined, string]>([
 	expect(await stateOf(held, idleSeconds)).toBe(word);
 });
 
-test('a reservation shows the same idle state in the table of all hosts and in the table of this host', async () => {
+test('a reservation is shown equally idle in the table of all hosts and in the table of this host', async () => {
 	const desktop = {...gpuReading(0), processes: [{pid: 1, name: 'Xorg', kind: 'graphics' as const, memoryUsedMiB: 40}]};
 	for (const [held, idleSeconds, reading] of [
 		[old, 5],
@@ -78,7 +78,7 @@ test('a GPU with running processes is not shown as idle, whatever a shared scan 
 	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
 });
 
-test('a question about a reservation or queue entry with a label also names the account', async () => {
+test('the dialog about a reservation or queue entry with a label also names the account', async () => {
 	const box = await createBox(1, {
 		leases: {0: lease('alice', {user: 'eval'})},
 		waiting: [waiter('alice', {user: 'eval', requestedIds: [0]})],

@@ -34,7 +34,7 @@ test.each([
 	[12, '200x50 240x60'],
 	[16, '240x60'],
 	[64, ''],
-] as const)('the graphs of %i GPUs are drawn only on the sizes with room for them: %s', async (gpuCount, expected) => {
+] as const)('the load graphs of %i GPUs are drawn only on screens with room for them: %s', async (gpuCount, expected) => {
 	const shown: string[] = [];
 	for (const size of sizes) {
 		const state = await boxState(gpuCount, size);
@@ -56,7 +56,7 @@ test.each([
 	expect(shown.join(' ')).toBe(expected);
 });
 
-test('the detail of a single GPU shows the last day next to the last minutes, on any wide screen', async () => {
+test('the detail panel of a single GPU shows the last day next to the last minutes, on any wide screen', async () => {
 	const box = await createBox(1, {
 		leases: {0: run('alice')},
 		readings: [busy(0, 'alice', 'train', {gibibytes: 9, percent: 70})],
@@ -72,13 +72,13 @@ test('the detail of a single GPU shows the last day next to the last minutes, on
 	expect(shownRangeOf(await stateOf(box, {columns: 120, rows: 32}))).toBe(5);
 });
 
-test('the load graphs of all GPUs fit into 240x60', async () => {
+test('the load graphs of all GPUs fit into a screen of 240x60', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, {columns: 240, rows: 60}, {}, [eventsArrived], pastOf(box));
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/240x60/plain.txt');
 });
 
-test('the load graphs cover the same time as the graphs of the detail', async () => {
+test('the load graphs of all GPUs cover the same time as the graphs of the detail panel', async () => {
 	const box = await createScene();
 	const size = {columns: 240, rows: 60};
 	const back: readonly Step[] = ['look-back', 'look-back', 'look-back'];
@@ -89,7 +89,7 @@ test('the load graphs cover the same time as the graphs of the detail', async ()
 	expect(frameOf(failed)).toContain('─ Loads last 24h unknown ─');
 });
 
-test('a click on the load graphs of a GPU selects the GPU', async () => {
+test('a click on the load graph of a GPU selects the GPU', async () => {
 	const size = {columns: 200, rows: 50};
 	const users = Array.from({length: 8}, (_, index) => people[index % people.length]!);
 	const session = startMonitor(

@@ -12,7 +12,7 @@ import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
-test('a lower screen omits the events, then the graphs, the queue and the detail, but never the table', async () => {
+test('on a lower screen, top omits the events, then the graphs, the queue and the detail panel, but never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
 		const {table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
@@ -198,7 +198,7 @@ test('every color of the light themes has a contrast of at least 4.5 on white', 
 	}
 });
 
-test('a load has one of three colors with 16 colors, a color of a gradient with more colors, and no color without colors', () => {
+test('a load has one of three colors in a theme with 16 colors, a gradient color in a theme with more, and none in "mono"', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
@@ -229,7 +229,7 @@ test('isLight follows the setting, or with "auto" the background color of the te
 	).toEqual([true, true, false, false, false, false]);
 });
 
-test('6 lists the processes of all GPUs with the largest first, next to other panels on a large screen', async () => {
+test('the key 6 lists the processes of all GPUs with the largest first, next to other panels on a large screen', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const alone = frameOf(after(state, 'focus-processes'));
 	expect(alone).toContain('6:Processes');
@@ -248,7 +248,7 @@ test('6 lists the processes of all GPUs with the largest first, next to other pa
 	}
 });
 
-test('[ explains where the graphs of the past are, also while only the table is shown', async () => {
+test('the key [ explains where to find the graphs of the past, also while only the table is shown', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const words = 'The graphs of the detail show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);

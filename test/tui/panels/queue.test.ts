@@ -26,7 +26,7 @@ test('the queue panel shows who blocks an entry, next to the entry if there is r
 	expect(wide).toContain('carol on GPUs 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
-test('the queue panel gives a long name the room of short requests, and a long request the room of names', async () => {
+test('the queue panel gives long names the room that short requests leave, and long requests the room that names leave', async () => {
 	const panelOf = async (user: string, need?: Parameters<typeof waiter>[1]) => {
 		const box = await createBox(1, {waiting: [waiter('lab', {user, ...need})]});
 		return frameOf(await stateOf(box, {columns: 120, rows: 32}));
@@ -60,7 +60,7 @@ test('the queue panel explains why a GPU without a holder is unavailable', async
 	);
 });
 
-test('the table and the detail show the end of a run with a time limit', async () => {
+test('the table and the detail panel show the end of a job with a time limit', async () => {
 	const box = await createBox(1, {leases: {0: run('alice', {endsBy: sceneTime + 725})}});
 	const text = frameOf(await stateOf(box, {columns: 120, rows: 32}));
 	expect(text).toMatch(/> 0 +Mine +alice +RUN +5m !12m/v);
@@ -130,7 +130,7 @@ test('the GPU table stays in view while an empty queue has the focus', async () 
 	expect(text).toMatch(/3:Queue [^\n]*\n {2}the queue is empty\n/v);
 });
 
-test('3 selects the own queue entry unless another entry was selected', async () => {
+test("the key 3 selects the user's queue entry unless another entry was selected", async () => {
 	const box = await createBox(1, {
 		leases: {0: lease('bob')},
 		waiting: [waiter('erin', {requestedIds: [0]}), waiter('alice', {requestedIds: [0]}), waiter('frank')],

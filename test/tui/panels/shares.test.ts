@@ -34,7 +34,7 @@ async function sharedBox(...users: readonly string[]) {
 	return box;
 }
 
-test('the row of a shared GPU counts the shares, and the detail has a line for each share', async () => {
+test('the row of a shared GPU counts the shares, and the detail panel has a line for each share', async () => {
 	const state = await stateOf(await sharedBox('alice', 'bob'), {columns: 160, rows: 30});
 	const frame = frameOf(state);
 	expect(frame).toMatch(/ 0 +mine? +2 shared/iv);
@@ -43,7 +43,7 @@ test('the row of a shared GPU counts the shares, and the detail has a line for e
 	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });
 
-test('x and e affect only the own share of a GPU, and name the holder of other shares', async () => {
+test("the keys x and e affect only the user's share of a GPU, and name the holders of other shares", async () => {
 	const own = await stateOf(await sharedBox('bob', 'alice'), {columns: 160, rows: 30});
 	expect(targetsOf(own, 'release').targets.map(({lease: {user}}) => user)).toEqual(['alice']);
 	const others = await stateOf(await sharedBox('bob', 'carol'), {columns: 160, rows: 30});
@@ -111,7 +111,7 @@ test('the reserve form rejects a share of a MIG instance, and a share that no GP
 	);
 });
 
-test('R can request a share of a shared GPU, but not of a GPU that is leased alone', async () => {
+test('the key R can request a share of a shared GPU, but not of a GPU that is leased as a whole', async () => {
 	const box = await sharedBox('bob');
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
 	const down = {kind: 'line-down'} as const;

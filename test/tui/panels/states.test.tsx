@@ -41,7 +41,7 @@ const detailOf = (state: State): readonly string[] =>
 		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
 		.filter((line) => line !== '');
 
-test('the summary compares a total with its limit only if every limit in the total is known', async () => {
+test('the summary shows a total next to its limit only if every limit in the total is known', async () => {
 	const readings = [
 		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
 		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),
@@ -59,7 +59,7 @@ test('the summary compares a total with its limit only if every limit in the tot
 	);
 });
 
-test('a process that a job left is shown with the job in the row and in the detail', async () => {
+test('a process that a job has left behind is shown together with this job in the row and in the detail panel', async () => {
 	const process = {pid: 100, startTicks: 5, user: 'alice', commandLine: 'python3 serve.py', memoryUsedMiB: 9000};
 	const box = await createBox(1, {readings: [gpuReading(0, {memoryUsedMiB: 9000, processes: [process]})]});
 	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
@@ -91,7 +91,7 @@ test('a drained GPU that is still leased shows its processes', async () => {
 });
 
 test.each([true, false])(
-	'a fault of a GPU appears once in its row and once in its detail (leased: %s)',
+	'a fault of a GPU appears once in its row and once in the detail panel (leased: %s)',
 	async (isHeld) => {
 		const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
 		expect(row).toMatch(/Xid 79/v);
@@ -140,7 +140,7 @@ test('a policy that cannot be read is reported until it is replaced', async () =
 	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
 });
 
-test('leftovers on a GPU that is not clean are shown without naming a user', async () => {
+test('a GPU with leftover memory or processes is shown as not clean without naming a user', async () => {
 	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
 	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
 	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);

@@ -57,14 +57,14 @@ test('sorting the GPU table by state groups rows with the same displayed state',
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
 
-test('s sorts the GPU table by memory with the largest first, whatever the order was', async () => {
+test('the key s sorts the GPU table by memory with the largest first, whatever the order was', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 	expect(order(after(state, 'sort-memory', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 	expect(order(after(state, 'sort-memory', 'invert-sort', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 });
 
-test('a click on the title of the second sort column removes the second column from the order', async () => {
+test('a click on the title of the second sort column removes this column from the order', async () => {
 	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
 	expect(frameOf(state)).toContain('sort STATE^ ─');
@@ -172,7 +172,7 @@ test('a table without rows has no selection, and keys change nothing', async () 
 	expect(selectedGpu(after(none, 'clear-marks'))).toBe(0);
 });
 
-test('the GPU table can be limited to own GPUs and to the selected user', async () => {
+test("the GPU table can be limited to the user's GPUs and to the GPUs of the selected user", async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'filter-mine'))).toEqual([0]);
 	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
@@ -183,13 +183,13 @@ test('the GPU table can be limited to own GPUs and to the selected user', async 
 	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
 });
 
-test('the filter for own GPUs includes own use without a reservation', async () => {
+test("the filter for the user's GPUs includes GPUs that the user uses without a reservation", async () => {
 	const process = {pid: 1, user: 'alice', memoryUsedMiB: 9000};
 	const readings = [gpuReading(0), gpuReading(1, {memoryUsedMiB: 9000, processes: [process]})];
 	expect(order(after(await stateOf(await createBox(2, {readings}), size), 'filter-mine'))).toEqual([1]);
 });
 
-test('the selection is an existing GPU after any keys', async () => {
+test('the selected GPU exists after any sequence of keys', async () => {
 	const state = await stateOf(await createBox(12, {leases: {3: lease('bob'), 4: lease('alice')}}), size);
 	const step = fc.oneof(
 		fc.constantFrom<Action['kind']>(
@@ -233,7 +233,7 @@ test('the selection is an existing GPU after any keys', async () => {
 	);
 });
 
-test('i without a second sort column explains how to choose one', async () => {
+test('the key i without a second sort column explains how to choose one', async () => {
 	const state = await stateOf(await createBox(2), size);
 	for (const begun of [state, after(state, 'focus-processes')]) {
 		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');

@@ -36,7 +36,7 @@ async function openProcesses(outcomes: Readonly<Record<number, 'gone'>> = {}): P
 	return sent;
 }
 
-test('K signals the selected process on any GPU, and refuses processes of other accounts', async () => {
+test('the key K signals the selected process on any GPU, and refuses processes of other accounts', async () => {
 	const sent = await openProcesses();
 	await session!.press('j', 'K');
 	await session!.shows('WARN Not yours: process 90001 of carol');
@@ -50,7 +50,7 @@ test('K signals the selected process on any GPU, and refuses processes of other 
 	expect(sent).toEqual([[81_377, 'SIGTERM']]);
 });
 
-test('K signals all tagged own processes, and names the excluded and the ended processes', async () => {
+test('the key K signals all tagged processes of the user, and names the excluded and the ended processes', async () => {
 	const sent = await openProcesses({81_377: 'gone'});
 	await session!.press(' ', ' ', 'j', 'j', ' ', 'K');
 	await session!.shows('Left out: 90001 of carol');
@@ -62,7 +62,7 @@ test('K signals all tagged own processes, and names the excluded and the ended p
 	expect(sent).toEqual([[81_234, 'SIGKILL']]);
 });
 
-test('y copies the command of the selected process', async () => {
+test('the key y copies the command of the selected process', async () => {
 	await openProcesses();
 	await session!.press('y');
 	await session!.shows('OK Copied the command of process 81234');

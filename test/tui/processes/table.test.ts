@@ -29,7 +29,7 @@ const pids = (state: State): readonly number[] => visibleProcesses(state).map(({
 
 type Row = {readonly id: number; readonly a?: number; readonly b?: string};
 
-test('rows are sorted by one column, then by a second, with unknown values last and a stable order', () => {
+test('process rows are sorted by one column, then by a second, with unknown values last and a stable order', () => {
 	const rows = fc.uniqueArray(
 		fc.record({
 			id: fc.nat(1000),
@@ -120,7 +120,7 @@ test('the keys of the GPU table work in the process panel, and leave the GPU tab
 	expect(pids(after(state, 'sort-next', 'invert-sort')).slice(-3)).toEqual([3001, 70_500, 90_200]);
 });
 
-test('the process panel filters by the selected user, by own processes and by words', async () => {
+test('the process panel filters by the selected user, by the current user and by words', async () => {
 	const state = await crowd('line-down', 'line-down');
 	expect(pids(after(state, 'filter-user'))).toEqual([70_001, 90_100]);
 	expect(pids(after(state, 'filter-user', 'filter-user'))).toHaveLength(8);
@@ -185,7 +185,7 @@ test('the view of an open process has no graphs for a screen reader', async () =
 	expect(frameOf(state)).not.toMatch(/[│▁▂▃▄▅▆▇█]/v);
 });
 
-test('the selection in the process panel is always a visible process', () => {
+test('the selected process in the process panel is always visible', () => {
 	fc.assert(
 		fc.property(anyState, (any) => {
 			const large = {columns: Math.max(60, any.size.columns), rows: Math.max(15, any.size.rows)};

@@ -88,8 +88,8 @@ describe.each(
 		['embedded', () => ({CANHAZGPU_STORE: 'embedded'})],
 		['redis', () => ({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)})],
 	]),
-)('top on %s', (_, storeOf) => {
-	test('sends no signal with K to a process that uses the GPU only according to a forged scan', async () => {
+)('top with the %s store', (_, storeOf) => {
+	test('sends no signal with the key K to a process that uses the GPU only according to a forged scan', async () => {
 		const box = await createIdleBox(storeOf());
 		const victim = spawn('sleep', ['600'], {stdio: 'ignore'});
 		await once(victim, 'spawn');

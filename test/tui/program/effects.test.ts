@@ -82,7 +82,7 @@ test('top waits in the queue, reserves a GPU, undoes a release, and leaves no qu
 	expect(await queueOf(box)).toEqual([]);
 });
 
-test('a top that was killed by SIGKILL loses its queue position soon', async () => {
+test('top loses its queue position soon after it was killed by SIGKILL', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(() => {
 		box.remove();
@@ -100,7 +100,7 @@ test('a top that was killed by SIGKILL loses its queue position soon', async () 
 	await eventually(async () => (await queueOf(box)).length === 0);
 });
 
-slowTest('R adopts an own process, and K ends the process and the lease', async () => {
+slowTest('the key R reserves the GPU that a process of the user uses, and the key K ends the process and the lease', async () => {
 	const {box, stub, job} = await createUsedBox();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

@@ -48,7 +48,7 @@ async function createFamily(): Promise<{box: Box; parent: number; child: number}
 	return {box, parent, child};
 }
 
-test('the process tree shows a process below its parent, and K ends only the selected process', async () => {
+test('the process tree shows a process below its parent, and the key K ends only the selected process', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);
@@ -67,7 +67,7 @@ test('the process tree shows a process below its parent, and K ends only the sel
 	await top.exit;
 });
 
-test('K with two tagged processes asks once and ends both', async () => {
+test('the key K with two tagged processes asks once and ends both', async () => {
 	const {box, parent, child} = await createFamily();
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);

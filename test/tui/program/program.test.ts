@@ -22,7 +22,7 @@ async function hasOwnPool(): Promise<boolean> {
 	}
 }
 
-test('a first top without a pool shows simulated GPUs, runs commands and leaves no trace', async (context) => {
+test('the first start of top without a pool shows simulated GPUs, runs commands and leaves no trace', async (context) => {
 	context.skip(await hasOwnPool(), 'This machine has a GPU pool, and a first run would show that');
 	const box = createBox();
 	context.onTestFinished(() => {
@@ -74,7 +74,7 @@ describe.each(
 		['redis', async () => createRedisBox(redis.port)],
 		['embedded', async () => createEmbeddedBox()],
 	]),
-)('top on %s', (_, create) => {
+)('top with the %s store', (_, create) => {
 	let box: Box;
 
 	beforeAll(async () => {

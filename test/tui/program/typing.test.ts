@@ -16,7 +16,7 @@ const parts = Array.from({length: 7}, (_, part) =>
 		.replace(' ', ''),
 ).map((text) => `${text.slice(0, 7)} ${text.slice(7)}`);
 
-test('the typed texts of these tests contain every printable ASCII character', () => {
+test('the texts that these tests type contain every printable ASCII character', () => {
 	expect(new Set(parts.join('')).size).toBe(0x7f - 0x20);
 });
 

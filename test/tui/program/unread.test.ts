@@ -37,7 +37,7 @@ describe.each(
 		['redis', async () => createRedisBox(redis.port, 8)],
 		['embedded', async () => createEmbeddedBox(8)],
 	]),
-)('top on %s, on a terminal that is not read,', (_, create) => {
+)('top with the %s store, on a terminal whose output nobody reads,', (_, create) => {
 	test('reserves its GPUs in queue order and blocks no other request', async () => {
 		const box = await create();
 		onTestFinished(box.remove);

@@ -124,7 +124,7 @@ test('a command with output of several lines opens a panel that scrolls', async 
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('a waiting command returns the keyboard, and reports its result later', async () => {
+test('a command that waits returns the keyboard to top, and reports its result later', async () => {
 	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
 	const {press, shows, store} = await open(async (_, {onWaiting}) => {
 		onWaiting('Waiting for 2 GPUs: position 1 of 1, got 0/2');
@@ -140,7 +140,7 @@ test('a waiting command returns the keyboard, and reports its result later', asy
 	expect(store.getState()).toMatchObject({dialog: {kind: 'help'}, waits: []});
 });
 
-test('z undoes a release by a command on the command line', async () => {
+test('the key z undoes a release that was typed on the command line', async () => {
 	const box = await createBox(2, {leases: {1: lease('alice', {note: 'eval'})}});
 	const run: CommandLine['run'] = async (_, {onReleased}) => {
 		const {gpus} = await box.store.read();

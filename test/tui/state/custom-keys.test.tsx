@@ -108,7 +108,7 @@ test('top.keys with an invalid key or action fails with the valid choices', () =
 	expect(bindingsWith(undefined)).toBe(bindings);
 });
 
-test('top.keys can be a map or a text, and a number in it is a key', () => {
+test('top.keys can be a map or a text, and a number in it means the digit key', () => {
 	expect(checkSetting('top.keys', {release: 'D', 'search-next': ['n', 'F'], 'focus-table': 1})).toEqual({
 		value: new Map([
 			['release', ['D']],

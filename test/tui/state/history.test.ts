@@ -55,7 +55,7 @@ test('the graph history ignores a repeated or failed scan', () => {
 	expect(recorded(history, {gpus: [], failure: {message: 'gone'}}, {atMs: 5000, keyOf})).toBe(history);
 });
 
-test('the graph history has a gap for time without readings, and never reads unknown as 0', () => {
+test('the graph history has a gap for time without readings, and never shows an unknown value as 0', () => {
 	const before = filled(2000, 120_000, () => 75);
 	const withGap = filled(210_000, 300_000, (atMs) => (atMs > 240_000 ? undefined : 0), before);
 	expect(columnsOf(withGap, 300_000)).toEqual([

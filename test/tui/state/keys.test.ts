@@ -44,7 +44,7 @@ test('every key in the footer works in its panel or dialog', () => {
 	}
 });
 
-test('j and k only move the selection', () => {
+test('the keys j and k only move the selection', () => {
 	expect(intentOf('table', 'j')).toBe('line-down');
 	expect(intentOf('table', 'k')).toBe('line-up');
 });

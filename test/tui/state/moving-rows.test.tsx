@@ -41,7 +41,7 @@ test.each([
 		'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile',
 	],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
-])('x and e change nothing if the reservation has become %s (case %#)', async (_, change, open, commit, text) => {
+])('the keys x and e change nothing if the reservation has become %s (case %#)', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -53,7 +53,7 @@ test.each([
 	expect(await view(box)).toEqual(before);
 });
 
-test('R reserves no other GPU if another account took the selected GPU first', async () => {
+test('the key R reserves no other GPU if another account took the selected GPU first', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);
@@ -65,7 +65,7 @@ test('R reserves no other GPU if another account took the selected GPU first', a
 	expect(await view(box)).toEqual(before);
 });
 
-test('R does not reserve a GPU by an index that now belongs to another GPU', async () => {
+test('the key R does not reserve a GPU by an index that now belongs to another GPU', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows(/> 0 +Free/v);
@@ -83,7 +83,7 @@ test('R does not reserve a GPU by an index that now belongs to another GPU', asy
 	expect(await view(box)).toEqual(before);
 });
 
-test('R does not adopt a process that has ended, even if its pid is reused', async () => {
+test('the key R does not reserve a GPU for a process that has ended, even if its pid is reused', async () => {
 	const started = (startTicks: number) => {
 		const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
 		return [{...reading, processes: reading.processes!.map((process) => ({...process, startTicks}))}];
@@ -100,7 +100,7 @@ test('R does not adopt a process that has ended, even if its pid is reused', asy
 	expect(await view(box)).toMatchObject({gpus: ['free']});
 });
 
-test('K signals the process that the dialog showed, whatever the table shows now', async () => {
+test('the key K signals the process that the dialog showed, whatever the table shows now', async () => {
 	const readings = (pid: number) => [
 		{
 			...gpuReading(0),
@@ -129,7 +129,7 @@ test('K signals the process that the dialog showed, whatever the table shows now
 	expect(sent).toEqual([]);
 });
 
-test('x removes the queue entry that the dialog showed, not an entry that moved up', async () => {
+test('the key x removes the queue entry that the dialog showed, not an entry that moved into its place', async () => {
 	const mine = waiter('alice');
 	const behind = waiter('alice', {id: 'entry-behind'});
 	const box = await createBox(1, {leases: {0: lease('bob')}, waiting: [mine, behind]});
@@ -144,7 +144,7 @@ test('x removes the queue entry that the dialog showed, not an entry that moved 
 	expect((await box.store.read()).queue.map(({id}) => id)).toEqual(['entry-behind']);
 });
 
-test('z restores the released GPU although another GPU is selected', async () => {
+test('the key z restores the released GPU although another GPU is selected', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -156,7 +156,7 @@ test('z restores the released GPU although another GPU is selected', async () =>
 	expect(gpus.map((record) => record.kind === 'leased' && record.lease.user)).toEqual([alice.account, 'bob']);
 });
 
-test('x releases the GPUs of its dialog although rows move while the dialog is open', async () => {
+test('the key x releases the GPUs of its dialog although rows move while the dialog is open', async () => {
 	const loads = (...percents: readonly number[]) =>
 		percents.map((percent, index) => busy(index, 'carol', 'train', {gibibytes: 40, percent}));
 	const leases = {

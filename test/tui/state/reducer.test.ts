@@ -149,7 +149,7 @@ test('root can release reservations of other users', async () => {
 	expect(after(state, pressing(release)).dialog).toMatchObject({kind: 'confirmation'});
 });
 
-test('r is refused before the pool was read', async () => {
+test('the key r is refused before the pool was read', async () => {
 	const state = {...(await stateWith()), snapshot: undefined, connection: {kind: 'connecting'} as const};
 	const refused = after(state, pressing(reserve));
 	expect(refused.dialog).toBeUndefined();

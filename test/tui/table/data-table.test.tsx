@@ -108,7 +108,7 @@ test('DataTable keeps a cell with outdated values faint in the selected row', ()
 	expect(row).toBe(painted(expected, 'dark'));
 });
 
-test("DataTable draws a row's own line in place of its cells, after the marks", () => {
+test('DataTable draws the text that a row has instead of cells, after the marks', () => {
 	const lineOf = ({note}: Job) => (note === undefined ? undefined : <Label>{note}</Label>);
 	expect(drawn(table({lineOf, selected: 2, width: 20}))).toBe(
 		lines('   ID  OWNER', '    1  alice', '    2  bob', '> cannot be read', '   11  a very …'),
@@ -137,7 +137,7 @@ test('DataTable with two blocks draws a head for each block and fills one after 
 	);
 });
 
-test('DataTable reports clicks on rows and titles of any block, and passes other clicks on', async () => {
+test('DataTable reports clicks on rows and column titles of any block, and passes other clicks on', async () => {
 	const targets = createMouseTargets();
 	const clicked: Array<number | string> = [];
 	const add = (at: number | string): void => {

@@ -29,7 +29,7 @@ const sizeOf = (name: string): Size => {
 const firstCells = (state: State): readonly string[] => visibleRows(state).map((row) => gpuText(row));
 
 for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
-	test(`64 GPUs at ${name} have one row for each reservation, and g shows a row for each GPU`, async () => {
+	test(`64 GPUs at ${name} have one row for each reservation, and the key g shows a row for each GPU`, async () => {
 		const state = await stateOf(await createLarge(), sizeOf(name), {}, [eventsArrived, quiet]);
 		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/folded.txt`);
 		expect(visibleRows(state)).toHaveLength(16);
@@ -63,7 +63,7 @@ const createMixed = async (more: Readonly<Record<number, Lease>> = {}): Promise<
 		],
 	});
 
-test('GPUs that all fit have a row each until g combines the GPUs of a reservation', async () => {
+test('GPUs that all fit on the screen have a row each until the key g combines the GPUs of a reservation', async () => {
 	for (const name of ['60x15', '80x24', '120x32', '200x50']) {
 		const state = await stateOf(await createMixed(), sizeOf(name));
 		const fits = visibleRows(state).length <= tableRowsOf(state);
@@ -77,7 +77,7 @@ test('GPUs that all fit have a row each until g combines the GPUs of a reservati
 	expect(firstCells(after(folded, 'toggle-fold'))).toHaveLength(8);
 });
 
-test('the row of a reservation shows mean loads and the highest temperature, without GPUs that report none', async () => {
+test('the row of a reservation with several GPUs shows mean loads and the highest temperature, without GPUs that report none', async () => {
 	const box = await createMixed();
 	const [row] = visibleRows(after(await stateOf(box, sizeOf('120x32')), 'toggle-fold'));
 	expect(row?.reading).toMatchObject({
@@ -108,7 +108,7 @@ test('the row of a reservation shows mean loads and the highest temperature, wit
 	).toBeUndefined();
 });
 
-test('g keeps the selection on the reservation, and a tag includes all GPUs of the reservation', async () => {
+test('the key g keeps the selection on the reservation, and a tag includes all GPUs of the reservation', async () => {
 	const start = await stateOf(await createMixed(), sizeOf('120x32'));
 	const onFive = after(start, ...Array.from({length: 5}, () => 'line-down' as const));
 	expect(selectedGpu(onFive)).toBe(5);
@@ -125,7 +125,7 @@ test('g keeps the selection on the reservation, and a tag includes all GPUs of t
 	expect(chosenGpus(after(again, 'first-line', 'toggle-tag'))).toEqual([3, 4]);
 });
 
-test('rows of reservations are sorted by the values they show, and a filter shows how many GPUs match, not rows', async () => {
+test('rows of reservations are sorted by the values that they show, and a filter counts matching GPUs, not rows', async () => {
 	const state = after(await stateOf(await createMixed(), sizeOf('120x32')), 'toggle-fold');
 	const byTemperature = after(state, ...Array.from({length: 7}, () => 'sort-next' as const));
 	expect(byTemperature.table.sort.by).toBe('temperature');
@@ -138,7 +138,7 @@ test('rows of reservations are sorted by the values they show, and a filter show
 	expect(selectedGpu(found)).toBe(3);
 });
 
-test('g has no effect on reservations of single GPUs, and a screen reader gets each GPU', async () => {
+test('the key g has no effect on reservations of single GPUs, and a screen reader gets each GPU', async () => {
 	const state = await stateOf(await createBox(4, {leases: {1: lease('bob')}}), sizeOf('80x24'));
 	const pressed = after(state, 'toggle-fold');
 	expect(frameOf(pressed)).toContain('No reservation has several GPUs');
@@ -154,7 +154,7 @@ test('the release dialog on the row of a reservation includes all its GPUs', asy
 	expect(frameOf(state)).toContain('$ canhazgpu release --gpu-ids 0,2,5');
 });
 
-test('x on the row of a reservation releases all its GPUs in one commit, and z restores them', async () => {
+test('the key x on the row of a reservation releases all its GPUs in one commit, and the key z restores them', async () => {
 	const box = await createMixed({6: lease('alice', {leaseId: 'mine'}), 7: lease('alice', {leaseId: 'mine'})});
 	session = startMonitor(box, {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Mine/v);
@@ -184,7 +184,7 @@ test('x on the row of a reservation releases all its GPUs in one commit, and z r
 	expect([six === seven, six === '-']).toEqual([true, false]);
 });
 
-test('K on the row of a reservation asks about the processes of all its GPUs, each once', async () => {
+test('the key K on the row of a reservation asks about the processes of all its GPUs, each once', async () => {
 	const leases = {0: run('alice', {leaseId: 'job'}), 1: run('alice', {leaseId: 'job'})};
 	const box = await createBox(2, {leases});
 	const spread = {pid: 77, startTicks: 5, user: 'alice', name: 'torchrun', memoryUsedMiB: 900};

@@ -51,7 +51,7 @@ test.each([
 	['interval 5', 'interval: "5" has no unit  Did you mean 5s?'],
 	['interval -1s', 'interval: "-1s" is not a duration  Write 0.5s to 1h, such as 5s.'],
 	['interval soon', 'interval: "soon" is not a duration  Write 0.5s to 1h, such as 5s.'],
-])(':%s is rejected with an error and changes nothing', async (line, message) => {
+])('the command :%s is rejected with an error and changes nothing', async (line, message) => {
 	const {press, shows, store} = await start();
 	const before = presentOptions(store.getState());
 	await press(':', line, keys.enter);
@@ -67,7 +67,7 @@ test('the error for an unknown theme lists all themes at 80 columns', async () =
 	await shows('Unknown theme "nosuch"  auto dark light high-contrast color-blind terminal');
 });
 
-test(':theme and :interval set an option, or open the options dialog without a value', async () => {
+test('the commands :theme and :interval set an option, or open the options dialog without a value', async () => {
 	const {press, shows, store} = await start();
 	await press(':', 'theme  color-blind', keys.enter);
 	await shows('OK Until this monitor ends: theme color-blind');
@@ -84,7 +84,7 @@ test(':theme and :interval set an option, or open the options dialog without a v
 	await shows('OK ran themes');
 });
 
-test(':interval fails if there is no pool', async () => {
+test('the command :interval fails if there is no pool', async () => {
 	session = startMonitor(await createScene(), {hasNoPool: true, ports: {commandLine}});
 	await session.shows('r Reserve');
 	await session.press(':', 'interval 5s', keys.enter);
@@ -107,7 +107,7 @@ function counting(gpus: GpuProvider) {
 	return {counts, provider};
 }
 
-test('a new interval scans with a new provider and closes the old one', async () => {
+test('a new scan interval is used by a new GPU provider, and the old provider is closed', async () => {
 	const box = await createScene();
 	const [first, second, third] = [counting(box.world.gpus), counting(box.world.gpus), counting(box.world.gpus)];
 	const asked: number[] = [];
@@ -140,7 +140,7 @@ test('a new interval scans with a new provider and closes the old one', async ()
 	expect(store.getState().scanFailure).toBeUndefined();
 });
 
-test('changing the interval keeps a provider open that is still in use', async () => {
+test('a change of the scan interval does not close a GPU provider that is still in use', async () => {
 	const box = await createScene();
 	const own = counting(box.world.gpus);
 	Object.defineProperty(box.world, 'gpus', {value: own.provider});
@@ -157,7 +157,7 @@ test('changing the interval keeps a provider open that is still in use', async (
 	expect([own.counts.closes, other.counts.closes]).toEqual([0, 0]);
 });
 
-test('an interval that cannot be set shows an error and changes nothing', async () => {
+test('a scan interval that cannot be set shows an error and changes nothing', async () => {
 	const watchGpus = async (): Promise<GpuProvider> => {
 		throw new CanhazgpuError('failed', 'The program was replaced', {hint: 'Start it again.'});
 	};
@@ -191,7 +191,7 @@ top:
 web.port: 9000
 `;
 
-test('S in the options dialog saves the options in the config file and keeps the rest of the file', async () => {
+test('the key S in the options dialog saves the options in the config file and keeps the rest of the file', async () => {
 	const file = temporaryFile(text);
 	const {press, shows, store} = await start({saveOptions: saverFor(file)}, {hasMouse: true});
 	await press('T', keys.right, keys.right, keys.down, keys.right, keys.down, keys.down, keys.right);
@@ -210,7 +210,7 @@ test('S in the options dialog saves the options in the config file and keeps the
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('S writes a default value only if the config file already has the setting, or if GNU screen has another default', async () => {
+test('the key S writes a default value only if the config file already has the setting, or if GNU screen has another default', async () => {
 	const file = temporaryFile('');
 	await saverFor(file, ['top.theme'])({theme: 'auto', graphs: 'braille', columns: undefined, preset: 'default'});
 	expect(readFileSync(file, 'utf8')).toBe('top:\n  theme: auto\n');
@@ -222,7 +222,7 @@ test('S writes a default value only if the config file already has the setting, 
 	expect(readFileSync(file, 'utf8').trim()).toBe('{}');
 });
 
-test('S keeps the options dialog open with the reason if the config cannot be written', async () => {
+test('the key S keeps the options dialog open with the reason if the config cannot be written', async () => {
 	const saveOptions: SaveOptions = async () => {
 		throw new CanhazgpuError('config', 'the disk is full', {hint: 'Make room.'});
 	};
@@ -235,7 +235,7 @@ test('S keeps the options dialog open with the reason if the config cannot be wr
 	await hides('Options');
 });
 
-test('S without a config file shows an error', async () => {
+test('the key S shows an error if top runs without a config', async () => {
 	const {press, shows} = await start();
 	await press('O', 'S');
 	await shows('ERR This monitor has no config to keep them in');

@@ -50,7 +50,7 @@ const dialogOf = (state: State): readonly string[] =>
 		.map((line) => line.trim())
 		.filter((line) => line !== '');
 
-test('the options dialog shows each value, and the value in effect next to a new choice', async () => {
+test('the options dialog shows the value of each option, and the value in effect next to a new choice', async () => {
 	expect(dialogOf(await open())).toEqual([
 		'╭─ Options ──────────────────────────────────────────────────────╮',
 		'│ > Theme     < auto >                                           │',
@@ -105,7 +105,7 @@ test.each(['60x15', '80x24', '120x32', '200x50'] as const)(
 	},
 );
 
-test('the options dialog offers only the options of this monitor', async () => {
+test('the options dialog offers only the options that the current terminal and pool support', async () => {
 	const names = (state: State): readonly string[] => optionLines(state).map(({label}) => label);
 	const box = await createScene();
 	expect(names(await stateOf(box, size, {}, ['open-options']))).toEqual([
@@ -210,7 +210,7 @@ test('a click in the options dialog selects a row, and a click on an arrow chang
 	await shows('> Mouse     < on >');
 });
 
-test('? lists the keys that open the options dialog', async () => {
+test('the key ? lists the keys that open the options dialog', async () => {
 	const help = frameOf(await stateOf(await createScene(), {columns: 120, rows: 32}, {}, ['open-help']));
 	expect(help).toMatch(/O T +options, themes/v);
 });

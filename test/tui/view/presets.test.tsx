@@ -29,7 +29,7 @@ const stepsTo = (preset: PresetName): readonly Step[] =>
 const quiet: Step = {kind: 'ticked', nowMs: 9000};
 
 for (const name of sizes) {
-	test(`top draws each preset at ${name}`, async () => {
+	test(`top draws each layout preset at ${name}`, async () => {
 		const size = sizeOf(name);
 		const large = await stateOf(await createLarge(), size, {}, [eventsArrived, ...stepsTo('dense'), quiet]);
 		await expect(`\n${frameOf(large)}\n`).toMatchFileSnapshot(`../frames/${name}/dense.txt`);
@@ -96,7 +96,7 @@ test('the dense preset draws a bracket around the GPUs of one reservation', asyn
 	expect(selectedGpu(after(state, 'line-down'))).toBe(2);
 });
 
-test('each preset remembers its sort order and its filter', async () => {
+test('each layout preset remembers its sort order and its filter', async () => {
 	const start = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-next');
 	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'held', true]);
@@ -119,7 +119,7 @@ const titlesIn = (state: State): readonly string[] =>
 		.split(/[\s│]+/v)
 		.filter(Boolean);
 
-test('the table has a model column on a mixed box at every width, and none on a box with one model', async () => {
+test('the table has a model column at every width if GPU models differ, and none if all are the same', async () => {
 	for (const columns of [60, 80, 120, 200]) {
 		const size = {columns, rows: 32};
 		expect(titlesIn(await stateOf(await createLarge({isMixed: true}), size))[1]).toBe(
@@ -155,7 +155,7 @@ test('the list of columns hides, shows and moves columns, and the table follows'
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
 });
 
-test('the list of columns of a mixed box has the model column, which stays when another is hidden', async () => {
+test('the list of columns has the model column if GPU models differ, and keeps it when another is hidden', async () => {
 	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] MODEL');
 	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);
@@ -166,7 +166,7 @@ test('the list of columns of a mixed box has the model column, which stays when 
 	expect(titlesIn(hidden)).not.toContain('KIND');
 });
 
-test('any choice of columns fits any width', () => {
+test('the GPU table fits any width with any choice of columns', () => {
 	fc.assert(
 		fc.property(fc.shuffledSubarray([...gpuColumnNames]), fc.integer({min: 58, max: 220}), (some, width) => {
 			const chosen = ['gpu' as const, ...some.filter((name) => name !== 'gpu')];

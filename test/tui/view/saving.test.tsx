@@ -13,7 +13,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('S saves the preset and the columns, from a panel and from the list of columns', async () => {
+test('the key S saves the layout preset and the columns, from a panel and from the list of columns', async () => {
 	const kept: KeptView[] = [];
 	session = startMonitor(await createScene(), {
 		ports: {
@@ -44,7 +44,7 @@ test('S saves the preset and the columns, from a panel and from the list of colu
 	]);
 });
 
-test('S saves whether each reservation has one row, and removes the setting if it is the default', async () => {
+test('the key S saves whether each reservation has one row, and removes the setting if it is the default', async () => {
 	const kept: KeptView[] = [];
 	session = startMonitor(await createScene(), {
 		ports: {
@@ -75,7 +75,7 @@ test('top starts with one row for each reservation if that was saved', async () 
 	expect(isFolded(startingWith(small, {isFolded: false}))).toBe(false);
 });
 
-test('top starts with the saved preset and columns', async () => {
+test('top starts with the saved layout preset and columns', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const begun = startingWith(state, {preset: 'processes', columns: ['gpu', 'owner']});
 	expect([begun.view.preset, begun.view.columns, begun.panels.focus]).toEqual([

@@ -14,7 +14,7 @@ const size = {columns: 120, rows: 32};
 
 const searching = (text: string): readonly Step[] => ['open-search', {kind: 'typed', text}, 'keep-search'];
 
-test('n and N move the selection to the next and previous match and wrap around', async () => {
+test('the keys n and N move the selection to the next and previous match and wrap around', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.constantFrom('ann', 'bob'), {minLength: 1, maxLength: 12}),
@@ -44,7 +44,7 @@ test('n and N move the selection to the next and previous match and wrap around'
 	);
 });
 
-test('a search finds rows of the focused table, processes and queue entries included', async () => {
+test('a search finds rows of the focused table, including processes and queue entries', async () => {
 	const processes = after(await stateOf(await createCrowd(), size), 'focus-processes', ...searching('not holder'));
 	expect([selectedProcess(processes)?.process.pid, visibleProcesses(processes).length]).toEqual([90_100, 8]);
 	const box = await createBox(1, {waiting: ['ann', 'ben', 'cid'].map((name) => waiter(name))});
@@ -53,7 +53,7 @@ test('a search finds rows of the focused table, processes and queue entries incl
 	expect(after(queue, 'search-next').flash?.text).toBe('Search cid: 1 of 1');
 });
 
-test('n opens an empty search, Esc cancels the search, and the number of matches is shown while typing', async () => {
+test('the key n opens an empty search, Esc cancels it, and the number of matches is shown while typing', async () => {
 	const start: State = await stateOf(await createScene(), size);
 	const asking = after(start, 'search-next', {kind: 'typed', text: 'carol'});
 	expect(modeOf(asking)).toBe('search');

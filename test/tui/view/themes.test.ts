@@ -133,7 +133,7 @@ const meanings: ReadonlyArray<readonly Tone[]> = [
 ];
 
 test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-dark', 'high-contrast-light'] as const)(
-	'each hue in the theme %s has one meaning, and leases of other users have no hue',
+	'each hue in the theme %s has one meaning, and GPUs leased by other users are drawn without a hue',
 	(theme) => {
 		const colorsOf = (tones: readonly Tone[]): readonly string[] => [
 			...new Set(tones.map((tone) => stylesOf(theme)[tone].color!.replace('Bright', ''))),

@@ -17,7 +17,7 @@ test.each([
 	['old', 'warning', {dimColor: true}],
 	['old', 'marked', {inverse: true}],
 ] satisfies ReadonlyArray<[Emphasis, Tone, TextProps]>)(
-	'Label with %s emphasis draws %s text with %o',
+	'Label with the emphasis "%s" draws text of the tone "%s" with the style %o',
 	(emphasis, tone, style) => {
 		const label = (
 			<EmphasisContext value={emphasis}>
