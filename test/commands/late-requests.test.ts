@@ -155,7 +155,7 @@ const commands: readonly TestedCommand[] = [
 const fates: readonly CommitFate[] = [
 	'arrives before the next',
 	'arrives after the next',
-	'is done and cut off',
+	'is carried out and its connection is cut',
 	'never arrives',
 ];
 
@@ -221,7 +221,7 @@ slowTest.each(['reserve', 'extend'])(
 		const scene = await setScene();
 		await arrange?.(scene);
 		const before = await auditCounts(scene);
-		scene.proxy.meet(['is done and not answered']);
+		scene.proxy.meet(['is carried out and not answered']);
 		const ran = await scene.box.run(words, scene.byProxy);
 		expect(scene.proxy.commits()).toBeGreaterThan(0);
 		expect(ran.exitCode).toBe(0);

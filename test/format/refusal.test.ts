@@ -26,7 +26,7 @@ const erin: QueueEntry = {
 };
 const queued: Block = {kind: 'queued', entry: erin};
 
-test('a refusal of too many GPUs has the same message as in the Go program', () => {
+test('a refusal of too many GPUs has the same message as in the Go canhazgpu', () => {
 	expect(refusalMessage(refusal([unreserved, unreserved]))).toEqual({
 		message:
 			"Not enough GPUs available. Requested: 3, Available: 1 (2 GPUs in use without reservation - run 'canhazgpu status' for details)",

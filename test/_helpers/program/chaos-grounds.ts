@@ -43,8 +43,8 @@ const fates: readonly CommitFate[] = [
 	'arrives before the next',
 	'arrives after the next',
 	'arrives when told',
-	'is done and cut off',
-	'is done and not answered',
+	'is carried out and its connection is cut',
+	'is carried out and not answered',
 	'never arrives',
 ];
 

@@ -16,9 +16,9 @@ export type CommitFate =
 	/** The connection is cut, and the commit reaches the server when the test calls `deliver`. */
 	| 'arrives when told'
 	/** The commit is carried out, and then the connection is cut. */
-	| 'is done and cut off'
+	| 'is carried out and its connection is cut'
 	/** The commit is carried out, but its reply arrives only after the client has given up. */
-	| 'is done and not answered'
+	| 'is carried out and not answered'
 	/** The connection is cut, and the commit never reaches the server. */
 	| 'never arrives';
 
@@ -140,13 +140,13 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 				break;
 			}
 
-			case 'is done and cut off': {
+			case 'is carried out and its connection is cut': {
 				await sendAlone(request);
 				client.destroy();
 				break;
 			}
 
-			case 'is done and not answered': {
+			case 'is carried out and not answered': {
 				await sendAlone(request);
 				// Replies come in the order of the requests, so this connection carries no more replies.
 				await once(client, 'close').catch(() => undefined);

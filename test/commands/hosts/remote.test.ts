@@ -116,7 +116,7 @@ test('status --all shows failing hosts with their errors', async () => {
 	}
 });
 
-test('status --remote shows the unreserved users and processes that the Go program reports', async () => {
+test('status --remote shows the unreserved users and processes that the Go canhazgpu reports', async () => {
 	const {stdout} = await box.run('status --remote used', environment);
 	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
 });

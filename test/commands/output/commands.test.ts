@@ -92,7 +92,7 @@ describe.each(
 		expect((await box.run('release --user team')).stdout).toMatch(/^Released 1 GPU/v);
 	});
 
-	test('status --json has the keys and types of the Go program, and additional keys', async () => {
+	test('status --json has the keys and types of the Go canhazgpu, and additional keys', async () => {
 		await box.run('reserve -G 2 --note note');
 		const {stdout, stderr} = await box.run('status --json');
 		expect(stderr).toBe('');
@@ -125,7 +125,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('reserve --nonblock exits with 3 and the message of the Go program if too few GPUs are free', async () => {
+	test('reserve --nonblock exits with 3 and the message of the Go canhazgpu if too few GPUs are free', async () => {
 		await box.run('reserve -g 3');
 		expect(await box.run('reserve -g 2 --nonblock')).toEqual({
 			exitCode: 3,

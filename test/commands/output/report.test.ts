@@ -40,7 +40,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('report prints a table, JSON with the keys of the Go program, and CSV that a spreadsheet cannot read as formulas', async () => {
+test('report prints a table, JSON with the keys of the Go canhazgpu, and CSV that a spreadsheet cannot read as formulas', async () => {
 	expect((await box.run('report --days 1')).stdout).toBe(
 		[
 			' USER   │ GPU HOURS │ SHARE  │ RUN │ MANUAL',

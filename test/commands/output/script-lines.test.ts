@@ -30,7 +30,7 @@ test('run prints "Reserved 1 GPU(s): [0] for command execution" on stderr', asyn
 	expect(stderr.split('\n')[0]).toBe('Reserved 1 GPU(s): [0] for command execution');
 });
 
-test('status --json has the same values of "status" and "type" as the Go program', async () => {
+test('status --json has the same values of "status" and "type" as the Go canhazgpu', async () => {
 	await box.run('reserve --gpu-ids 2');
 	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 	expect(rows.map(({status, type}) => [status, type])).toEqual([

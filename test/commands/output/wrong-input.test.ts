@@ -243,7 +243,7 @@ describe('wrong input on the command line', () => {
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 	});
 
-	test('does not include --json=true and --json=false, which are accepted as in the Go program', async () => {
+	test('does not include --json=true and --json=false, which are accepted as in the Go canhazgpu', async () => {
 		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
 		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});

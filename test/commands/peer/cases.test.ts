@@ -49,7 +49,7 @@ type Count = {
 const counts: Count[] = [];
 
 describe.each(groups)('$name', ({name, origin, row, cases, differences = {}, understoodHere = []}) => {
-	test('canhazgpu differs from the Go program for the listed inputs only', async () => {
+	test('canhazgpu differs from the Go canhazgpu for the listed inputs only', async () => {
 		const all = await cases();
 		const inputs = all.map(([input]) => input);
 		expect(new Set(inputs).size, `${name} lists an input twice`).toBe(inputs.length);
@@ -108,13 +108,13 @@ test('the help topic "go" documents every compared subject in which the two prog
 });
 
 test.each(Object.entries(rows) as ReadonlyArray<readonly [Row, number]>)(
-	'the comparison with the Go program in the subject "%s" covers at least %d inputs',
+	'the comparison with the Go canhazgpu in the subject "%s" covers at least %d inputs',
 	(row, tried) => {
 		expect(ofRow(row).tried).toBeGreaterThanOrEqual(tried);
 	},
 );
 
-test('the comparison with the Go program covers at least 442 inputs and finds at most 20 differences', () => {
+test('the comparison with the Go canhazgpu covers at least 442 inputs and finds at most 20 differences', () => {
 	const table = sumOf(counts.filter(({row}) => row !== undefined));
 	const words = `of the rows of the table ${table.tried} tried, ${table.different} different`;
 	process.stdout.write(`The Go program's cases: ${words}, ${table.understoodHere} refused there and understood here\n`);

@@ -6,7 +6,7 @@ import {reserve} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('reserve names the allocation lock that a crashed Go program has left behind, and the command that removes it', async () => {
+test('reserve names the allocation lock that a crashed Go canhazgpu has left behind, and the command that removes it', async () => {
 	const world = await createTestWorld({
 		gpuCount: 1,
 		wrap: (store) => ({...store, shell: 'redis-cli -p 7000', commit: async () => 'locked'}),
@@ -18,7 +18,7 @@ test('reserve names the allocation lock that a crashed Go program has left behin
 	});
 });
 
-test('the allocation lock of the Go program delays grants, but not extend, release and joining the queue', async () => {
+test('the allocation lock of the Go canhazgpu delays grants, but not extend, release and joining the queue', async () => {
 	const redis = await startRedis();
 	const client = new Redis(redis.port);
 	onTestFinished(async () => {

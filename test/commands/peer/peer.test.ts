@@ -93,8 +93,8 @@ async function longUp(): Promise<Store> {
 	return {...store, read: async (options) => ({...(await store.read(options)), storeUptimeSeconds: Infinity})};
 }
 
-describe('a queue shared with the Go program', () => {
-	test('keeps a free GPU for an earlier request of the Go program', async () => {
+describe('a queue shared with the Go canhazgpu', () => {
+	test('keeps a free GPU for an earlier request of the Go canhazgpu', async () => {
 		const id = await joinAsPeer();
 		expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3, stdout: ''});
 		const waiter = start(box, 'reserve --short');
@@ -108,7 +108,7 @@ describe('a queue shared with the Go program', () => {
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
 	});
 
-	test('keeps GPU 0 for a request of the Go program without delaying an earlier request for GPU 1', async () => {
+	test('keeps GPU 0 for a request of the Go canhazgpu without delaying an earlier request for GPU 1', async () => {
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpu-ids 1 --short');
 		await waiter.says(/position 1 of 1/v);
@@ -149,7 +149,7 @@ describe('a queue shared with the Go program', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);
 	});
 
-	slowTest('stores entries in the format of the Go program', async () => {
+	slowTest('stores entries in the format of the Go canhazgpu', async () => {
 		await box.run('reserve --gpus 2');
 		const ours = [
 			start(box, ['reserve', '--duration', '90m', '--wait', '2h', '--note', 'why']),
@@ -186,7 +186,7 @@ describe('a queue shared with the Go program', () => {
 	});
 });
 
-describe('a reservation record that the Go program has rewritten', () => {
+describe('a reservation record that the Go canhazgpu has rewritten', () => {
 	slowTest('is recognized by run, which adds its lease id and pid again', async () => {
 		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');

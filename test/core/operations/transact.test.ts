@@ -17,7 +17,7 @@ const withCommit =
 		return {...store, commit: async (plan) => answer(async () => store.commit(plan), ++calls)};
 	};
 
-test('reserve plans again after a conflict or while the Go program holds its lock', async () => {
+test('reserve plans again after a conflict or while the Go canhazgpu holds its lock', async () => {
 	const answers: CommitOutcome[] = ['conflict', 'locked', 'conflict'];
 	const world = await createTestWorld({wrap: withCommit(async (real) => answers.shift() ?? real())});
 	expect(await reserve(world, request)).toMatchObject({kind: 'granted', gpus: [0]});

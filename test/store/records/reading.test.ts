@@ -125,7 +125,7 @@ describe('the record of a free GPU', () => {
 });
 
 describe('the record of a lease', () => {
-	test('is read in both forms that the Go program writes', () => {
+	test('is read in both forms that the Go canhazgpu writes', () => {
 		const fresh = '{"start_time":1751301278,"type":"run","user":"eve","actual_user":"eve","last_heartbeat":1751301300}';
 		const rewritten =
 			'{"user":"eve","actual_user":"eve","start_time":"2025-06-30T16:34:38Z","last_heartbeat":"2025-06-30T16:35:00.123456789Z",' +
@@ -195,7 +195,7 @@ describe('the record of a lease', () => {
 });
 
 describe('the record of a queue entry', () => {
-	test('is read in the format of the Go program', () => {
+	test('is read in the format of the Go canhazgpu', () => {
 		const raw =
 			'{"id":"q","user":"eve","actual_user":"eve","requested_count":2,"allocated_gpus":null,"reservation_type":"manual",' +
 			'"expiry_duration":28800000000000,"enqueue_time":"2025-06-30T16:34:38.5Z","last_heartbeat":"2025-06-30T16:34:38.5Z",' +
@@ -242,7 +242,7 @@ describe('the record of a queue entry', () => {
 });
 
 describe('a usage record', () => {
-	test('is read in the format of the Go program', () => {
+	test('is read in the format of the Go canhazgpu', () => {
 		const raw =
 			'{"user":"eve","gpu_id":0,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z",' +
 			'"duration_seconds":60.5,"reservation_type":"run"}';

@@ -41,7 +41,7 @@ describe('the cache of when each user last used each GPU', () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('is not trusted after a record of the Go program until a hundred newer records exist', async () => {
+	test('is not trusted after a record of the Go canhazgpu until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([

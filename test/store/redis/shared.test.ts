@@ -25,7 +25,7 @@ const recent = Math.floor(Date.now() / 1000) - 60;
 const redis = emptyRedis();
 
 describe('records that canhazgpu writes to Redis', () => {
-	test('have the keys and formats of the Go program', async () => {
+	test('have the keys and formats of the Go canhazgpu', async () => {
 		await redis.store.commit(
 			plan({
 				writes: [
@@ -96,7 +96,7 @@ describe('records that canhazgpu writes to Redis', () => {
 		expect(score).toBe(String(recent));
 	});
 
-	test('show a shared GPU to the Go program as a reservation of "(shared)" that does not end soon', async () => {
+	test('show a shared GPU to the Go canhazgpu as a reservation of "(shared)" that does not end soon', async () => {
 		const shares = [
 			lease({memoryMiB: 8192}),
 			lease({user: 'bob', actualUser: 'bob', leaseId: 'lease-2', memoryMiB: 1024}),
@@ -144,7 +144,7 @@ describe('records that canhazgpu writes to Redis', () => {
 		expect(lineOf(await redis.store.read())).toEqual(['b', 'a', 'peer', '0']);
 	});
 
-	test('remove the expiry that the Go program sets on the whole history', async () => {
+	test('remove the expiry that the Go canhazgpu sets on the whole history', async () => {
 		await redis.client.zadd('canhazgpu:usage_history_sorted', start, 'x');
 		await redis.client.expire('canhazgpu:usage_history_sorted', 5);
 		await redis.store.commit(plan({usage: [usage({endTime: Date.now() / 1000})]}));
@@ -165,7 +165,7 @@ describe('records that canhazgpu writes to Redis', () => {
 	});
 });
 
-describe('records that the Go program writes to Redis', () => {
+describe('records that the Go canhazgpu writes to Redis', () => {
 	test('are read in every form, and changed only if they have not changed since the read', async () => {
 		await redis.client.mset({
 			'canhazgpu:gpu_count': '5',

@@ -93,7 +93,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
-	test('restores at once a record that the Go program rewrote before the job started', async () => {
+	test('restores at once a record that the Go canhazgpu rewrote before the job started', async () => {
 		const granted = await findJobLease(world, 'lease-a');
 		const rewritten = {user: 'alice', type: 'run', start_time: startTime, last_heartbeat: startTime};
 		world.memory.state.gpus.set(0, JSON.stringify(rewritten));
@@ -138,7 +138,7 @@ describe('a GPU that became free while its job runs', () => {
 	});
 
 	test.each([
-		['without a reason, as by an earlier version or the Go program', {last_released: at(20)}, undefined, 20],
+		['without a reason, as by an earlier version or the Go canhazgpu', {last_released: at(20)}, undefined, 20],
 		['by a wrong judgment', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
 		['by a wrong expiry', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
 		[

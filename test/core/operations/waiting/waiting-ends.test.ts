@@ -50,7 +50,7 @@ const losingGrants =
 		},
 	});
 
-test('a request joins the queue while the Go program holds its lock for a long time, and reports that it waits', async () => {
+test('a request joins the queue while the Go canhazgpu holds its lock for a long time, and reports that it waits', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	const progress: Progress[] = [];
@@ -64,7 +64,7 @@ test('a request joins the queue while the Go program holds its lock for a long t
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a lock left by a dead Go program prevents neither leaving the queue nor the time limit', async () => {
+test('a lock left by a dead Go canhazgpu prevents neither leaving the queue nor the time limit', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
 	expect(await wait(world, {waitSeconds: 60})).toEqual({kind: 'gave-up', reason: 'timeout'});

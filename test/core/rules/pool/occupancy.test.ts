@@ -103,7 +103,7 @@ test('occupancy shows a live lease until now with its known end, even if the lea
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
 });
 
-test('occupancy ignores an expiry that the Go program wrote for a job', async () => {
+test('occupancy ignores an expiry that the Go canhazgpu wrote for a job', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {user: 'alice', type: 'run', start_time: world.now(), last_heartbeat: world.now()};
 	world.memory.state.gpus.set(0, JSON.stringify({...job, expiry_time: world.now() + 60}));

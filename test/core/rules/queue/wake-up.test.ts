@@ -8,7 +8,7 @@ const lease = {user: 'eve', type: 'manual', start_time: startTime, last_heartbea
 test.each([
 	['a waiting request reads again when a reservation ends', {...lease, expiry_time: startTime + 1}, 1001],
 	[
-		'a waiting request ignores an expiry that the Go program wrote for a job',
+		'a waiting request ignores an expiry that the Go canhazgpu wrote for a job',
 		{...lease, type: 'run', expiry_time: startTime - 5},
 		2000,
 	],
