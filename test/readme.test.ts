@@ -63,9 +63,12 @@ test('the readme and the help topics contain more than 80 example commands', () 
 	expect(typed).toContain('reserve --gpus 2 --duration 12h --short');
 });
 
-test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('the documented command "canhazgpu %s" is valid (%s)', async (typed) => {
-	expect(await understand(shellWords(typed))).toBeTruthy();
-});
+test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])(
+	'the documented "canhazgpu %s" is valid (%s)',
+	async (typed) => {
+		expect(await understand(shellWords(typed))).toBeTruthy();
+	},
+);
 
 /** Flags of jobs: one names the model, and the others contain secrets. */
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);

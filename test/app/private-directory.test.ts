@@ -31,13 +31,16 @@ test('openPrivateDirectory returns a directory in XDG_RUNTIME_DIR and changes it
 	expect(modeOf(directory)).toBe(0o700);
 });
 
-test.each(['', 'relative', '/nowhere/at/all'])('openPrivateDirectory falls back to XDG_STATE_HOME if XDG_RUNTIME_DIR is %j', (given) => {
-	const {state} = places();
-	vi.stubEnv('XDG_RUNTIME_DIR', given);
-	const directory = path.join(state, 'canhazgpu', 'machine');
-	expect(openPrivateDirectory(host)).toBe(directory);
-	expect(modeOf(directory)).toBe(0o700);
-});
+test.each(['', 'relative', '/nowhere/at/all'])(
+	'openPrivateDirectory falls back to XDG_STATE_HOME if XDG_RUNTIME_DIR is %j',
+	(given) => {
+		const {state} = places();
+		vi.stubEnv('XDG_RUNTIME_DIR', given);
+		const directory = path.join(state, 'canhazgpu', 'machine');
+		expect(openPrivateDirectory(host)).toBe(directory);
+		expect(modeOf(directory)).toBe(0o700);
+	},
+);
 
 test('openPrivateDirectory throws if other accounts could replace the directory or if it is a symbolic link', () => {
 	const {runtime} = places();

@@ -30,7 +30,7 @@ describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
 		expect(explainFailure({stdout: text, stderr: ''}, 'nvidia-smi', 1000).message).not.toBe('');
 	});
 
-	test.each(files.filter((file) => file.includes('query-gpu-all')))('every column of %s is parsed into its field', (file) => {
+	test.each(files.filter((file) => file.includes('query-gpu-all')))('every column of %s is parsed', (file) => {
 		const [header = '', ...rows] = read(file).trim().split('\n');
 		const columns = header.split(', ');
 		const cells = rows.map((row) => row.split(', '));

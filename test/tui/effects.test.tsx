@@ -238,7 +238,7 @@ test.each([
 	],
 	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
 	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
-])('the key K refuses to signal a process that a false shared scan puts on the GPU and that %s', async (_what, facts, words) => {
+])('the key K refuses a process that only a forged scan shows on the GPU and that %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);

@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('acquireElsewhere with --wait %j still waits %j s on this host after other hosts took 4 s to answer (undefined: no limit)', async (waitSeconds, left) => {
+])('--wait %j leaves %j s to wait here after other hosts took 4 s (undefined: no limit)', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,

@@ -207,7 +207,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('works if a link of root leads to the home directory and a link of the account to its state directory', async () => {
+	slowTest('works if a link of root leads to its home and a link of the account to its state directory', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});

@@ -328,41 +328,46 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 		}
 	});
 
-	slowTest('is repaired by admin, which renames directories that others have put in place of files and reports their new names', async () => {
-		await makeOldPool();
-		const kept = path.join(accounts.directory, 'kept');
-		rmSync(kept, {recursive: true, force: true});
-		mkdirSync(kept);
-		writeFileSync(path.join(kept, 'shadow'), 'kept');
-		const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
-		for (const tree of trees) {
-			const planted = await accounts.shell(
-				mallory,
-				`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
-			);
-			expect(planted).toMatchObject({exitCode: 0, stderr: ''});
-		}
+	slowTest(
+		'is repaired by admin, which renames directories put in place of files and reports their new names',
+		async () => {
+			await makeOldPool();
+			const kept = path.join(accounts.directory, 'kept');
+			rmSync(kept, {recursive: true, force: true});
+			mkdirSync(kept);
+			writeFileSync(path.join(kept, 'shadow'), 'kept');
+			const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
+			for (const tree of trees) {
+				const planted = await accounts.shell(
+					mallory,
+					`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
+				);
+				expect(planted).toMatchObject({exitCode: 0, stderr: ''});
+			}
 
-		mkdirSync(inPool('pool.sqlite-lock'));
-		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
-		expect(again.exitCode).toBe(1);
-		expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
-		expect(again.stderr).toContain('Its reservations were kept. --force replaces it and ends all its reservations.\n');
-		expect(again.stderr).not.toContain('Nothing was changed');
-		for (const tree of trees) {
-			const name = path.basename(tree);
-			const aside = readdirSync(accounts.poolDirectory).find(
-				(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+			mkdirSync(inPool('pool.sqlite-lock'));
+			const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+			expect(again.exitCode).toBe(1);
+			expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
+			expect(again.stderr).toContain(
+				'Its reservations were kept. --force replaces it and ends all its reservations.\n',
 			);
-			expect([name, aside]).toEqual([name, expect.any(String)]);
-			expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
-			expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
-			expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
-		}
+			expect(again.stderr).not.toContain('Nothing was changed');
+			for (const tree of trees) {
+				const name = path.basename(tree);
+				const aside = readdirSync(accounts.poolDirectory).find(
+					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+				);
+				expect([name, aside]).toEqual([name, expect.any(String)]);
+				expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
+				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
+				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
+			}
 
-		expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
-		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
-	});
+			expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
+			expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+		},
+	);
 
 	slowTest('is not changed by admin --force if its database is a symbolic link', async () => {
 		await makeOldPool();

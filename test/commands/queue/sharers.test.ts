@@ -30,10 +30,18 @@ async function expectShared(enter: (typeof stores)[number][1], people: number, l
 	expect((await reader.world.store.read()).gpus.every(({kind}) => kind === 'free')).toBe(true);
 }
 
-test.each(stores)('30 requests for shares of 8 GPUs on %s are all granted in order', {timeout: 60_000}, async (_, enter) => {
-	await expectShared(enter, 30, 2);
-});
+test.each(stores)(
+	'30 requests for shares of 8 GPUs on %s are granted in order',
+	{timeout: 60_000},
+	async (_, enter) => {
+		await expectShared(enter, 30, 2);
+	},
+);
 
-slowTest.each(stores)('200 requests for shares of 8 GPUs on %s are all granted in order', {timeout: 600_000}, async (_, enter) => {
-	await expectShared(enter, 200, 3);
-});
+slowTest.each(stores)(
+	'200 requests for shares of 8 GPUs on %s are granted in order',
+	{timeout: 600_000},
+	async (_, enter) => {
+		await expectShared(enter, 200, 3);
+	},
+);

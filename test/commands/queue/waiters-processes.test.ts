@@ -12,7 +12,7 @@ test.each(
 		['redis', async () => freshRedisBox(redis.port, 2)],
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
-)('seven of ten run commands that wait for two GPUs in the %s store are served after the other three were killed', async (__, create) => {
+)('seven of ten run commands waiting with the %s store are served after three were killed', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

@@ -127,7 +127,7 @@ timer.unref();`,
 const bugsSaid = (stderr: string) => stderr.match(/TypeError: \w+ of its kind/gv);
 
 test.skipIf(isBinary)(
-	'run reports each kind of bug in its background tasks once and exits with the exit code of its job',
+	'run reports each kind of bug in background tasks once and exits with the exit code of its job',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);
@@ -150,16 +150,19 @@ test.skipIf(isBinary)(
 	},
 );
 
-test.runIf(isLong && !isBinary)('a waiting reserve reports each kind of bug in its background tasks once and gets its GPU', async () => {
-	const box = await freshEmbeddedBox(1);
-	const {environment, strike} = withBugs(box);
-	await box.run('reserve');
-	const waiter = start(box, ['reserve', '--short'], environment);
-	await waiter.says(/Waiting for 1 GPU/v);
-	strike();
-	await waiter.says(/second of its kind[\s\S]*first of its kind/v);
-	await box.run('release');
-	const ran = await waiter.ended;
-	expect(ran).toMatchObject({exitCode: 0, stdout: '0\n'});
-	expect(bugsSaid(ran.stderr)).toEqual(['TypeError: second of its kind', 'TypeError: first of its kind']);
-});
+test.runIf(isLong && !isBinary)(
+	'a waiting reserve reports each kind of bug in background tasks once and gets its GPU',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		const {environment, strike} = withBugs(box);
+		await box.run('reserve');
+		const waiter = start(box, ['reserve', '--short'], environment);
+		await waiter.says(/Waiting for 1 GPU/v);
+		strike();
+		await waiter.says(/second of its kind[\s\S]*first of its kind/v);
+		await box.run('release');
+		const ran = await waiter.ended;
+		expect(ran).toMatchObject({exitCode: 0, stdout: '0\n'});
+		expect(bugsSaid(ran.stderr)).toEqual(['TypeError: second of its kind', 'TypeError: first of its kind']);
+	},
+);

@@ -338,9 +338,12 @@ describe('readNodes with partitions', () => {
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
 		// No partition is reported, so nothing is known.
 		['', [], undefined],
-	])('reports why a node of %j with the partitions %j starts no jobs: %j (undefined: it does)', (names, lines, reason) => {
-		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
-	});
+	])(
+		'reports why a node of %j with the partitions %j starts no jobs: %j (undefined: it does)',
+		(names, lines, reason) => {
+			expect(closedBy('IDLE', names, ...lines)).toBe(reason);
+		},
+	);
 
 	test.each([
 		['ALLOCATED', 'NO', 'jobs have all cores of box1'],

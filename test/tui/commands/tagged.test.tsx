@@ -41,7 +41,7 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog for tagged GPUs on a screen of %s lists the included and the excluded GPUs: %s', async (name, command) => {
+] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs: %s', async (name, command) => {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	const box = await createBox(8, {
 		leases: {

@@ -158,7 +158,7 @@ test('the key r with a share reserves the share on another host, and the message
 test.each([
 	['the Go canhazgpu', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
 	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
-])('the key r with a share on a host with %s reports that the program there cannot share GPUs', async (_, stderr, exitCode) => {
+])('the key r with a share says that the program on a host with %s cannot share GPUs', async (_, stderr, exitCode) => {
 	const {press, shows} = await open({exitCode, stdout: '', stderr});
 	await press(...down(2), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
@@ -204,19 +204,22 @@ test('the key x on a row of another host releases the GPU by the id of the shown
 test.each([
 	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
 	['the Go canhazgpu', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
-])('the key x on a host with an older version of %s, which cannot check ids, first compares its status', async (_, refusal) => {
-	const {press, shows, run, becomes} = await open();
-	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
-	run.mockResolvedValueOnce(refusal);
-	await press(...down(3), 'x', 'y');
-	await shows('far: that reservation of GPU 1 ended meanwhile');
-	expect(run).toHaveBeenCalledTimes(1);
-	becomes(rows);
-	run.mockResolvedValueOnce(refusal);
-	await press('x', 'y');
-	await shows('released GPU 1 of far');
-	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
-});
+])(
+	'the key x on a host with an older version of %s, which cannot check ids, first compares its status',
+	async (_, refusal) => {
+		const {press, shows, run, becomes} = await open();
+		becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
+		run.mockResolvedValueOnce(refusal);
+		await press(...down(3), 'x', 'y');
+		await shows('far: that reservation of GPU 1 ended meanwhile');
+		expect(run).toHaveBeenCalledTimes(1);
+		becomes(rows);
+		run.mockResolvedValueOnce(refusal);
+		await press('x', 'y');
+		await shows('released GPU 1 of far');
+		expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
+	},
+);
 
 test('keys on a host with Slurm offer only what a cluster supports, and the key x releases whole jobs', async () => {
 	const {press, shows, run, screen, shown} = await open();

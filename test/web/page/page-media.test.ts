@@ -4,7 +4,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and in forced-colors mode, in Chromium,', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and forced colors, in Chromium,', () => {
 	const browser = browserForAll();
 
 	async function open() {

@@ -126,7 +126,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});
 
-	slowTest('has a reservation dialog with requirements, a share and force, whose shown command does the same', async () => {
+	slowTest('has a reservation dialog whose shown command requests the same needs, share and force', async () => {
 		const own = await freshEmbeddedBox(4);
 		const scenario = path.join(own.home, 'scenario.yaml');
 		writeFileSync(
