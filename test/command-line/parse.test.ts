@@ -81,7 +81,7 @@ describe('flags and their values', () => {
 		expect((await read(typed)).input.text('gpu-ids')).toBe(ids);
 	});
 
-	test('-j=false counts as not given, and -j=t as given', async () => {
+	test('the short switch -j=false counts as not given, and -j=t as given', async () => {
 		expect((await read('status -j=false')).input.has('json')).toBe(false);
 		expect((await read('status -j=t')).input.has('json')).toBe(true);
 	});

@@ -146,7 +146,7 @@ describe('--config with a stream', () => {
 		await once(writer, 'close');
 	});
 
-	test('does not wait for a writer during completion', async () => {
+	test('does not wait for a writer during Tab completion', async () => {
 		const file = path.join(directory, 'fifo');
 		execFileSync('mkfifo', [file]);
 		const options = {flags: noFlags, environment: {}, file, readsDirectory: false, readsStreams: false};

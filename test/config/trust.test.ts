@@ -189,7 +189,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		expect(readdirSync(precious)).toEqual([]);
 	});
 
-	test('is not read for completion', async () => {
+	test('is not read for Tab completion', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		// An error there would remove all suggestions.
@@ -296,7 +296,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
 	});
 
-	test('is not searched in the working directory if HOME is empty', async () => {
+	test('is not looked for in the working directory if HOME is empty', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);

@@ -78,7 +78,7 @@ test('queue --why explains waiting for a drained GPU, for too many GPUs and for 
 	]);
 });
 
-test('queue --why expects "when a job ends" only for Slurm reasons that the end of a job resolves', async () => {
+test('queue --why shows the estimate "when a job ends" only for Slurm reasons that the end of a job resolves', async () => {
 	const snapshot = await readCurrent((await createBox(1)).world);
 	const expected = (reason: string): string => {
 		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};

@@ -89,7 +89,7 @@ describe.skipIf(!isHere)('recorded outputs of nvidia-smi', () => {
 		]);
 	});
 
-	test('an unknown error in temperature or utilization breaks its GPU', () => {
+	test('an unknown error in temperature or utilization marks the GPU as broken', () => {
 		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.some-fields-unknown.csv'), '') ?? {};
 		expect(
 			gpus.map(({memoryUsedMiB, temperatureCelsius, failure}) => [memoryUsedMiB, temperatureCelsius, failure]),

@@ -10,7 +10,7 @@ const setUp = (leases: () => Promise<readonly SimulatedLease[]>, gpuCount = asyn
 
 const job: SimulatedLease = {index: 2, user: 'ada', type: 'run', pid: 4242};
 
-test('a simulated idle box has cool GPUs without load or processes', async () => {
+test('a simulated idle machine has cool GPUs without load or processes', async () => {
 	const {gpus, ...rest} = await setUp(async () => []).observe();
 	expect(rest).toEqual({provider: 'fake', simulated: true, takenAtMs: 5, warnings: []});
 	expect(gpus.map(({index, uuid}) => [index, uuid])).toEqual(
@@ -38,7 +38,7 @@ test('leased GPUs of the simulation have load and processes', async () => {
 	);
 });
 
-test('the simulation shows an idle box if the leases cannot be read', async () => {
+test('the simulation shows an idle machine if the leases cannot be read', async () => {
 	const {gpus, failure, warnings} = await setUp(async () => {
 		throw new Error('no store');
 	}).observe();

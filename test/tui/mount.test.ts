@@ -38,7 +38,7 @@ function expectRestored(stdout: FakeStdout): void {
 	expect(stdout.written.lastIndexOf(showsCursor)).toBeGreaterThan(stdout.written.lastIndexOf(enters));
 }
 
-test('q ends top with 0 and restores the terminal', async () => {
+test('the key q ends top with 0 and restores the terminal', async () => {
 	const {stdout, stdin, ended} = await start({notice: 'No pool was found: made a private one'});
 	expect(stdout.screen().join('\n')).toContain('WARN No pool was found: made a private one');
 	stdin.type('q');

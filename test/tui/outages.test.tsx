@@ -47,7 +47,7 @@ test('top keeps the last readings after a failed scan, and shows the reason', as
 	await session.shows(/\[LIVE\] .*scan \d+s ago/v);
 });
 
-test('top removes an expired reservation without an event', async () => {
+test('top removes an expired reservation even if no event announces the expiry', async () => {
 	let now = sceneTime;
 	const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 1})}, now: () => now});
 	session = startMonitor(box);

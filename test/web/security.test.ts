@@ -132,7 +132,7 @@ test('the page is isolated from windows of other pages, in browsers that support
 	expect(headers['cross-origin-opener-policy']).toBe('same-origin');
 });
 
-test('the server refuses requests by pages of other sites, but not their links', async () => {
+test('the server refuses requests that pages of other sites make, but accepts links from them', async () => {
 	const statusOf = async (path: string, site: string, mode: string, dest: string): Promise<number> => {
 		const headers = {'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest};
 		return (await ask(web.port, path, {headers})).status;

@@ -59,7 +59,7 @@ test('drain keeps the current lease of a GPU and prevents new grants, even by fo
 	]);
 });
 
-test('a waiting request replaces a held GPU that is drained with another GPU', async () => {
+test('a waiting request gives up a held GPU that is drained, and takes another GPU instead', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {
@@ -177,7 +177,7 @@ test('drain and undrain refuse unknown and repeated ids and change nothing', asy
 	expect((await readCurrent(world)).stored.drains).toBeUndefined();
 });
 
-test('a drained GPU is neither adopted nor granted to a job', async () => {
+test('neither adopt nor a job gets a drained GPU', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await drain(world, root, [0], 'fan');
 	const processes = [{pid: 7, user: 'alice', startTicks: 1}];

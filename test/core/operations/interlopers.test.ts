@@ -25,13 +25,13 @@ const poolOfTwo: Interlude = async (_, others) => createPool(others, {gpuCount: 
 const reserveId = async (world: TestWorld, id: number, requester = alice) =>
 	reserve(world, {requester, count: 1, ids: [id], durationSeconds: 3600});
 
-test('reserve does not overtake an entry that joined the queue during the command', async () => {
+test('reserve does not overtake a queue entry that was added during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(bobWaits);
 	expect(await reserveId(world, 0)).toMatchObject({kind: 'refused', blocked: [{block: {kind: 'queued'}}]});
 });
 
-test('undoing a release does not overtake an entry that joined the queue during the command', async () => {
+test('undoing a release does not overtake a queue entry that was added during the command', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await reserveId(world, 0);
 	const {released} = await release(world, alice, {by: 'label', label: 'alice'});

@@ -106,7 +106,7 @@ async function givenBackTogether(world: TestWorld): Promise<readonly Released[]>
 	return undoableOf(released);
 }
 
-test('undoRelease restores several reservations separately in one commit, without jobs', async () => {
+test('undoRelease restores several separate reservations in one commit, but no jobs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	expect(released.map(({gpus}) => gpus)).toEqual([[0], [1, 2]]);

@@ -66,7 +66,7 @@ test.each([
 	],
 	[{perNode: 'gres:gpu'}, {type: undefined, count: 1}],
 	[{perNode: 'gres:nic:2'}, undefined],
-])('wantedGres reads the request %j as %j (undefined: no GPUs)', (wishes, kind) => {
+])('wantedGres for the request %j returns %j', (wishes, kind) => {
 	const whole = {perNode: '', perJob: '', perTask: '', perSocket: '', nodes: 1, tasks: 1, ...wishes};
 	expect(wantedGres(whole, 'gpu')).toEqual(kind);
 });
@@ -148,7 +148,7 @@ test.each([
 	[{status: 'ERROR', return_code: 244}, 244],
 	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
 	[undefined, undefined],
-])('readJobs reads the exit code %j of Slurm as %j (undefined: none)', (exit_code, exitCode) => {
+])('readJobs turns the exit code %j of Slurm into %j', (exit_code, exitCode) => {
 	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
 });
 
@@ -302,7 +302,7 @@ test.each([
 	['MIXED+NOT_RESPONDING', {kind: 'down', words: 'node box1 does not answer'}],
 	['UNKNOWN', {kind: 'down', words: 'node box1 is unknown: fan is dead'}],
 	['A_STATE_OF_LATER', {kind: 'down', words: 'node box1 is a_state_of_later: fan is dead'}],
-])('readNodes reports for a node in the state %s the problem %j (undefined: none)', (state, trouble) => {
+])('readNodes returns for a node in the state %s the trouble %j', (state, trouble) => {
 	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
 });
 
@@ -338,12 +338,9 @@ describe('readNodes with partitions', () => {
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
 		// No partition is reported, so nothing is known.
 		['', [], undefined],
-	])(
-		'reports why a node of %j with the partitions %j starts no jobs: %j (undefined: it does)',
-		(names, lines, reason) => {
-			expect(closedBy('IDLE', names, ...lines)).toBe(reason);
-		},
-	);
+	])('for a node of %j with the partitions %j returns the reason for starting no jobs: %j', (names, lines, reason) => {
+		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
+	});
 
 	test.each([
 		['ALLOCATED', 'NO', 'jobs have all cores of box1'],
@@ -351,7 +348,7 @@ describe('readNodes with partitions', () => {
 		['ALLOCATED', 'FORCE:4', undefined],
 		['MIXED', 'NO', undefined],
 	])(
-		'reports why a node in the state %s whose partition has OverSubscribe=%s starts no jobs: %j (undefined: it does)',
+		'for a node in the state %s whose partition has OverSubscribe=%s returns the reason for starting no jobs: %j',
 		(state, shared, reason) => {
 			expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
 		},

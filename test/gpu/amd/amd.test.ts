@@ -80,7 +80,7 @@ const integrated = (usedGtt: unknown) => ({
 	]),
 });
 
-test('the AMD provider reports system memory as that of an integrated GPU, or unknown if it cannot be read', async () => {
+test('the AMD provider reports system memory as the memory of an integrated GPU, or unknown if it cannot be read', async () => {
 	const {gpus} = await observe(integrated({value: 64_512, unit: 'MB'}));
 	expect(gpus).toMatchObject([
 		{memoryUsedMiB: 64_967, memoryTotalMiB: 127_488, processes: [{name: 'llama-server', memoryUsedMiB: 64_005}]},

@@ -123,7 +123,7 @@ test.each([
 	[{mem: {value: 3_145_728, unit: 'B'}}, 3],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 2_097_152, unit: 'B'}}}, 2],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 0, unit: 'B'}}}, 0],
-])('the AMD provider reads the memory of a process, %j, as %j MiB (undefined: unknown)', async (memory, reported) => {
+])('the AMD provider reads the memory of a process, %j, as %j MiB', async (memory, reported) => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0)]),
 		process: json([{gpu: 0, process_list: [{process_info: {name: 'rvs', pid: 2 ** 22 + 7, ...memory}}]}]),

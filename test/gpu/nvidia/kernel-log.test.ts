@@ -57,7 +57,7 @@ test.each([
 	['RST: No, D-RST: No', undefined],
 	['RST: Yes, D-RST: No', 'needs-reset'],
 	['RST: No, D-RST: Yes', 'needs-reset'],
-])('Xid 94, contained in one program, with "%s" is reported as %s (undefined: no problem)', (reset, kind) => {
+])('Xid 94, contained in one program, with "%s" leads to the health problem %s', (reset, kind) => {
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 

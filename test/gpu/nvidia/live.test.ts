@@ -55,11 +55,11 @@ test.each([
 	['a broken GPU', [header, first, 'Unable to determine the device handle for GPU0000:04:00.0: Unknown Error']],
 	['error words only', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
 	['no header', ['No devices were found', 'x', 'y']],
-])('the stream reader rejects a table with %s as garbage', (_what, lines) => {
+])('the stream reader rejects a table with %s', (_what, lines) => {
 	expect(readAll(`${lines.join('\n')}\n`, 2)).toMatchObject({isGarbage: true, blocks: []});
 });
 
-test('the stream reader rejects an endless line as garbage', () => {
+test('the stream reader rejects an endless line', () => {
 	expect(readAll('x'.repeat(2_000_000), 2, 100_000)).toMatchObject({isGarbage: true, blocks: []});
 });
 

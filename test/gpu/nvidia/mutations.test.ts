@@ -62,7 +62,7 @@ describe('a comma in a table of nvidia-smi', () => {
 		expect(parseGpuTable(two.replace('19818', '19,818'), '')?.gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
 
-	test('in the last cell turns the row into a remark', () => {
+	test('in the last cell makes the row a remark instead of a GPU', () => {
 		const text = two.replaceAll('570.86.15', '570.86.15, patched');
 		expect(parseGpuTable(text, '')).toMatchObject({gpus: [], remarks: [idle, busy].map((row) => `${row}, patched`)});
 	});

@@ -99,7 +99,7 @@ test('nameOf and nameOfSync return the same name as `id -un` in any environment'
 	expect(createUsers().nameOfSync(3_999_999_999)).toBe('3999999999');
 });
 
-test('knows finds local and network accounts by name, and looks up no invalid names', async () => {
+test('the function knows finds local and network accounts by name, and looks up no invalid names', async () => {
 	const {users, ask} = await setUp({stdout: 'grace:*:5000:5000:Grace:/home/grace:/bin/zsh\n', exitCode: 0});
 	expect(await users.knows('ada')).toBe(true);
 	expect(await users.knows('5000')).toBe(true);
@@ -116,7 +116,7 @@ test('knows finds local and network accounts by name, and looks up no invalid na
 	]);
 });
 
-test('knows accepts only names that getent or `id` confirms', async () => {
+test('the function knows accepts only names that getent or `id` confirms', async () => {
 	const unknown = await setUp({exitCode: 2});
 	expect(await unknown.users.knows('mallory')).toBe(false);
 	const away = await setUp({failure: 'timed-out'});

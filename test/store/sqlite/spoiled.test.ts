@@ -240,7 +240,7 @@ describe('endless rows in a SQLite pool', () => {
 		}
 	});
 
-	test('in the history do not keep a report from ending', async () => {
+	test('in the history do not make a report run forever', async () => {
 		const database = new DatabaseSync(file);
 		for (let second = 1; second <= 20; second++) {
 			database.prepare('INSERT INTO history VALUES (?, ?, ?)').run(second, `{"n": ${second}}`, 'a');

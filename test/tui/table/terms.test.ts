@@ -90,7 +90,7 @@ test.each([
 	['!ends<soon', 'ends: "soon" is not a duration'],
 	['power>1w', 'power: "1w" is not a number'],
 	['user:ada state:free nope>3', undefined],
-])('the filter "%s" has the problem %j (undefined: none)', (text, problem) => {
+])('the problem of the filter "%s" is %j', (text, problem) => {
 	const matcher = matcherOf(text.split(' '), columns);
 	expect(typeof matcher === 'string' ? matcher : undefined).toBe(problem);
 });

@@ -333,7 +333,7 @@ describe('the end of a job', () => {
 		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
-	test('is reported before its command starts if the lease is already lost', async () => {
+	test('findJobLease fails before the command starts if the lease is already lost', async () => {
 		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
 		await expect(findJobLease(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
 	});

@@ -250,7 +250,7 @@ test('the first queue entry gets the GPU of a lease soon after its heartbeats we
 	expect(world.now() - startTime).toBeLessThan(973);
 });
 
-describe('a job whose wrapper has died', () => {
+describe('a job whose run process has died', () => {
 	const startOrphan = async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');

@@ -372,7 +372,7 @@ test('a waiting request gets a MIG instance that an administrator creates during
 });
 
 // Found by the random histories: seed 1584282707.
-test('new MIG instances go to the longest-waiting request, not to the first that looks', async () => {
+test('new MIG instances go to the longest-waiting request, not to the request that notices them first', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());

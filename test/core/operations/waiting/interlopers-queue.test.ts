@@ -43,7 +43,7 @@ test('a GPU that is drained when it becomes free is not granted to the queue', a
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('a waiting request does not overtake an entry that appears before it in the queue', async () => {
+test('a waiting request does not overtake an entry that is added ahead of it in the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
 		// The peer sets the join time itself.
@@ -62,7 +62,7 @@ test('a waiting request that is removed from the queue when its GPU becomes free
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('leaving the queue at the moment of the grant keeps the grant', async () => {
+test('a request that leaves the queue at the moment of its grant keeps the granted GPU', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {

@@ -93,7 +93,7 @@ test('canceling a wait while the answer to its grant is lost leaves nothing rese
 	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
 });
 
-test('a wait reports a grant whose answer was lost at the time limit', async () => {
+test('a waiting request reports a grant at its time limit if the answer to the grant was lost before', async () => {
 	let isLost = false;
 	const world = await createTestWorld({
 		gpuCount: 1,

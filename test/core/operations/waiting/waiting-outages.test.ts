@@ -269,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a waiting request finds a grant with a lost answer by reading', async () => {
+test('a waiting request finds out by reading that it was granted GPUs if the answer was lost', async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,
@@ -299,7 +299,7 @@ test('a waiting request finds a grant with a lost answer by reading', async () =
 	expect((await readStatus(world)).rows[0]).toMatchObject({owner: 'bob'});
 });
 
-test('a waiting request plans again after a conflict', async () => {
+test('a waiting request plans its grant again after a conflict', async () => {
 	const answers: CommitOutcome[] = [];
 	const world = await createTestWorld({
 		gpuCount: 1,

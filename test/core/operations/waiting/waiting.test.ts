@@ -79,7 +79,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('is granted the GPU of a reservation that expires, without an event', async () => {
+	test('is granted the GPU of a reservation that expires, even if no event announces the expiry', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0], 1);
 		const waiter = start(world, wants());

@@ -202,7 +202,7 @@ describe('the strategies', () => {
 			{strategy, readings: seen, links: pairedLinks},
 		)?.taken;
 
-	test('choose the documented GPUs on a box with linked pairs', () => {
+	test('choose the documented GPUs on a machine with linked pairs of GPUs', () => {
 		expect(taken('mru', indexes, 2)).toEqual([6, 0]);
 		expect(taken('lru', indexes, 2)).toEqual([0, 1]);
 		expect(taken('topology', indexes, 2)).toEqual([6, 7]);
@@ -228,7 +228,7 @@ describe('the strategies', () => {
 		expect(chooseGpus(snapshot, [{...groups[0]!, count: 4}], {})).toBeUndefined();
 	});
 
-	test('choose the requested number quickly on a box of 64 GPUs', () => {
+	test('choose the requested number quickly on a machine with 64 GPUs', () => {
 		const many = Array.from({length: 64}, (_, index) => index);
 		const free = many.map((index) => ({
 			index,

@@ -130,7 +130,7 @@ describe('several shares of one account on a GPU', () => {
 		);
 	});
 
-	test('are not overused while the requests together are enough, for any order of the processes', () => {
+	test('do not count as overused while their requests together are enough, for any order of the processes', () => {
 		fc.assert(
 			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
 				const used = usedBy(...sizes);
@@ -174,7 +174,7 @@ describe('the free memory for a share', () => {
 describe('candidateOf', () => {
 	const none = () => false;
 
-	test('never shares a GPU that is leased alone, and never leases a shared GPU alone', () => {
+	test('never shares a GPU that is leased as a whole, and never leases a shared GPU as a whole', () => {
 		const alone: GpuRecord = {kind: 'leased', index: 0, raw: '{}', lease: {...share('alice', 1), memoryMiB: undefined}};
 		expect(candidateOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
 		const record = shared(0, share('alice', 1));

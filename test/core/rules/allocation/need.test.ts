@@ -201,7 +201,7 @@ test('a set of GPUs is eligible if and only if it is known to meet the requireme
 	);
 });
 
-test('a queue entry keeps its claim on a GPU when a reading fails once, and new readings add claims', () => {
+test('a queue entry keeps its claim on a GPU when one reading fails, and new readings only add claims', () => {
 	const need: Need = {minMemoryMiB: 60_000};
 	const whole = groups({count: 1, need});
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));

@@ -24,7 +24,7 @@ describe('the requested CUDA version', () => {
 		['12.4.0', undefined],
 		['9.0.0', undefined],
 		['99', undefined],
-	])('%s is found in %s (undefined: not found)', (wanted, root) => {
+	])('for %s finds the installation %s', (wanted, root) => {
 		expect(chooseCuda(installations, wanted)?.root).toBe(root);
 	});
 

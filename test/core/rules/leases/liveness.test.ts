@@ -108,7 +108,7 @@ test('the use of a dead job is recorded until a minute after its last heartbeat,
 	expect(dead(undefined)).toBe(100_000);
 });
 
-test('a reader writes the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
+test('a reader renews the heartbeat of a live job with a silent wrapper once a minute, but not of an adopted process', () => {
 	const orphaned = (changes: Partial<Lease> = {}) =>
 		judgeLease(run({...here, holder: {pid: 10}, job: {pid: 11}, ...changes}), snapshot(), host({11: 'alive'})).kind;
 	expect(orphaned({lastHeartbeat: 99_929})).toBe('vouch');
@@ -185,7 +185,7 @@ describe('a lease without a visible process', () => {
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('gets a new observation after two heartbeats on another clock, or at once if the old one lies in the future', () => {
+	test('is observed anew after two heartbeats on another clock, or at once if the old observation lies in the future', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});

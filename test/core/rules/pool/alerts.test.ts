@@ -63,7 +63,7 @@ test('an alert about processes that a job left names the job and its end', async
 	]);
 });
 
-test("unreserved use and use of another account's GPU are recorded once, by the first viewer", async () => {
+test("unreserved use and use of another account's GPU are recorded once, by the first monitor that sees them", async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
@@ -146,7 +146,7 @@ test('leftover processes of the previous holder raise no alert at first', async 
 	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
-test('recording an alert does not fail the viewer if the store is down or refuses, but does fail for a bug', async () => {
+test('a monitor continues if the store is down or refuses to record an alert, but not if a bug prevents the record', async () => {
 	const errors = [new CanhazgpuError('store-unreachable', 'gone'), new CanhazgpuError('store-refused', 'full')];
 	const world = await createTestWorld({
 		gpuCount: 2,

@@ -12,7 +12,7 @@ const pool = {gpuCount: 2, provider: 'nvidia'} as const;
 const gpus = [idleReading(0), idleReading(1)];
 const problems = (findings: readonly Finding[]) => findings.filter(({level}) => level !== 'ok').map(({words}) => words);
 
-test('doctor finds no problem on a healthy box', () => {
+test('doctor finds no problem on a healthy machine', () => {
 	const findings = [
 		...judgeStore({location: 'redis localhost:6379/0', shell: 'redis-cli'}, 0.4, {isDurable: true, evicts: false}),
 		...judgeScan(observationOf(gpus), pool),

@@ -121,7 +121,7 @@ test('decodeHour accepts any text', () => {
 	);
 });
 
-test('loadName is the same for a GPU at any index, and differs among 64 GPUs', () => {
+test('loadName is the same for a GPU whatever its index, and different for each of 64 GPUs', () => {
 	expect(loadName({index: 3, uuid: 'GPU-a'})).toBe(loadName({index: 7, uuid: 'GPU-a'}));
 	const names = Array.from({length: 64}, (_, index) => loadName({index, uuid: `GPU-5c7fbd2a-${index}`}));
 	expect(new Set([...names, ...Array.from({length: 64}, (_, index) => loadName({index}))]).size).toBe(128);

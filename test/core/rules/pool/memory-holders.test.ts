@@ -45,7 +45,7 @@ describe('memory that no listed process accounts for', () => {
 		expect(adviceOn([], {devices: []})).toEqual([{kind: 'no-devices'}]);
 	});
 
-	test('is attributed to own processes, other accounts and containers that have the device open', () => {
+	test("is attributed to the user's processes, other accounts and containers that have the device open", () => {
 		expect(
 			adviceOn([
 				holder(1, {isOwn: true}),

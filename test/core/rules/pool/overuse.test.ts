@@ -110,7 +110,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('a share starts and stops counting as overused after three consecutive scans each time', () => {
+test('a share counts as exceeding its memory, and no longer counts so, after three consecutive scans each', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);

@@ -98,7 +98,7 @@ test('a report of a past window includes a lease that ended after the window', a
 	expect(window).toEqual({from: begun + hour, to: begun + 2 * hour});
 });
 
-test('dayNamed returns the day of a name, and nothing for an invalid name', () => {
+test('dayNamed returns the start and end of a named day, and nothing for an invalid name', () => {
 	fc.assert(
 		fc.property(fc.integer({min: 0, max: 4_000_000_000}), (time) => {
 			const {key, next} = localDay(time);
@@ -214,7 +214,7 @@ test('a report counts hours of MIG instances separately from GPU hours', async (
 	expect((await makeReport([instance], [], {...question, series: bins})).series?.rows).toEqual([]);
 });
 
-describe('the hours over time of a report', () => {
+describe('the hours over time in a report', () => {
 	const binAt = (time: number) => {
 		const start = Math.floor(time / hour) * hour;
 		return {key: String(start), next: start + hour};

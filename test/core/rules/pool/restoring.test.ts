@@ -317,7 +317,7 @@ describe('several processes that restore a store', () => {
 		return second;
 	};
 
-	test('keep the last end of an extended lease, one after another', async () => {
+	test('keep the latest end of an extended lease if they restore one after another', async () => {
 		const world = await createTestWorld();
 		const leaseId = await reserveFor(world, 1);
 		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));

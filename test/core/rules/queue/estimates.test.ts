@@ -120,7 +120,7 @@ describe('the blockers of a queue entry', () => {
 		);
 	}
 
-	test('are the holders of the requested GPUs, and a time limit counts like an expiry', async () => {
+	test('are the holders of the requested GPUs, where a time limit counts like an expiry', async () => {
 		expect(
 			await blockersIn(
 				4,

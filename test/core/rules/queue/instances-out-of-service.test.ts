@@ -112,8 +112,11 @@ test('a leased MIG instance stays in service whatever runs on it, and the reques
 });
 
 test.each([
-	['whose mode waits for a reset', (): GpuReading => ({...idleReading(1), isMigPending: true})],
-	['whose mode cannot be read', (): GpuReading => ({...idleReading(1), unknown: {isMigEnabled: '[Unknown Error]'}})],
+	['whose MIG mode waits for a reset', (): GpuReading => ({...idleReading(1), isMigPending: true})],
+	[
+		'whose MIG mode cannot be read',
+		(): GpuReading => ({...idleReading(1), unknown: {isMigEnabled: '[Unknown Error]'}}),
+	],
 ] as const)('a GPU %s blocks only entries that cannot be served without it', async (_, reading) => {
 	const {world, see} = await createBox();
 	see(idleReading(0));

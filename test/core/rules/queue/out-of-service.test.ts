@@ -338,7 +338,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'while a required GPU is %s, others can take the GPUs that an entry holds after five minutes, and free GPUs at once',
+	'while a required GPU is out of service (%s), others can take held GPUs after five minutes, and free GPUs at once',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -416,7 +416,7 @@ test('a queue entry whose broken GPUs are repaired gets as many GPUs as it reque
 });
 
 test.each(['used', 'unread'] as const)(
-	'a GPU that is %s while a later entry holds it counts as unavailable only for earlier entries',
+	'a GPU that is out of service (%s) while a later entry holds it counts as unavailable only for earlier entries',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0, 1]);
@@ -432,7 +432,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('unreserved use that was interrupted counts from its new start', async () => {
+test('the time of unreserved use starts again after an interruption', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -444,7 +444,7 @@ test('unreserved use that was interrupted counts from its new start', async () =
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('unreserved use counts from the first note about it, and again after another outage', () => {
+test('the time of unreserved use starts with the first note about it, and again after another outage', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>

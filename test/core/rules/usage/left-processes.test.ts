@@ -13,7 +13,7 @@ const freed: GpuRecord = {
 	ended: {reason: 'exited', leaseId: 'l', account: 'alice', left},
 };
 
-test('leftByJob returns a process with the pid and start time of a process that the job left', () => {
+test('leftByJob recognizes a process that the job left by its pid and start time', () => {
 	const server: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob(freed, [server, {pid: 11, startTicks: 600, user: 'bob'}])).toEqual({
 		account: 'alice',
@@ -31,7 +31,7 @@ test('leftByJob omits a process with an unknown start time', () => {
 	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
 });
 
-test('leftByJob returns a child of a left process only if it has the same account', () => {
+test('leftByJob includes a child of a process that the job left only if it has the same account', () => {
 	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
 	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
 	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
