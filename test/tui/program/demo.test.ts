@@ -4,7 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../../_helpers/program/cli.js';
 import {rowOf, startTop} from './_program.js';
 
-test('top --demo shows a busy box and creates no pool', async () => {
+test('top --demo shows a busy machine and creates no pool', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const top = startTop(box, {flags: ['--demo']});

@@ -29,7 +29,7 @@ test.each([
 	expect(drawn(<Meter of="memory" share={share} width={10} />, {isAscii: true})).toBe(bar);
 });
 
-test('Meter always has its width, and only a share of 1 fills it', () => {
+test('Meter is always as wide as requested, and only a value of 1 or more fills it', () => {
 	fc.assert(
 		fc.property(
 			fc.double({min: -1, max: 2, noNaN: true}),

@@ -4,7 +4,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, scriptOf, startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('the weight of the page in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the loaded page in Chromium', () => {
 	const browser = browserForAll();
 
 	async function start() {
@@ -17,13 +17,13 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the weight of the page 
 		return web;
 	}
 
-	test('is small without hiding the licenses of bundled packages, which the script names', async () => {
+	test('names the licenses of its bundled packages in the script', async () => {
 		const {port} = await start();
 		const {body} = await ask(port, await scriptOf(port));
 		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);
 	});
 
-	test('includes no endless animation and no layout shift when a reading changes', async () => {
+	test('has no endless animation, and no layout shift when a reading changes', async () => {
 		const web = await start();
 		const {page} = await openPage(browser, web.url);
 		const share = async () => cardOf(page, 0).locator('.meter-bar').first().getAttribute('style');
@@ -37,7 +37,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the weight of the page 
 		await expect.poll(async () => page.evaluate('document.getAnimations().length')).toBe(0);
 	});
 
-	test('is a few requests without layout shifts on the first visit, and no script or style on the next', async () => {
+	test('needs few requests and no layout shifts on the first visit, and loads no script or style on the next', async () => {
 		const web = await start();
 		const context = await browser().newContext({viewport: {width: 1280, height: 800}});
 		onTestFinished(async () => context.close());
