@@ -232,13 +232,10 @@ describe('a --gpus or --gpu-ids flag overrides the GPU count and ids of the conf
 		['run -- true', 'run: {gpu-ids: [1, 3]}', [1, 3], 2],
 		['run -- true', 'run: {gpu-ids: "0-2,5"}', [0, 1, 2, 5], 4],
 		['run -G 0-2,5 -- true', '', [0, 1, 2, 5], 4],
-	])(
-		'"%s" with config "%s" requests the GPU ids %j (undefined: any GPUs) and a count of %d',
-		async (typed, file, ids, count) => {
-			const {input} = await read(typed, file);
-			expect(wantedOf(input, 'run')).toMatchObject({ids, count});
-		},
-	);
+	])('"%s" with config "%s" leads to ids=%j and count=%d', async (typed, file, ids, count) => {
+		const {input} = await read(typed, file);
+		expect(wantedOf(input, 'run')).toMatchObject({ids, count});
+	});
 
 	test.each([
 		['run -g 2 -G 1 -- true', ''],
@@ -261,18 +258,15 @@ describe('a flag with an optional value', () => {
 		['run --isolate=off --gpus=3 -- true', 'off', 3],
 		['run --isolate= -- true', '', undefined],
 		['run -- true', undefined, undefined],
-	])(
-		'"%s" gives --isolate=%j and --gpus=%j (undefined: not given), and an empty value is refused',
-		async (typed, isolate, gpus) => {
-			if (isolate === '') {
-				await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
-				return;
-			}
+	])('"%s" gives --isolate=%j and --gpus=%j, and an empty value is refused', async (typed, isolate, gpus) => {
+		if (isolate === '') {
+			await expect(read(typed)).rejects.toMatchObject({code: 'usage', message: '--isolate needs a value'});
+			return;
+		}
 
-			const {input} = await read(typed);
-			expect([input.text('isolate'), input.config.get('run.gpus')]).toEqual([isolate, gpus]);
-		},
-	);
+		const {input} = await read(typed);
+		expect([input.text('isolate'), input.config.get('run.gpus')]).toEqual([isolate, gpus]);
+	});
 
 	test('takes its value only after =, both when parsed and when completed', async () => {
 		const options = {

@@ -97,7 +97,7 @@ test('the keys x and y release the reservation if they arrive in one chunk', asy
 
 /** Pastes with and without paste marks, because some terminals send none. */
 test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201~', '\u{1B}[200~y\u{1B}[201~'])(
-	'a paste of %j releases nothing',
+	'pasting %j into top releases no GPU',
 	async (pasted) => {
 		const box = await createBox(1, {leases: {0: lease('alice')}});
 		session = startMonitor(box);

@@ -185,7 +185,7 @@ test.each([
 	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
 	['', undefined, 'Which shell? SHELL names none'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
-])('completion %s with SHELL=%s (undefined: unset) is a usage error: %s', async (typed, shell, message) => {
+])('`completion %s` with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
 	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
 	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
 });

@@ -90,7 +90,7 @@ test('two concurrent drains are both applied, and so are two concurrent undrains
 	expect(await drained()).toEqual([1, 2]);
 });
 
-test('a late release does not end the next lease on the GPU, and writes no second record', async () => {
+test('a release that comes too late does not end the next lease on the GPU, and writes no second usage record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	before(async (_, others) => {

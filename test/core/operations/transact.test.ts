@@ -120,7 +120,7 @@ test('release is not delayed by other processes that remove dead leases', async 
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
 });
 
-test('extend does not extend an expired lease that conflicts keep from being removed', async () => {
+test('extend does not extend an expired lease, even if conflicts keep the lease from being removed', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,

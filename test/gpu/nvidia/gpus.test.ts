@@ -95,7 +95,7 @@ test('parseGpuTable leaves an unknown reading undefined and keeps what nvidia-sm
 	]);
 });
 
-test('parseGpuTable reports a GPU for which nvidia-smi has no handle once, in order, and reads the other GPUs', () => {
+test('parseGpuTable reports a GPU without a handle in nvidia-smi only once, in order, and reads the other GPUs', () => {
 	const {gpus, remarks} = parse('gpus/one-without-a-handle.csv');
 	expect(remarks).toEqual([]);
 	expect(gpus).toEqual([

@@ -36,7 +36,7 @@ test('a scan queries GPUs and processes at the same time', async () => {
 	]);
 });
 
-test('a process has its owner, program and start time', async () => {
+test('a scan returns each process with its owner, program and start time', async () => {
 	const {gpus} = await observe({
 		gpus: {stdout: fixture('gpus/one.csv')},
 		processes: {

@@ -85,7 +85,7 @@ test('unrepairable memory makes a GPU unhealthy, and memory rows that await a re
 	]);
 });
 
-test('a GPU needs a reset if a driver without the recovery action says so', () => {
+test('a GPU needs a reset if a driver without the field for the recovery action reports a required reset', () => {
 	const text = `index, reset_status.reset_required, reset_status.drain_and_reset_recommended
 0, No, No
 1, Yes, No
@@ -115,7 +115,7 @@ test('parseGpuTable reads 0 of 0 MiB as unknown memory', () => {
 	expect(empty).toMatchObject({memoryTotalMiB: 8192, memoryUsedMiB: 0, unknown: {}});
 });
 
-test('a GPU that is lost has fallen off the bus, whatever line reports it', () => {
+test('a lost GPU is reported as fallen off the bus, whichever line of nvidia-smi reports it', () => {
 	const line = 'Unable to determine the device handle for GPU1: 0000:04:00.0: GPU is lost.  Reboot the system';
 	expect(parseGpuTable(fixture('gpus/gap.csv'), line)?.gpus[1]?.health).toMatchObject([{kind: 'fell-off-the-bus'}]);
 });

@@ -124,7 +124,7 @@ test('the time limit signals no other process of the process group', async () =>
 	expect(await exit).toEqual([0, null]);
 });
 
-test('the time limit continues and ends a stopped job', async () => {
+test('the time limit resumes a stopped job in order to end it', async () => {
 	const stage = await createStage({'job.sh': String.raw`sh -c "echo \$\$ >pids; kill -STOP \$\$" & kill -STOP $$`});
 	const exit = once(stage.spawn(['timeout', '0.5', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();

@@ -22,7 +22,7 @@ async function listen(store: Store): Promise<{heard: Heard; stop: () => Promise<
 
 export function eventContract({store, harness}: Subject): void {
 	describe('events', () => {
-		test('reach the process that caused them, and other processes, possibly without details', async () => {
+		test('reach the process that caused them, and also other processes, which may get them without details', async () => {
 			const other = await harness().open();
 			const {heard: own, stop: stopOwn} = await listen(store());
 			const {heard, stop: stopOther} = await listen(other);

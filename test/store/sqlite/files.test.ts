@@ -260,7 +260,7 @@ describe('an open SQLite pool', () => {
 		expect(heard.filter((word) => !word.startsWith('changed'))).toEqual([gone.message, 'restored']);
 	});
 
-	test('that is replaced while stores have it open is used by all of them, and their listeners read again', async () => {
+	test('that is replaced by another file is read again by all stores that have it open, and by their listeners', async () => {
 		const {store, heard} = await listen();
 		renameSync(file, path.join(directory, 'away.db'));
 		const other = await openSqliteStore({path: file, create: true});
@@ -282,7 +282,7 @@ describe('an open SQLite pool', () => {
 		expect((await store.read()).gpus[0]?.kind).toBe('free');
 	});
 
-	test('sends no event for a change without one, and reports the events of other processes one by one', async () => {
+	test('sends no event for a change that has none, and reports the events of other processes one by one', async () => {
 		const {store, heard} = await listen();
 		const other = await open();
 		for (let index = 0; index < 40; index++) {

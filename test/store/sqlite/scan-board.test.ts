@@ -18,7 +18,7 @@ async function openPool(fileMode = 0o660) {
 	return {store, file: path.join(directory, 'scans.sqlite')};
 }
 
-test.each([0o600, 0o660, 0o666])('the file of shared scans has the mode of the pool, decimal %o', async (mode) => {
+test.each([0o600, 0o660, 0o666])('the file of shared scans has the mode of the pool (%o decimal)', async (mode) => {
 	const {store, file} = await openPool(mode);
 	expect(await store.scans.claim(ada, 10)).toBe(true);
 	expect(statSync(file).mode % 0o1000).toBe(mode);

@@ -253,7 +253,7 @@ describe('endless rows in a SQLite pool', () => {
 	});
 
 	test.each(['the file', 'its journal'])(
-		'in the schema table are refused before SQLite reads them: in %s',
+		'in the schema table of %s are refused before SQLite reads them',
 		async (where) => {
 			const whole = readFileSync(file);
 			if (where === 'the file') {

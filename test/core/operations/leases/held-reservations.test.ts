@@ -81,7 +81,7 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('ends only the unchanged leases among several, in one commit', async () => {
+	test('ends several leases in one commit, except those that have changed since the read', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);

@@ -89,7 +89,7 @@ describe('a job with a share of a GPU', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
-	test('takes its share back onto a free GPU with its total memory, so that other shares can return', async () => {
+	test("takes its share back onto a free GPU and records the GPU's total memory, so that other shares can return", async () => {
 		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
 		for (const lease of jobs) {
 			await grant(lease, 1);

@@ -331,7 +331,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('that was silent since the last boot is taken for this machine before its reboot, and its lease ends at the first read', async () => {
+	test('that has sent no heartbeat since this machine booted counts as this machine before its reboot, and its lease ends', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};

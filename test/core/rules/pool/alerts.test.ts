@@ -169,7 +169,7 @@ const anyHealth = fc.array(
 	{maxLength: 2},
 );
 
-test('every active alert of any scans is recorded exactly once', async () => {
+test('every active alert is recorded exactly once, for any sequence of scans', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),

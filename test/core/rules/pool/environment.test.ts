@@ -17,7 +17,7 @@ const complete: EnvironmentFacts = {
 };
 
 describe('judgeEnvironment', () => {
-	test('finds nothing in a complete environment', () => {
+	test('finds no problem in a complete environment', () => {
 		expect(judgeEnvironment(complete)).toEqual([]);
 	});
 

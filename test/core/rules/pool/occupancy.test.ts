@@ -60,7 +60,7 @@ test('occupancy spans cover every held second, stay few and count each lease onc
 	);
 });
 
-test('occupancy combines consecutive short jobs into one span of the longest holder', () => {
+test('occupancy combines consecutive short jobs into one span, which names the longest holder', () => {
 	const collector = collectOccupancy(window);
 	const jobs = [
 		['alice', 10],

@@ -133,7 +133,7 @@ describe('memory that no process accounts for', () => {
 	});
 });
 
-test('a memory baseline only falls within a boot, and is measured only on empty free GPUs', () => {
+test('the memory baseline of a GPU only falls until the next boot, and is measured only on empty free GPUs', () => {
 	const anyReading = fc.record({
 		uuid: fc.constantFrom('a', 'b'),
 		bootId: fc.constantFrom('boot-1', 'boot-2'),
