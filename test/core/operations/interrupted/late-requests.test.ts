@@ -245,7 +245,7 @@ test.each([
 	['made', false],
 	['remade', true],
 ])(
-	'a pool is %s only once after a lost or late message, and not reported as an existing pool',
+	'a pool is %s only once if a message is lost or late, and the command does not report it as existing before',
 	async (reason, force) => {
 		for (const kind of ['answer lost', 'late'] as const) {
 			const late = createLateStore();

@@ -54,7 +54,7 @@ test('judge reports a lease as alive if one process is alive, and as unknown if 
 	expect(judge(held, host({10: 'dead', 11: 'dead'}))).toBe('dead');
 });
 
-test('judge returns unknown for other machines, unknown boots and unnamed processes, but not for an earlier boot', () => {
+test('judge returns unknown for another machine, an unknown boot or a lease without processes, but not for an earlier boot', () => {
 	expect(judge({holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'other', bootId: 'b', holder: {pid: 10}}, host())).toBe('unknown');
 	expect(judge({machine: 'm', holder: {pid: 10}}, host())).toBe('unknown');

@@ -24,7 +24,7 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-test('occupancy spans cover every held second, stay few and count each lease once', () => {
+test('occupancy spans cover every held second, are few, and count each lease once', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 60}), (records) => {
 			const collector = collectOccupancy(window);
