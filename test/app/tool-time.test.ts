@@ -62,7 +62,7 @@ test('the time limit of a running process rises from 10 s to 60 s when the GPU t
 	expect(time.limitMs()).toBe(60_000);
 });
 
-test("a new process starts with the GPU tool's time limit that an earlier process learned, and returns to 10 s after a fast answer", async () => {
+test("a new process starts with the GPU tool's time limit that an earlier one learned, and a fast answer resets it to 10 s", async () => {
 	const first = startProcess();
 	await first.scan(100);
 	await first.scan(12_000);

@@ -42,7 +42,7 @@ test('createPool with force ends every lease with a usage record, removes invali
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('createPool with force records the use of an expired reservation up to its end, and of a crashed job up to its last heartbeat', async () => {
+test('createPool with force records the use of an expired reservation up to its end, of a crashed job to its heartbeat', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;

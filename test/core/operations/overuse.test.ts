@@ -48,7 +48,7 @@ async function createBox() {
 	};
 }
 
-test('a share that uses more memory than reserved reminds its owner once, shows for how long, and is recorded until it stops', async () => {
+test('a share that exceeds its memory reminds its owner once, shows for how long, and is recorded until it stops', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);

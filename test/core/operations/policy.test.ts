@@ -124,7 +124,7 @@ test('two concurrent policy changes are both applied and recorded once', async (
 	expect((await world.store.audit()).filter(({kind}) => kind === 'policy')).toHaveLength(1);
 });
 
-test('while the policy is unreadable, only GPUs without leftovers and no shares are granted, until the record is replaced', async () => {
+test('while the policy is unreadable, no shares and only GPUs without leftovers are granted', async () => {
 	const world = await usedWorld();
 	await changePolicy(world, root, [{key: 'share', value: 'on'}]);
 	const share = async () =>

@@ -99,7 +99,7 @@ test('a GPU needs a reset if a driver without the field for the recovery action 
 	]);
 });
 
-test('nvidia-smi of driver 550 is queried twice if its version is unknown, the second time with the field for a required reset', async () => {
+test('nvidia-smi of driver 550 is queried again with the field for a required reset if its version is unknown', async () => {
 	const known = gpuFields(new Set(), 550);
 	const {provider, stub} = await setUp({...good, gpus: {...good.gpus, before: refuseAllBut(known)}});
 	await provider.observe();

@@ -97,7 +97,7 @@ test('the wrapper passes on file descriptors named in arguments, as <(...) needs
 	expect(await text(child.stdout)).toBe('one\ntwo\n');
 });
 
-test('a full output pipe makes the job wait and its writes never fail, even after the wrapper has written to the same pipe', async () => {
+test('a full output pipe makes the job wait and its writes never fail, even after the wrapper has written to the pipe', async () => {
 	// The job's write would fail with EAGAIN if the wrapper had made the shared pipe non-blocking.
 	const stage = await createStage({
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',

@@ -77,7 +77,7 @@ test('GPUs that all fit on the screen have a row each until the key g combines t
 	expect(firstCells(after(folded, 'toggle-fold'))).toHaveLength(8);
 });
 
-test('the row of a reservation with several GPUs shows mean loads and the highest temperature, without GPUs that report none', async () => {
+test('the row of a reservation shows mean loads and the highest temperature, without GPUs that report none', async () => {
 	const box = await createMixed();
 	const [row] = visibleRows(after(await stateOf(box, sizeOf('120x32')), 'toggle-fold'));
 	expect(row?.reading).toMatchObject({

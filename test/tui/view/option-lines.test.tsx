@@ -210,7 +210,7 @@ test('the key S in the options dialog saves the options in the config file and k
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('the key S writes a default value only if the config file already has the setting, or if GNU screen has another default', async () => {
+test('the key S writes a default value only if the config file has the setting or GNU screen has another default', async () => {
 	const file = temporaryFile('');
 	await saverFor(file, ['top.theme'])({theme: 'auto', graphs: 'braille', columns: undefined, preset: 'default'});
 	expect(readFileSync(file, 'utf8')).toBe('top:\n  theme: auto\n');

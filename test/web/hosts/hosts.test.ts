@@ -94,7 +94,7 @@ test('host streams query each host once per round for all pages that show it, an
 	expect(world.asked.slice(8)).toEqual(bothAt(695));
 });
 
-test('host streams send each answer when it arrives, and a dead host delays neither other hosts nor the next round of queries', async () => {
+test('host streams send each answer when it arrives, and a dead host delays neither other hosts nor the next round', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
 	const {received} = subscribe(world);
 	await world.clock.pass(32);

@@ -52,7 +52,7 @@ async function asking(box: Box, environment: Readonly<Record<string, string>>) {
 	};
 }
 
-test('web --mine reserves GPUs that meet the requirements, and answers an impossible requirement with a list of what exists', async () => {
+test('web --mine reserves GPUs that meet the requirements, and answers impossible ones with a list of what exists', async () => {
 	const {said} = await start(mixed);
 	expect(await said('reserve', {count: 1, needs: '40G l40s'})).toEqual(['Reserved GPU 2 for 1h 0m 0s', [2]]);
 	expect(await said('reserve', {count: 2, needs: 'nvlink topology'})).toEqual([

@@ -56,7 +56,7 @@ async function waitForTwo(): Promise<TestWorld> {
 	return world;
 }
 
-test('a waiting request gives up a share that it holds for one on another GPU when others fill the memory of the first GPU', async () => {
+test('a waiting request gives up a held share for one on another GPU when others fill the memory of the first GPU', async () => {
 	const world = await waitForTwo();
 	fill(world, 0, 60_000);
 	await release(world, person('alice'), {by: 'gpus', ids: [1]});

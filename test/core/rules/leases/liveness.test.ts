@@ -185,7 +185,7 @@ describe('a lease without a visible process', () => {
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('is observed anew after two heartbeats on another clock, or at once if the old observation lies in the future', () => {
+	test('is observed again after two heartbeats on another clock, or at once if the old observation lies in the future', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});

@@ -101,7 +101,7 @@ test('later entries can take GPUs that an entry holds if its MIG instance is in 
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('a leased MIG instance stays in service whatever runs on it, and the request that waits for it keeps the GPUs it holds', async () => {
+test('a leased MIG instance stays in service whatever runs on it, and its waiting request keeps the GPUs it holds', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));
