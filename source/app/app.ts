@@ -314,15 +314,18 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			// Lists every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
-		async notify(reminder, signal) {
+		async notify(notice, signal) {
 			try {
 				const {notifyBy} = await loadNotify();
-				return await notifyBy(config, host, reminder, signal);
+				return await notifyBy(config, host, notice, signal);
 			} catch (error) {
 				return [messageOf(error)];
 			}
 		},
-		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
+		async loadNotices() {
+			const {createNotices} = await loadNotify();
+			return createNotices(config, host);
+		},
 		interruption: listenForInterruption,
 		async openPrivateDirectory() {
 			const {openPrivateDirectory} = await import('./private-directory.js');

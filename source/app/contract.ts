@@ -6,10 +6,14 @@ import type {DeviceHolders} from '../core/model/device-holders.js';
 import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
+import type {Delivery} from '../core/model/notice-request.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Engine} from '../core/operations/engine.js';
-import type {Reminder} from '../core/operations/reminders.js';
+import type {TargetCheck} from '../core/rules/notices/diagnosis.js';
+import type {NoticePreferences} from '../core/rules/notices/events.js';
+import type {ReminderSender} from '../core/rules/notices/reminder.js';
 import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/types.js';
+import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
 import type {sendSignal} from '../host/process/send-signal.js';
@@ -85,6 +89,18 @@ export type HostRun = {
 	readonly hasAnswered: boolean | undefined;
 	/** The reason for which the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
+};
+
+export type NamedDelivery = {readonly name: string; readonly delivery: Delivery};
+
+/** The targets of notices, by names without URLs. */
+export type Notices = {
+	/** The accounts that this process can notify, and the events. */
+	readonly sender: Pick<ReminderSender, 'reachesAll' | 'own' | 'others'>;
+	readonly settings: NoticePreferences & {readonly targets: readonly string[]};
+	/** Sends a test notice to each target of this account. */
+	readonly test: () => Promise<readonly NamedDelivery[]>;
+	readonly checks: () => readonly TargetCheck[];
 };
 
 export type App = {
@@ -173,10 +189,9 @@ export type App = {
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
 	readonly lineHistory: LineHistory;
-	/** Delivers a reminder. Returns a sentence for each way of delivery that failed, within seconds. Never rejects. */
-	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
-	/** Whether a configured command notifies every account. Otherwise only accounts whose terminals this account can write to are notified. */
-	readonly notifiesAll: boolean;
+	/** Sends a notice to the targets of its account, if it is wanted. Returns a sentence for each target that failed, within seconds. Never rejects. */
+	readonly notify: (notice: Notice, signal?: AbortSignal) => Promise<readonly string[]>;
+	readonly loadNotices: () => Promise<Notices>;
 	/** Finds a file or directory of this program that other accounts cannot read. Returns it with the installation directory. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
 	/** Checks this process for things that most programs rely on, such as a home directory. Never rejects. */

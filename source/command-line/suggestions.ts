@@ -30,6 +30,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	who: ['fuser', 'lsof', 'zombies', 'leak'],
 	report: ['history', 'sacct', 'sreport', 'stats', 'usage'],
 	web: ['dashboard', 'serve', 'server'],
+	notify: ['alert', 'mail', 'notifications', 'remind', 'slack'],
 	events: ['audit', 'log', 'logs'],
 	doctor: ['check', 'diagnose'],
 	completion: ['autocomplete', 'completions'],

@@ -11,6 +11,7 @@ import {
 	judgeVersions,
 	type Finding,
 } from '../core/rules/pool/diagnosis.js';
+import {judgeTargets} from '../core/rules/notices/diagnosis.js';
 import {judgeEnvironment} from '../core/rules/pool/environment.js';
 import {emptyPlan} from '../core/model/plan.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
@@ -207,7 +208,12 @@ export const doctor: Command = {
 	examples: [['canhazgpu doctor', 'exit with code 1 if something is wrong']],
 	flags: {json: jsonFlag},
 	async run(app, input) {
-		const findings = [...(await examineAll(app, input)), ...judgeEnvironment(await app.readEnvironment())];
+		const notices = await app.loadNotices();
+		const findings = [
+			...(await examineAll(app, input)),
+			...judgeEnvironment(await app.readEnvironment()),
+			...judgeTargets(notices.checks()),
+		];
 		app.print(
 			input.has('json')
 				? harmlessJson({findings: findings.map((finding) => findingJson(finding))})

@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, Loader>> = {
 	who: async () => (await import('./who.js')).who,
 	report: async () => (await import('./report.js')).report,
 	web: async () => (await import('./web.js')).web,
+	notify: async () => (await import('./notify.js')).notify,
 	events: async () => (await import('./events.js')).events,
 	doctor: async () => (await import('./doctor.js')).doctor,
 	completion: async () => (await import('./completion.js')).completion,

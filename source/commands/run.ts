@@ -54,6 +54,7 @@ export const run: Command = {
 		'wait-children': {
 			summary: 'keep the GPUs until all child processes have ended',
 		},
+		notify: {summary: 'notify you when the command has ended: its exit code, duration and GPUs'},
 		mps: {summary: 'enforce --share with the MPS daemon of this account'},
 		isolate: isolateFlag,
 		numa: numaFlag,

@@ -4,13 +4,19 @@ import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError, messageOf} from '../errors.js';
 import {effectiveUid, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
+import {isMachineRoot} from '../security/user-namespace.js';
 import {findHome} from './home.js';
 
 export type ConfigFile = {
 	readonly file: string;
 	readonly content: unknown;
-	/** Whether the file is in the working directory. Only settings that are marked as harmless are read from such a file. */
-	readonly isLocal: boolean;
+	/**
+	`machine`: for every account. `root`: for root alone. `own`: in the home directory. `named`: given with --config. `local`: in the working directory,
+	from which only settings that are marked as harmless are read.
+	*/
+	readonly kind: 'machine' | 'root' | 'own' | 'named' | 'local';
+	/** Whether accounts other than the owner may read the file. */
+	readonly isExposed: boolean;
 };
 
 type FoundFiles = {
@@ -28,7 +34,11 @@ export type ConfigLocations = {
 	/** Whether the named file may be a pipe or a device. Its writer can keep this program waiting. */
 	readonly readsStreams?: boolean;
 	readonly machineFile?: string;
+	/** The machine's file for secrets, which only root reads. */
+	readonly rootFile?: string;
 };
+
+type FileText = {readonly text: string; readonly isExposed: boolean};
 
 /** The largest size of a config file. No config needs this size. */
 const longestBytes = 1_048_576;
@@ -41,6 +51,9 @@ const refuse = (file: string, problem: string, hint?: string, cause?: unknown): 
 
 /** Thrown to ignore a file. The message is the reason, in one line. */
 class PassedOver extends Error {}
+
+/** The machine's settings that only root may read, such as URLs of notification services. */
+export const usualRootFile = '/etc/canhazgpu.root.yaml';
 
 type ReadOptions = {
 	readonly followsLinks?: boolean;
@@ -55,7 +68,7 @@ type ReadOptions = {
 function readText(
 	file: string,
 	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
-): string | undefined {
+): FileText | undefined {
 	const read = readSafely(openedAs, {longestBytes, followsLinks, takesStreams, judge});
 	if (read.kind === 'refused') {
 		throw refuse(file, read.problem, undefined, read.cause);
@@ -72,11 +85,13 @@ function readText(
 
 	// Some editors write a byte order mark, which JSON parsers reject.
 	const text = read.text.replace(/^\u{FEFF}/v, '');
-	if (!read.status.isFile()) {
+	const isStream = !read.status.isFile();
+	if (isStream) {
 		streamTexts.set(file, text);
 	}
 
-	return text;
+	// eslint-disable-next-line no-bitwise -- permissions are bits
+	return {text, isExposed: !isStream && (read.status.mode & 0o044) !== 0};
 }
 
 /** The contents of pipes, by name. A pipe can be read only once, but commands typed in the monitor read the config again. */
@@ -126,10 +141,10 @@ function entryOf(file: string): Stats | undefined {
 }
 
 /** Reads the machine's file. The file must belong to root, or to its directory's owner: in a user namespace, root's files have another owner. */
-function readMachineFile(file: string): string | undefined {
+function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	return readText(file, {
 		judge(status) {
-			const hint = `It is for root to change: sudo chown root ${file} && sudo chmod 644 ${file}`;
+			const hint = `It is for root to change: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
 				throw refuse(file, `it ${ownerText(status)}, and not to root`, hint);
 			}
@@ -142,7 +157,7 @@ function readMachineFile(file: string): string | undefined {
 }
 
 /** Reads a file in the home directory. Ignores files of another account, whose home `sudo` can keep. Allows links, because many users have them. */
-function readHomeFile(file: string, entry: Stats): string | undefined {
+function readHomeFile(file: string, entry: Stats): FileText | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
 			throw new PassedOver(`${file} is not read: ${what} ${ownerText(status)}`);
@@ -164,7 +179,7 @@ function readHomeFile(file: string, entry: Stats): string | undefined {
 const localName = '.canhazgpu.yaml';
 
 /** Reads the file in the working directory. Checks it carefully, because that directory can belong to any account. */
-function readLocalFile(file: string, entry: Stats): string | undefined {
+function readLocalFile(file: string, entry: Stats): FileText | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {
 		throw passOver('root takes no settings from the directory it happens to be in');
@@ -239,7 +254,7 @@ export function ownConfigFile(named: string | undefined): {
 	const file = named ?? found?.file ?? path.join(home!, homeNames[0]!);
 	try {
 		const entry = named === undefined ? found?.entry : entryOf(named);
-		const text = entry === undefined ? undefined : readHomeFile(file, entry);
+		const text = entry === undefined ? undefined : readHomeFile(file, entry)?.text;
 		// eslint-disable-next-line no-bitwise
 		return {file, text, mode: text === undefined ? undefined : statSync(file).mode & 0o777};
 	} catch (error) {
@@ -260,23 +275,26 @@ export async function readConfigFiles({
 	readsDirectory = true,
 	readsStreams = true,
 	machineFile = '/etc/canhazgpu.yaml',
+	rootFile = usualRootFile,
 }: ConfigLocations): Promise<FoundFiles> {
 	if (named !== undefined) {
-		const text = streamTexts.get(named) ?? readText(named, {takesStreams: readsStreams});
-		if (text === undefined) {
+		const known = streamTexts.get(named);
+		const read = known === undefined ? readText(named, {takesStreams: readsStreams}) : {text: known, isExposed: false};
+		if (read === undefined) {
 			throw refuse(named, 'there is no such file');
 		}
 
-		return {files: [{file: named, content: await parse(named, text), isLocal: false}], warnings: []};
+		const {text, isExposed} = read;
+		return {files: [{file: named, content: await parse(named, text), kind: 'named', isExposed}], warnings: []};
 	}
 
 	const files: ConfigFile[] = [];
 	const warnings: string[] = [];
-	const add = async (file: string, isLocal: boolean, read: () => string | undefined): Promise<void> => {
+	const add = async (file: string, kind: ConfigFile['kind'], read: () => FileText | undefined): Promise<void> => {
 		try {
-			const text = read();
-			if (text !== undefined) {
-				files.push({file, content: await parse(file, text), isLocal});
+			const found = read();
+			if (found !== undefined) {
+				files.push({file, content: await parse(file, found.text), kind, isExposed: found.isExposed});
 			}
 		} catch (error) {
 			if (!(error instanceof PassedOver)) {
@@ -287,12 +305,15 @@ export async function readConfigFiles({
 		}
 	};
 
-	await add(machineFile, false, () => readMachineFile(machineFile));
+	await add(machineFile, 'machine', () => readMachineFile(machineFile));
+	if (isMachineRoot()) {
+		await add(rootFile, 'root', () => readMachineFile(rootFile, '600'));
+	}
 
 	const ofHome = findHomeFile();
 	if (ofHome !== undefined) {
 		const {file, entry} = ofHome;
-		await add(file, false, () => readHomeFile(file, entry));
+		await add(file, 'own', () => readHomeFile(file, entry));
 	}
 
 	const directory = readsDirectory ? findDirectory() : undefined;
@@ -300,7 +321,7 @@ export async function readConfigFiles({
 	// If the working directory is the home directory, its file is the user's own file, which was already read.
 	if (directory !== undefined && entry !== undefined && (ofHome === undefined || !isSame(ofHome.entry, entry))) {
 		const file = path.join(directory, localName);
-		await add(file, true, () => readLocalFile(file, entry));
+		await add(file, 'local', () => readLocalFile(file, entry));
 	}
 
 	return {files, warnings};

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError} from '../errors.js';
-import {isPlainObject} from './config.js';
+import {isPlainObject} from './file-settings.js';
 import {ownConfigFile, parse} from './files.js';
 import type {SettingPath} from './schema.js';
 

@@ -5,6 +5,9 @@ the name of its environment variable (`CANHAZGPU_REDIS_PORT`).
 import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
+import {noticeEvents, usualEvents} from '../core/rules/notices/events.js';
+import {parseQuietTime, type QuietTime} from '../core/rules/notices/quiet.js';
+import {parseTarget, targetForms, targetsProblem, type Target} from '../core/rules/notices/targets.js';
 import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
 import {idWordsOf, isGpuId} from '../core/rules/request/gpu-ids.js';
 import {checkNote, longestNote} from '../core/rules/request/request.js';
@@ -176,6 +179,33 @@ const webAddress = () => {
 	return v.pipe(v.string(what), v.url(what), v.regex(/^https?:\/\//v, what));
 };
 
+/** Accepts the targets of notices as a list, and parses them. */
+const targets = () => {
+	const what = `a list of ${targetForms}`;
+	return v.pipe(
+		v.array(v.string(what), what),
+		v.transform((items) => items.map((item) => item.trim())),
+		v.check((items) => targetsProblem(items) === undefined, what),
+		v.transform((items): readonly Target[] =>
+			items.map((item) => parseTarget(item)).flatMap((parsed) => ('target' in parsed ? [parsed.target] : [])),
+		),
+	);
+};
+
+const events = () => {
+	const what = `a list of ${noticeEvents.join(', ')}`;
+	return v.array(v.picklist(noticeEvents, what), what);
+};
+
+const quietTime = () => {
+	const what = 'two times of day such as 22:00-07:00';
+	return v.pipe(
+		v.string(what),
+		v.transform((typed) => parseQuietTime(typed)),
+		v.custom<QuietTime>((parsed) => parsed !== undefined, what),
+	);
+};
+
 /** Accepts a CUDA version. It must be text, because YAML would read `12.0` as the number 12. */
 const cudaVersion = () => {
 	const what = 'a version of CUDA as text, such as "12.4"';
@@ -283,6 +313,10 @@ export const settings = {
 	// The default is `full` if only this machine can reach the dashboard, and otherwise `short`, which shows only the program's name.
 	'web.commands': setting(() => choice(['full', 'short', 'none'])),
 	'web.hosts_interval': setting(() => boundedDuration(1, 3600), '10s'),
+	// Secret because of its URLs.
+	'notify.to': secret(setting(targets)),
+	'notify.events': setting(events, [...usualEvents]),
+	'notify.quiet': setting(quietTime),
 	'notify.terminals': setting(flag, true),
 	'notify.command': secret(setting(() => words('a list of a program and its arguments'))),
 	'notify.webhook': secret(setting(webAddress)),
@@ -320,6 +354,12 @@ type Checked<Value> = {readonly value: Value} | {readonly expected: string; read
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
+/** Says which item of `notify.to` is wrong. Does not quote it, because it can contain a secret. */
+const targetsHint = (raw: unknown): string | undefined =>
+	Array.isArray(raw) && raw.every((item) => typeof item === 'string')
+		? targetsProblem(raw.map((item) => item.trim()))
+		: 'For example: notify: {to: [terminal, mail]}';
+
 /** Settings with short durations. If one is written as a plain number, the error suggests seconds. */
 const shortDurations: ReadonlySet<SettingPath> = new Set(['gpu.timeout', 'top.interval', 'web.hosts_interval']);
 
@@ -335,7 +375,9 @@ export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown)
 	}
 
 	const expected = result.issues[0].message;
-	return {expected, hint: expected.startsWith('a duration') ? durationHint(path, raw) : noteHint(path, raw)};
+	return path === 'notify.to'
+		? {expected, hint: targetsHint(raw)}
+		: {expected, hint: expected.startsWith('a duration') ? durationHint(path, raw) : noteHint(path, raw)};
 }
 
 export function checkText<Path extends SettingPath>(path: Path, raw: string): Checked<SettingValue<Path>> {

@@ -1,17 +1,26 @@
 import {sizeText} from '../core/rules/request/memory-size.js';
-import type {Reminder} from '../core/operations/reminders.js';
+import type {Reminder} from '../core/rules/notices/reminder.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 export function reminderText(
-	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note}: Reminder,
+	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note, owner}: Reminder,
 	hostname: string,
 ): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
 	const where = `canhazgpu on ${sanitize(hostname)}:`;
 	if (kind === 'overuse') {
 		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeText(usedMiB)} of its memory, but reserved ${sizeText(memoryMiB)}. Others share the GPU: use less, or restart with --share ${sizeText(usedMiB)}`;
+	}
+
+	if (kind === 'squatter') {
+		const whose = owner === undefined ? 'without a reservation' : `reserved by ${sanitize(owner)}`;
+		const way =
+			owner === undefined
+				? 'To reserve what it uses: canhazgpu reserve --pid PID'
+				: 'Please end it, or wait in the queue';
+		return `${where} a process of yours uses ${gpuList(gpus)}, ${whose}. To find it: canhazgpu who ${gpuRanges(gpus)}. ${way}`;
 	}
 
 	return kind === 'ending'

@@ -73,8 +73,13 @@ export const topics: Readonly<Record<string, Topic>> = {
 	},
 	configuration: {
 		summary: 'Config files, environment variables, all settings, simulated GPUs',
-		otherNames: ['config', 'settings', 'environment', 'env', 'yaml', 'redis', 'scenario', 'simulated', 'notify'],
+		otherNames: ['config', 'settings', 'environment', 'env', 'yaml', 'redis', 'scenario', 'simulated'],
 		load: async () => import('./configuration.md'),
+	},
+	notifications: {
+		summary: 'Be notified by mail, on the desktop, in Slack, Discord or ntfy',
+		otherNames: ['reminders', 'notices', 'slack', 'discord', 'ntfy', 'mail', 'desktop', 'webhook', 'quiet'],
+		load: async () => import('./notifications.md'),
 	},
 	slurm: {
 		summary: 'Use canhazgpu as a front end of Slurm, or come from Slurm',

@@ -1,28 +1,58 @@
-/** The input that `notify.command` gets for hostile notes, labels and account names. */
+/** Notices reach the right targets, and programs get hostile notes, labels and account names in a harmless form. */
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
-import {notifyBy} from '../../source/app/notify.js';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {createNotices, notifyBy} from '../../source/app/notify.js';
 import {loadConfig} from '../../source/config/config.js';
 import {createHost} from '../../source/host/host.js';
 import {harmlessJsonLine} from '../../source/format/text/json.js';
-import type {Reminder} from '../../source/core/operations/reminders.js';
+import type {Notice} from '../../source/format/notices/notice.js';
+import type {Reminder} from '../../source/core/rules/notices/reminder.js';
 
-const reminder: Reminder = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
+const host = createHost();
+const own = host.account.name;
+const reminder: Reminder = {kind: 'ending', account: own, gpus: [3], remainingSeconds: 600};
 
-async function notify(change: Partial<Reminder>) {
+/** A home of its own, and a file for the machine. Both can name a program that appends what it gets to a file of that name. */
+function place() {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-notify-'));
+	vi.stubEnv('HOME', directory);
+	vi.stubEnv('XDG_STATE_HOME', path.join(directory, 'state'));
 	onTestFinished(() => {
+		vi.unstubAllEnvs();
 		rmSync(directory, {recursive: true});
 	});
-	const out = path.join(directory, 'out');
-	const script = String.raw`printf '%s\n' "$CANHAZGPU_NOTICE_ACCOUNT" "$CANHAZGPU_NOTICE_TEXT" > "$1"; cat >> "$1"`;
-	const file = path.join(directory, 'config.json');
-	writeFileSync(file, JSON.stringify({notify: {command: ['/bin/sh', '-c', script, 'sh', out], terminals: false}}));
-	const config = await loadConfig({flags: new Map(), environment: {}, file});
-	const problems = await notifyBy(config, createHost(), {...reminder, ...change});
-	return {problems, sent: existsSync(out) ? readFileSync(out, 'utf8') : undefined};
+	const machineFile = path.join(directory, 'machine.json');
+	const script = String.raw`printf '%s\n' "$CANHAZGPU_NOTICE_ACCOUNT" "$CANHAZGPU_NOTICE_TEXT" >> "$1"; cat >> "$1"`;
+	return {
+		program: (name: string) => ['/bin/sh', '-c', script, 'sh', path.join(directory, name)],
+		writeOwn(settings: Readonly<Record<string, unknown>>) {
+			writeFileSync(path.join(directory, '.canhazgpu.json'), JSON.stringify({notify: settings}), {mode: 0o600});
+		},
+		writeMachine(settings: Readonly<Record<string, unknown>>) {
+			writeFileSync(machineFile, JSON.stringify({notify: settings}));
+		},
+		load: async () =>
+			loadConfig({
+				flags: new Map(),
+				environment: {},
+				readsDirectory: false,
+				machineFile,
+				rootFile: path.join(directory, 'none'),
+			}),
+		sent(name: string) {
+			const file = path.join(directory, name);
+			return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+		},
+	};
+}
+
+async function notify(change: Partial<Reminder>) {
+	const {program, writeMachine, load, sent} = place();
+	writeMachine({command: program('out'), terminals: false});
+	const problems = await notifyBy(await load(), host, {...reminder, ...change});
+	return {problems, sent: sent('out')};
 }
 
 test('notify.command gets notes and labels as escaped JSON without losing data', async () => {
@@ -49,9 +79,106 @@ test.each([
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);
 });
 
-test('notify.command runs for an account of this machine, by name or by number', async () => {
+test('notify.command of the machine runs for an account of this machine, by name or by number', async () => {
 	for (const account of ['daemon', '54321']) {
 		const {problems, sent} = await notify({account});
 		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);
 	}
+});
+
+test("notices to the user follow the user's own file, and notices to others only the machine's", async () => {
+	const {program, writeOwn, writeMachine, load, sent} = place();
+	writeOwn({command: program('own'), terminals: false});
+	const alone = await load();
+	expect(createNotices(alone, host).sender).toMatchObject({reachesAll: false});
+	await notifyBy(alone, host, {...reminder, account: 'daemon'});
+	expect(sent('own')).toBeUndefined();
+
+	writeMachine({command: program('machine'), events: ['granted']});
+	const both = await load();
+	expect(createNotices(both, host).sender).toMatchObject({reachesAll: true, others: {events: ['granted']}});
+	await notifyBy(both, host, {...reminder, account: 'daemon'});
+	expect(sent('machine')).toBeUndefined();
+	await notifyBy(both, host, {kind: 'served', account: 'daemon', gpus: [3]});
+	expect(sent('machine')).toMatch(/^daemon\n/v);
+	expect(sent('own')).toBeUndefined();
+	await notifyBy(both, host, {kind: 'served', account: own, gpus: [3]});
+	expect(sent('own')).toMatch(new RegExp(String.raw`^${own}\n`, 'v'));
+});
+
+test('a notice is sent only if its event is wanted or the user asked for it', async () => {
+	const {program, writeOwn, load, sent} = place();
+	writeOwn({command: program('out'), terminals: false});
+	const config = await load();
+	const job = {kind: 'job-ended', account: own, gpus: [0, 1], exitCode: 3, seconds: 7200, isTimedOut: false} as const;
+	await notifyBy(config, host, {...job, isAsked: false});
+	await notifyBy(config, host, {kind: 'squatter', account: own, gpus: [0]});
+	expect(sent('out')).toBeUndefined();
+	await notifyBy(config, host, {...job, note: 'eval', isAsked: true});
+	const [, text, json] = sent('out')!.split('\n', 3);
+	expect(text).toBe(`canhazgpu on ${host.hostname}: your job on GPUs 0,1 (eval) failed after 2h00m with exit code 3`);
+	expect(JSON.parse(json!)).toEqual({
+		kind: 'job-ended',
+		account: own,
+		host: host.hostname,
+		gpu_ids: [0, 1],
+		exit_code: 3,
+		duration_seconds: 7200,
+		note: 'eval',
+		text,
+	});
+});
+
+test.each<[Notice, string]>([
+	[
+		{kind: 'squatter', account: own, gpus: [3]},
+		'a process of yours uses GPU 3, without a reservation. To find it: canhazgpu who 3. To reserve what it uses: canhazgpu reserve --pid PID',
+	],
+	[
+		{kind: 'squatter', account: own, gpus: [3], owner: 'bob'},
+		'a process of yours uses GPU 3, reserved by bob. To find it: canhazgpu who 3. Please end it, or wait in the queue',
+	],
+	[
+		{kind: 'job-ended', account: own, gpus: [0], exitCode: 0, seconds: 5, isTimedOut: false, isAsked: true},
+		'your job on GPU 0 succeeded after 5s with exit code 0',
+	],
+	[
+		{kind: 'job-ended', account: own, gpus: [0], exitCode: 124, seconds: 60, isTimedOut: true, isAsked: true},
+		'your job on GPU 0 reached its time limit after 1m with exit code 124',
+	],
+])('the text of %o says what happened and what to do', async (notice, text) => {
+	const {program, writeOwn, load, sent} = place();
+	writeOwn({command: program('out'), terminals: false, events: ['squatter']});
+	await notifyBy(await load(), host, notice);
+	expect(sent('out')!.split('\n', 2)[1]).toBe(`canhazgpu on ${host.hostname}: ${text}`);
+});
+
+test('a target that fails does not keep a notice from the others, and is remembered until it works again', async () => {
+	const {program, writeOwn, load, sent} = place();
+	const tell = {command: program('out'), terminals: false};
+	writeOwn({...tell, to: ['webhook:http://127.0.0.1:1/hunter2', 'exec:/bin/false', 'exec:/nowhere/tell']});
+	const config = await load();
+	const problems = await notifyBy(config, host, reminder);
+	expect(problems).toEqual([
+		expect.stringMatching(/^webhook: /v),
+		'/bin/false: it ended with 1',
+		'/nowhere/tell: spawn /nowhere/tell ENOENT',
+	]);
+	expect(sent('out')!.split('\n').slice(0, -1)).toHaveLength(3);
+	const checks = createNotices(config, host).checks();
+	expect(checks).toMatchObject([
+		{name: 'webhook', failure: {ageText: '0s'}},
+		{name: '/bin/false', failure: {reason: 'it ended with 1'}},
+		{name: '/nowhere/tell', problem: 'this account cannot run the program'},
+		{name: 'notify.command', failure: undefined},
+	]);
+	expect(JSON.stringify([problems, checks])).not.toContain('hunter2');
+
+	writeOwn({...tell, to: ['exec:/bin/true']});
+	const works = await load();
+	await notifyBy(works, host, reminder);
+	expect(createNotices(works, host).checks()).toMatchObject([
+		{name: '/bin/true', failure: undefined},
+		{name: 'notify.command', failure: undefined},
+	]);
 });

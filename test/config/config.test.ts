@@ -455,7 +455,7 @@ describe('secrets', () => {
 	const secrets = settingPaths.filter((name) => settings[name].isSecret);
 
 	test('are the Redis password, the Redis URL and the destinations of notifications', () => {
-		expect(secrets).toEqual(['redis.url', 'redis.password', 'notify.command', 'notify.webhook']);
+		expect(secrets).toEqual(['redis.url', 'redis.password', 'notify.to', 'notify.command', 'notify.webhook']);
 	});
 
 	test.each(secrets)('are removed from the environment of child processes: %s', (name) => {

@@ -327,7 +327,12 @@ describe.runIf(isRoot)('the config file for all users', () => {
 
 	test('is read if only root can change the file', async () => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', root);
-		expect((await readMachineFile(file)).files).toContainEqual({file, content: {redis: {port: 1}}, isLocal: false});
+		expect((await readMachineFile(file)).files).toContainEqual({
+			file,
+			content: {redis: {port: 1}},
+			kind: 'machine',
+			isExposed: true,
+		});
 	});
 });
 

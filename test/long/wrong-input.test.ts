@@ -107,6 +107,7 @@ const wrong: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
 		['--json=yes'],
 		['stray'],
 	],
+	notify: [['--nosuch'], ['stray'], ['--test=x'], ['--json=yes']],
 	who: [['--nosuch'], [''], ['x'], ['-1'], ['99'], ['0,99'], ['3', '99'], ['1', 'x'], ['--gpu', '1'], ['--json=yes']],
 	report: [
 		['--nosuch'],

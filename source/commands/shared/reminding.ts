@@ -15,12 +15,12 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 	const ended = new AbortController();
 	const givenUp = new AbortController();
 	const wakeSignal = createWakeSignal();
-	const sender = {...app.requester(undefined), reachesAll: app.notifiesAll};
 
 	const background = createBackground(complain);
 
 	const remind = async (): Promise<number> => {
-		const {reminders, nextSeconds} = await claimReminders(world, sender);
+		const {sender} = await app.loadNotices();
+		const {reminders, nextSeconds} = await claimReminders(world, {...app.requester(undefined), ...sender});
 		for (const problem of (
 			await Promise.all(reminders.map(async (reminder) => app.notify(reminder, givenUp.signal)))
 		).flat()) {

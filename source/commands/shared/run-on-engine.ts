@@ -17,6 +17,7 @@ const own = {
 	mps: 'the MPS daemon of this machine does not serve the nodes',
 	'wait-children': 'Slurm ends what a command has started together with its job',
 	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
+	notify: 'Slurm sends mails itself, with --mail-type of sbatch',
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
 } as const;
 
@@ -27,6 +28,7 @@ function checkFlags(input: Input): void {
 		mps: input.has('mps'),
 		'wait-children': input.has('wait-children'),
 		numa: isBindingWanted(input),
+		notify: input.has('notify'),
 		isolate: input.has('isolate') || input.config.isGiven('run.isolate'),
 	};
 	for (const [flag, why] of Object.entries(own)) {

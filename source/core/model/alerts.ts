@@ -10,6 +10,8 @@ export type Alert = {
 	readonly owner?: string;
 	readonly problem?: HealthProblem['kind'];
 	readonly since: number;
+	/** Whether the account was notified. */
+	readonly isTold?: boolean;
 };
 
 /** The smallest memory use seen on a GPU without holder and process. This is what the driver itself needs. */

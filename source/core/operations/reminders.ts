@@ -5,50 +5,23 @@ sends it. If the answer to that commit is lost, nobody sends the reminder.
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
-import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
-import {alertsWrite} from '../rules/pool/alerts.js';
+import {labelOf, ownerOf} from '../rules/leases/ownership.js';
+import {alertsDue} from '../rules/notices/alert-reminders.js';
+import {dueTime, type DueReminders, type Reminder, type ReminderSender} from '../rules/notices/reminder.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
-import type {Requester, Snapshot} from '../model/types.js';
+import type {Snapshot} from '../model/types.js';
 import {readCurrent} from './transact.js';
 import type {EngineWorld} from './engine.js';
 
 /** The holder of a manual reservation is reminded this many seconds before its end. */
 const remindSeconds = 600;
 
-/** For this time, only processes of the holder and of root send a reminder, because only they can write to the holder's terminals. */
-const ownersFirstSeconds = 60;
-
-export type Reminder = {
-	/** `ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory. */
-	readonly kind: 'ending' | 'served' | 'overuse';
-	readonly account: string;
-	readonly label?: string;
-	readonly gpus: readonly number[];
-	readonly leaseId?: string;
-	readonly remainingSeconds?: number;
-	/** Reserved memory and memory in use. Absent for a whole GPU. */
-	readonly memoryMiB?: number;
-	readonly usedMiB?: number;
-	readonly note?: string;
-};
-
-export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
-	/** Whether this process can send reminders to all accounts, and not only to its own. */
-	readonly reachesAll: boolean;
-};
+/** A reservation with less time left than this is announced even in the quiet time, because the notice would come too late after it. */
+const leastSeconds = 300;
 
 /** Whether the reservation's holder still needs a reminder of its end. Reservations that are short from the start need none. */
 const isUnreminded = ({lease}: Holding): boolean =>
 	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
-
-/** Returns the store time from which this sender may send a reminder that is due at `due`. Undefined if it never may. */
-function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {
-	if (isRoot(sender) || ownerOf(lease) === sender.account) {
-		return due;
-	}
-
-	return sender.reachesAll ? due + ownersFirstSeconds : undefined;
-}
 
 type RemindersPlan = {
 	readonly plan: Plan;
@@ -56,16 +29,15 @@ type RemindersPlan = {
 	readonly nextSeconds: number;
 };
 
-type Due = {
-	readonly reminders: readonly Reminder[];
-	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
-	readonly laterSeconds: readonly number[];
-};
-
-function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
+function endingsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
 	const unreminded = holdingsIn(snapshot.gpus).filter((holding) => isUnreminded(holding));
-	const dueIn = (holding: Holding): number =>
-		(dueTime(holding, holding.lease.expiryTime! - remindSeconds, sender) ?? Infinity) - snapshot.now;
+	const {now} = snapshot;
+	const dueIn = ({lease}: Holding): number => {
+		const end = lease.expiryTime!;
+		const moment = {due: end - remindSeconds, now, latest: end - leastSeconds};
+		return (dueTime('ending', ownerOf(lease), moment, sender) ?? Infinity) - now;
+	};
+
 	const due = unreminded.filter((holding) => dueIn(holding) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
 	const reminders = Array.from(groups.values(), (holdings): Reminder => {
@@ -87,57 +59,25 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	};
 }
 
-/** Returns the recorded overuses of which the owner was not reminded yet. */
-function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
-	const {overuse, now, alertsProblem, stored} = snapshot;
-	const holdings = holdingsIn(snapshot.gpus);
-	// If the alerts cannot be written, nothing is due: a reminder that cannot be recorded would be sent again and again.
-	const recorded =
-		alertsProblem === undefined ? overuse.filter(({isRecorded, isReminded}) => isRecorded && !isReminded) : [];
-	const judged = recorded.flatMap((entry) => {
-		const holding = holdings.find(({index, lease}) => index === entry.gpu && lease.leaseId === entry.leaseId);
-		return holding === undefined
-			? []
-			: [{entry, lease: holding.lease, dueIn: (dueTime(holding, entry.countedAt, sender) ?? Infinity) - now}];
-	});
-	const due = judged.filter(({dueIn}) => dueIn <= 0);
-	const reminded = new Set(due.map(({entry}) => entry));
-	return {
-		reminders: due.map(({entry, lease}) => ({
-			kind: 'overuse',
-			account: ownerOf(lease),
-			label: labelOf(lease),
-			gpus: [entry.gpu],
-			leaseId: entry.leaseId,
-			memoryMiB: lease.memoryMiB,
-			usedMiB: entry.usedMiB,
-			note: lease.note,
-		})),
-		plan:
-			due.length === 0
-				? emptyPlan
-				: {
-						expect: [{kind: 'alerts', raw: stored.alerts}],
-						writes: [
-							alertsWrite(snapshot, {
-								overuse: overuse.map((entry) => (reminded.has(entry) ? {...entry, isReminded: true} : entry)),
-							}),
-						],
-						usage: [],
-					},
-		laterSeconds: judged.map(({dueIn}) => dueIn).filter((seconds) => seconds > 0),
-	};
-}
-
 const reasonOf = ({kind, account, gpus}: Reminder): string => {
 	const named = `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
-	return kind === 'overuse'
-		? `${account} was told that the share of ${named} uses more than it asked for`
-		: `${account} was reminded that the reservation of ${named} ends soon`;
+	switch (kind) {
+		case 'overuse': {
+			return `${account} was told that the share of ${named} uses more than it asked for`;
+		}
+
+		case 'squatter': {
+			return `${account} was told that a process uses ${named} without a reservation`;
+		}
+
+		default: {
+			return `${account} was reminded that the reservation of ${named} ends soon`;
+		}
+	}
 };
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
-	const parts = [endingsDue(snapshot, sender), overusesDue(snapshot, sender)];
+	const parts = [endingsDue(snapshot, sender), alertsDue(snapshot, sender)];
 	const reminders = parts.flatMap((part) => part.reminders);
 	return {
 		plan: {

@@ -18,6 +18,7 @@ export const schemas: Readonly<Record<string, Load>> = {
 	admin: async () => import('./admin.json', {with: {type: 'json'}}),
 	who: async () => import('./who.json', {with: {type: 'json'}}),
 	report: async () => import('./report.json', {with: {type: 'json'}}),
+	notify: async () => import('./notify.json', {with: {type: 'json'}}),
 	events: async () => import('./events.json', {with: {type: 'json'}}),
 	'web-occupancy': async () => import('./web/occupancy.json', {with: {type: 'json'}}),
 	'web-held-use': async () => import('./web/held-use.json', {with: {type: 'json'}}),

@@ -1,5 +1,10 @@
 /** Environment variables with secrets: those of the settings that config/schema.ts marks as secret. */
-const secrets = ['CANHAZGPU_REDIS_PASSWORD', 'CANHAZGPU_NOTIFY_COMMAND', 'CANHAZGPU_NOTIFY_WEBHOOK'] as const;
+const secrets = [
+	'CANHAZGPU_REDIS_PASSWORD',
+	'CANHAZGPU_NOTIFY_TO',
+	'CANHAZGPU_NOTIFY_COMMAND',
+	'CANHAZGPU_NOTIFY_WEBHOOK',
+] as const;
 const address = 'CANHAZGPU_REDIS_URL';
 
 /** Returns the environment for every child process, such as a job, a tool or ssh, without the store's password and notification targets. */

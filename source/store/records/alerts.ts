@@ -23,6 +23,7 @@ export function decodeAlerts(raw: string | undefined): Noted {
 			owner: item.text('owner'),
 			problem: item.text('problem') === undefined ? undefined : item.choice('problem', healthKinds),
 			since: item.required('since', item.time('since')),
+			isTold: item.whole('told') === 1 ? true : undefined,
 		})),
 		dataLoss: part((fields) => {
 			const restoredAt = fields.time('restored_at');
@@ -62,13 +63,14 @@ export const encodeAlerts = ({
 	alerts.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
 		? undefined
 		: writeRecord({
-				notices: alerts.map(({kind, gpu, account, owner, problem, since}) => ({
+				notices: alerts.map(({kind, gpu, account, owner, problem, since, isTold}) => ({
 					kind,
 					gpu,
 					account: optionalText(account),
 					owner: optionalText(owner),
 					problem,
 					since: formatRfc3339(since),
+					told: isTold === true ? 1 : undefined,
 				})),
 				restored_at: dataLoss && formatRfc3339(dataLoss.restoredAt),
 				restored_read_at: dataLoss && formatRfc3339(dataLoss.readAt),

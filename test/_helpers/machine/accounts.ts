@@ -66,6 +66,22 @@ export function makeDirectory(directory: string, {uid, gid}: Account, mode = 0o7
 /** A program that runs longer than this is treated as hanging. */
 const patienceMs = 30_000;
 
+type RunOptions = {
+	readonly cwd: string;
+	readonly environment: Readonly<Record<string, string>>;
+	readonly etc?: string;
+};
+
+/** Only root can mount a directory over /etc, before the program becomes another account. */
+const withEtc = ['unshare', '--mount', 'sh', '-c', 'mount --bind "$1" /etc && shift && exec "$@"', 'sh'];
+
+const actingAs = ({uid, gid}: Account): readonly string[] => [
+	'setpriv',
+	`--reuid=${uid}`,
+	`--regid=${gid}`,
+	'--clear-groups',
+];
+
 /**
 Runs the program as an account. A program that does not end in time is killed and has no exit code.
 
@@ -74,16 +90,19 @@ Runs the program as an account. A program that does not end in time is killed an
 @param options
 @param options.cwd - The working directory.
 @param options.environment - The whole environment except PATH.
+@param options.etc - A directory in place of /etc, for the program alone.
 */
 export async function runAs(
 	account: Account,
 	words: readonly string[],
-	{cwd, environment}: {readonly cwd: string; readonly environment: Readonly<Record<string, string>>},
+	{cwd, environment, etc}: RunOptions,
 ): Promise<Ran> {
 	const {node, cli} = publicProgram();
-	const child = spawn(node, [cli, ...words], {
+	const inEtc = etc === undefined ? [] : [...withEtc, etc, ...actingAs(account)];
+	const [command, ...args] = [...inEtc, node, cli, ...words];
+	const child = spawn(command!, args, {
 		// Only root may set the uid, even to its own value.
-		...(isRoot && account),
+		...(isRoot && etc === undefined && account),
 		cwd,
 		env: {PATH: process.env['PATH'], CANHAZGPU_NOTIFY_TERMINALS: 'false', ...environment},
 		stdio: ['ignore', 'pipe', 'pipe'],

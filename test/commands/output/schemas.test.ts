@@ -184,6 +184,10 @@ describe('the JSON output matches the schema', () => {
 		await check('web-held-use', await ok('report --used --json'));
 		await check('events', await ok('events --json --count 10000'));
 		await check('doctor', await ok('doctor --json'));
+		expect(await check('notify', await ok('notify --json'))).toEqual({
+			targets: [],
+			events: ['expiry', 'idle', 'granted', 'overuse'],
+		});
 	});
 
 	test('for output in which every important key of status, queue and report occurs', () => {

@@ -30,7 +30,6 @@ test.each<[Command, readonly string[]]>([
 	const app = {
 		host: world.host,
 		clock: world.clock,
-		notifiesAll: false,
 		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		loadAhead: async () => undefined,
 		interruption: () => ({

@@ -66,7 +66,6 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		host: world.host,
 		clock: world.clock,
 		environment: process.env,
-		notifiesAll: false,
 		notify: async () => [],
 		remark(text) {
 			remarks.push(text);

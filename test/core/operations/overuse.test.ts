@@ -2,7 +2,8 @@
 import {expect, test} from 'vitest';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {createAlertRecorder} from '../../../source/core/operations/record-alerts.js';
-import {claimReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
+import {claimReminders} from '../../../source/core/operations/reminders.js';
+import type {ReminderSender} from '../../../source/core/rules/notices/reminder.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {eventText} from '../../../source/format/events.js';
 import {reminderText} from '../../../source/format/reminder-text.js';

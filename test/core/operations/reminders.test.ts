@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {claimReminders, planReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
+import {claimReminders, planReminders} from '../../../source/core/operations/reminders.js';
+import type {ReminderSender} from '../../../source/core/rules/notices/reminder.js';
 import {extend, reserve} from '../../../source/core/operations/reservations.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {Store} from '../../../source/core/model/ports.js';
+import {usualEvents, type NoticePreferences} from '../../../source/core/rules/notices/events.js';
+import type {Alert} from '../../../source/core/model/alerts.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
 const hour = 3600;
@@ -50,7 +53,8 @@ test('extending a reservation causes another reminder before the new end', async
 
 test.each<[string, ReminderSender, number, number]>([
 	['the holder sends a reminder', own, 599, 1],
-	['root sends a reminder', root, 599, 1],
+	['root sends no reminder while the holder can', root, 541, 0],
+	['root sends a reminder that nobody else has sent', root, 540, 1],
 	['another account that cannot notify others sends no reminder', stranger, 1, 0],
 	['another account with a webhook sends no reminder while the holder can', strangerWithWebhook, 541, 0],
 	['another account with a webhook sends a reminder that nobody else has sent', strangerWithWebhook, 540, 1],
@@ -80,6 +84,72 @@ test('jobs and reservations of ten minutes or less get no reminder', async () =>
 		writes: [{kind: 'lease', index: 1, lease: {user: 'alice', type: 'run', startTime: 0, endsBy: world.now() + 60}}],
 	});
 	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
+});
+
+test('a reminder of an event that the holder does not want is left to others', async () => {
+	const world = await withLeft(300);
+	expect((await claimReminders(world, {...own, own: {events: ['granted']}})).reminders).toEqual([]);
+	expect((await claimReminders(world, {...root, others: {events: ['granted']}})).reminders).toEqual([]);
+	expect((await claimReminders(world, root)).reminders).toHaveLength(1);
+});
+
+/** The local time of day at a store time, and some minutes later. */
+function quietFrom(seconds: number, minutes: number): NoticePreferences {
+	const date = new Date(seconds * 1000);
+	const from = date.getHours() * 60 + date.getMinutes();
+	return {events: usualEvents, quiet: {from, until: (from + minutes) % 1440}};
+}
+
+test('a reminder waits for the end of the quiet time, and is then sent once', async () => {
+	const world = await withLeft(600);
+	const now = world.now();
+	const quiet = {...own, own: quietFrom(now, 3)};
+	const waiting = await claimReminders(world, quiet);
+	expect(waiting.reminders).toEqual([]);
+	expect(waiting.nextSeconds).toBeGreaterThan(60);
+	expect(waiting.nextSeconds).toBeLessThanOrEqual(180);
+	world.pass(waiting.nextSeconds);
+	const all = await Promise.all(Array.from({length: 5}, async () => claimReminders(world, quiet)));
+	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
+});
+
+test('a reminder does not wait if less than five minutes would be left after the quiet time', async () => {
+	const world = await withLeft(600);
+	const quiet = {...own, own: quietFrom(world.now(), 6)};
+	expect((await claimReminders(world, quiet)).reminders).toMatchObject([{kind: 'ending', remainingSeconds: 600}]);
+});
+
+/** A world in which a scan has found processes without a reservation. */
+async function withSquatters(alerts: readonly Alert[]) {
+	const world = await createTestWorld();
+	await world.memory.commit({
+		...emptyPlan,
+		writes: [{kind: 'alerts', alerts, dataLoss: undefined, baselines: new Map(), overuse: []}],
+	});
+	return world;
+}
+
+test('an account is notified once of its use without a reservation, and only if it wants that event', async () => {
+	const since = 1_700_000_000;
+	const world = await withSquatters([
+		{kind: 'unreserved', gpu: 1, account: 'alice', since},
+		{kind: 'unreserved', gpu: 2, account: 'alice', since},
+		{kind: 'squatter', gpu: 3, account: 'alice', owner: 'bob', since},
+		{kind: 'unreserved', gpu: 4, since},
+		{kind: 'health', gpu: 5, problem: 'xid', since},
+	]);
+	const wanting: ReminderSender = {...own, own: {events: ['squatter']}};
+	expect((await claimReminders(world, own)).reminders).toEqual([]);
+	expect((await claimReminders(world, {...wanting, account: 'bob'})).reminders).toEqual([]);
+	const all = await Promise.all(Array.from({length: 5}, async () => claimReminders(world, wanting)));
+	expect(all.flatMap(({reminders}) => reminders)).toEqual([
+		{kind: 'squatter', account: 'alice', gpus: [1, 2]},
+		{kind: 'squatter', account: 'alice', gpus: [3], owner: 'bob'},
+	]);
+	expect((await claimReminders(world, wanting)).reminders).toEqual([]);
+	expect(await world.store.audit()).toContainEqual(
+		expect.objectContaining({reason: 'alice was told that a process uses GPUs 1,2 without a reservation'}),
+	);
 });
 
 test('a reminder is not sent again after its answer was lost', async () => {
@@ -112,7 +182,7 @@ test('random senders send at most one reminder for each end', async () => {
 				world.pass(after);
 				left -= after;
 				reminded += (await claimReminders(world, sender)).reminders.length;
-				canRemind ||= left > 0 && left <= (sender === strangerWithWebhook ? 540 : 600) && sender !== stranger;
+				canRemind ||= left > 0 && left <= (sender === own ? 600 : 540) && sender !== stranger;
 			}
 
 			expect(reminded).toBe(canRemind ? 1 : 0);

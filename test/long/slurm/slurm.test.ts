@@ -205,6 +205,7 @@ test('options that Slurm does not support are refused with exit code 2, and noth
 		'--numa bind',
 		'--share 8G --mps',
 		'--wait-children',
+		'--notify',
 	]) {
 		const {exitCode, stderr} = await box().run(`run ${flag} -- true`);
 		expect([flag, exitCode, /cannot be used with Slurm: .+\n.+\n$/v.test(stderr)]).toEqual([flag, 2, true]);

@@ -24,6 +24,7 @@ import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation
 import {gpuEnvironment} from './job-environment.js';
 import {keepJobLease, type JobLeaseKeeper} from './keep-job-lease.js';
 import {tellLeft, waitingText} from './left-processes.js';
+import {reportEnd} from './report-end.js';
 import {bindJob, isBindingWanted, notWanted, type JobBinding} from './numa.js';
 
 async function preparedCuda(app: App, {config}: Input): Promise<PreparedCuda | undefined> {
@@ -229,6 +230,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			// Printed on stderr, because stdout belongs to the command. A log of stderr then shows which GPUs the command used.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
+			const startedMs = app.clock.monotonicMs();
 			const keeping = Promise.withResolvers<JobLeaseKeeper>();
 			const job = await startCommand({world, jobLease, isolation, binding}, (children) => {
 				app.remark(waitingText(children));
@@ -245,9 +247,12 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 				model: modelOfCommand(words.join(' '))?.model,
 			});
 			keeping.resolve(keeper);
-			const {exitCode, reason, left} = await job.ended;
+			const end = await job.ended;
+			const {exitCode, reason, left} = end;
+			const seconds = (app.clock.monotonicMs() - startedMs) / 1000;
 			await Promise.all([
 				keeper.end(reason, left),
+				background.attempt(async () => reportEnd(app, {request, jobLease, end, seconds, isAsked: input.has('notify')})),
 				background.attempt(async () => tellLeft(app, world, jobLease.gpus, left)),
 				closeIsolation(),
 			]);

@@ -7,7 +7,16 @@ import {judgeUsage, wordsOnce} from '../usage/gpu-usage.js';
 
 export type Finding = {
 	readonly check:
-		'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'isolation' | 'clock' | 'versions' | 'environment';
+		| 'store'
+		| 'pool'
+		| 'provider'
+		| 'gpus'
+		| 'permissions'
+		| 'isolation'
+		| 'clock'
+		| 'versions'
+		| 'environment'
+		| 'notify';
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly words: string;
 	readonly fix?: string;

@@ -1,0 +1,61 @@
+/** The events about which people can be notified, and who wants to hear of which. */
+import {afterQuiet, type QuietTime} from './quiet.js';
+
+export const noticeEvents = ['expiry', 'idle', 'granted', 'overuse', 'job-ended', 'squatter'] as const;
+
+export type NoticeEvent = (typeof noticeEvents)[number];
+
+/** The events of which everybody is notified unless `notify.events` says otherwise. */
+export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
+
+export type NoticeKind = 'ending' | 'idle' | 'reclaimed' | 'served' | 'overuse' | 'job-ended' | 'squatter' | 'test';
+
+/** The event of each kind of notice. Undefined for a notice that is always sent because somebody asked for it. */
+const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
+	ending: 'expiry',
+	idle: 'idle',
+	reclaimed: 'idle',
+	served: 'granted',
+	overuse: 'overuse',
+	'job-ended': 'job-ended',
+	squatter: 'squatter',
+	test: undefined,
+};
+
+/** The events whose notices stay due in the pool, so that they can wait for the end of the quiet time. */
+const waiting: ReadonlySet<NoticeEvent | undefined> = new Set(['expiry', 'overuse', 'squatter']);
+
+/** The settings `notify.events` and `notify.quiet`. */
+export type NoticePreferences = {
+	readonly events: readonly NoticeEvent[];
+	readonly quiet?: QuietTime | undefined;
+};
+
+export const usualPreferences: NoticePreferences = {events: usualEvents};
+
+export function isWanted(kind: NoticeKind, preferences: NoticePreferences): boolean {
+	const event = events[kind];
+	return event === undefined || preferences.events.includes(event);
+}
+
+type Moment = {
+	/** When the notice is due. */
+	readonly due: number;
+	readonly now: number;
+	/** The last moment at which the notice is still useful. The notice does not wait for the end of the quiet time beyond it. */
+	readonly latest?: number;
+};
+
+/** Returns when to send a notice. In the quiet time, it waits for the end of that time if it can. Undefined if it is not wanted. */
+export function timeToSend(
+	kind: NoticeKind,
+	{due, now, latest = Infinity}: Moment,
+	preferences: NoticePreferences,
+): number | undefined {
+	if (!isWanted(kind, preferences)) {
+		return undefined;
+	}
+
+	const time = Math.max(due, now);
+	return waiting.has(events[kind]) ? afterQuiet(time, preferences.quiet, latest) : time;
+}

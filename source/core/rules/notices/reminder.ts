@@ -1,0 +1,62 @@
+/** The reminders that a process may send, and when. */
+import type {Plan} from '../../model/plan.js';
+import type {Requester} from '../../model/types.js';
+import {isRoot} from '../leases/ownership.js';
+import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
+
+/** For this time, only processes of the account itself notify it, because only they know the targets that the account chose. */
+const ownersFirstSeconds = 60;
+
+export type Reminder = {
+	/**
+	`ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory. `squatter`: a process uses a
+	GPU that its account did not reserve.
+	*/
+	readonly kind: 'ending' | 'served' | 'overuse' | 'squatter';
+	readonly account: string;
+	readonly label?: string;
+	readonly gpus: readonly number[];
+	readonly leaseId?: string;
+	readonly remainingSeconds?: number;
+	/** Reserved memory and memory in use. Absent for a whole GPU. */
+	readonly memoryMiB?: number;
+	readonly usedMiB?: number;
+	readonly note?: string;
+	/** The account that reserved the GPUs. */
+	readonly owner?: string;
+};
+
+export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
+	/** Whether this process can send reminders to all accounts, and not only to its own. */
+	readonly reachesAll: boolean;
+	/** The preferences for notices to this account. */
+	readonly own?: NoticePreferences;
+	/** The preferences for notices to other accounts. */
+	readonly others?: NoticePreferences;
+};
+
+/** The reminders that this process must send now, and the change that records them. */
+export type DueReminders = {
+	readonly reminders: readonly Reminder[];
+	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
+	readonly laterSeconds: readonly number[];
+};
+
+type Moment = {readonly due: number; readonly now: number; readonly latest?: number};
+
+/** Returns the store time from which this sender may notify an account. Undefined if it never may. */
+export function dueTime(
+	kind: Reminder['kind'],
+	account: string,
+	{due, ...moment}: Moment,
+	sender: ReminderSender,
+): number | undefined {
+	const {own = usualPreferences, others = usualPreferences} = sender;
+	if (account === sender.account) {
+		return timeToSend(kind, {due, ...moment}, own);
+	}
+
+	return isRoot(sender) || sender.reachesAll
+		? timeToSend(kind, {due: due + ownersFirstSeconds, ...moment}, others)
+		: undefined;
+}

@@ -1,0 +1,71 @@
+/** Everything that people can be notified of, in words and as JSON. */
+import type {Reminder} from '../../core/rules/notices/reminder.js';
+import {shortDuration} from '../text/durations.js';
+import {gpuList} from '../text/gpu-list.js';
+import {harmlessJsonLine} from '../text/json.js';
+import {sanitize} from '../text/text.js';
+import {reminderText} from '../reminder-text.js';
+import type {Message} from './requests.js';
+
+export type JobEnded = Pick<Reminder, 'account' | 'label' | 'gpus' | 'leaseId' | 'note'> & {
+	readonly kind: 'job-ended';
+	readonly exitCode: number;
+	readonly seconds: number;
+	/** Whether the time limit ended the job. */
+	readonly isTimedOut: boolean;
+	/** Whether the user asked for this notice, whatever `notify.events` says. */
+	readonly isAsked: boolean;
+};
+
+type TestNotice = {readonly kind: 'test'; readonly account: string; readonly gpus: readonly number[]};
+
+export type Notice = Reminder | JobEnded | TestNotice;
+
+function jobEndedText({gpus, note, exitCode, seconds, isTimedOut}: JobEnded): string {
+	const about = note === undefined ? '' : ` (${sanitize(note)})`;
+	const how = isTimedOut ? 'reached its time limit' : exitCode === 0 ? 'succeeded' : 'failed';
+	return `your job on ${gpuList(gpus)}${about} ${how} after ${shortDuration(seconds)} with exit code ${exitCode}`;
+}
+
+function textOf(notice: Notice, hostname: string): string {
+	const where = `canhazgpu on ${sanitize(hostname)}:`;
+	switch (notice.kind) {
+		case 'job-ended': {
+			return `${where} ${jobEndedText(notice)}`;
+		}
+
+		case 'test': {
+			return `${where} this is a test. Notices arrive here.`;
+		}
+
+		default: {
+			return reminderText(notice, hostname);
+		}
+	}
+}
+
+const whole = (seconds: number | undefined): number | undefined =>
+	seconds === undefined ? undefined : Math.round(seconds);
+
+export function messageOf(notice: Notice, hostname: string): Message {
+	const text = textOf(notice, hostname);
+	const {kind, account, gpus, label, leaseId, note, remainingSeconds, memoryMiB, usedMiB, owner, exitCode, seconds} =
+		notice as Partial<Reminder & Omit<JobEnded, 'kind'>> & Pick<Notice, 'kind' | 'account' | 'gpus'>;
+	const json = harmlessJsonLine({
+		kind,
+		account,
+		label,
+		host: hostname,
+		gpu_ids: gpus,
+		lease_id: leaseId,
+		remaining_seconds: whole(remainingSeconds),
+		memory_mb: memoryMiB,
+		memory_used_mb: usedMiB,
+		owner,
+		exit_code: exitCode,
+		duration_seconds: whole(seconds),
+		note,
+		text,
+	});
+	return {account, hostname, text, json};
+}

@@ -1,0 +1,44 @@
+/** Carries out the request of a target, once and within a time limit. */
+import type {Delivery, NoticeRequest} from '../../core/model/notice-request.js';
+import {messageOf} from '../../errors.js';
+import {sendHttp} from './http.js';
+import {runProgram, type ProgramOptions} from './programs.js';
+import {writeTerminals, type TerminalOptions} from './terminals.js';
+
+const patienceMs = 5000;
+
+export type DeliveryOptions = TerminalOptions & ProgramOptions;
+
+async function attempt(request: NoticeRequest, options: DeliveryOptions, signal: AbortSignal): Promise<Delivery> {
+	switch (request.type) {
+		case 'terminal': {
+			return writeTerminals(request, options);
+		}
+
+		case 'program': {
+			return runProgram(request, options, signal);
+		}
+
+		case 'http': {
+			return sendHttp(request, signal);
+		}
+
+		case 'impossible': {
+			return {outcome: 'failed', reason: request.reason};
+		}
+	}
+}
+
+/** Delivers a notice within seconds, or until `signal` is aborted. Never rejects, and never tries again. */
+export async function deliver(
+	request: NoticeRequest,
+	options: DeliveryOptions,
+	signal?: AbortSignal,
+): Promise<Delivery> {
+	const patience = AbortSignal.timeout(patienceMs);
+	try {
+		return await attempt(request, options, signal === undefined ? patience : AbortSignal.any([patience, signal]));
+	} catch (error) {
+		return {outcome: 'failed', reason: messageOf(error)};
+	}
+}

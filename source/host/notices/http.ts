@@ -1,0 +1,30 @@
+/** Sends a notice to a web server. The URL is a secret: it is in no command line and in no error. */
+import type {Delivery, HttpRequest} from '../../core/model/notice-request.js';
+import {messageOf} from '../../errors.js';
+
+/** Returns a message about the failure, without parts of the URL other than its host. */
+function reasonOf(error: unknown, {url, headers}: HttpRequest): string {
+	// The cause has the details. The message is only "fetch failed".
+	const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+	const {href, pathname, search} = new URL(url);
+	const secrets = [href, pathname, search, headers['authorization'] ?? ''].filter(({length}) => length > 1);
+	const message = messageOf(cause);
+	return secrets.some((secret) => message.includes(secret)) ? 'the request failed' : message;
+}
+
+export async function sendHttp(request: HttpRequest, signal: AbortSignal): Promise<Delivery> {
+	const {url, method, headers, body} = request;
+	try {
+		const response = await fetch(url, {method, headers, body, redirect: 'manual', signal});
+		await response.body?.cancel();
+		if (response.ok) {
+			return {outcome: 'delivered'};
+		}
+
+		const isRedirect = response.status >= 300 && response.status < 400;
+		const why = isRedirect ? '. Redirects are not followed' : '';
+		return {outcome: 'failed', reason: `it answered ${response.status}${why}`};
+	} catch (error) {
+		return {outcome: 'failed', reason: reasonOf(error, request)};
+	}
+}

@@ -1,0 +1,98 @@
+/** Runs a program that delivers a notice. The program and its children end with the time limit. */
+import {spawn} from 'node:child_process';
+import {existsSync, statSync} from 'node:fs';
+import process from 'node:process';
+import type {Delivery, ProgramRequest} from '../../core/model/notice-request.js';
+import {systemEnvironment, systemTool} from '../tool/system-tool.js';
+
+/** Returns the path of an installed system tool. Mail servers also install sendmail in /usr/lib. */
+export const findSystemTool = (name: string): string | undefined =>
+	[systemTool(name), `/usr/lib/${name}`].find((file) => existsSync(file));
+
+/** Returns the socket of this account's session bus. Undefined without a desktop session. */
+export function findSessionBus(): string | undefined {
+	const socket = `/run/user/${process.getuid?.()}/bus`;
+	const status = statSync(socket, {throwIfNoEntry: false});
+	return status?.isSocket() === true && status.uid === process.getuid?.() ? socket : undefined;
+}
+
+export type ProgramOptions = {
+	readonly findTool?: (name: string) => string | undefined;
+	readonly findBus?: () => string | undefined;
+};
+
+/** Ends a command and its children. */
+function endGroup(pid: number): void {
+	try {
+		process.kill(-pid, 'SIGKILL');
+	} catch {
+		// The command has ended, or changed its group.
+	}
+}
+
+type Command = {
+	readonly argv: readonly string[];
+	readonly stdin: string;
+	readonly environment: NodeJS.ProcessEnv;
+};
+
+/** Runs a command with its input. Rejects if it cannot be started. */
+async function runCommand({argv, stdin, environment}: Command, signal: AbortSignal): Promise<Delivery> {
+	signal.throwIfAborted();
+	// Spawning throws for texts that are too long or contain NUL, and for paths through a file.
+	const child = spawn(argv[0]!, argv.slice(1), {
+		stdio: ['pipe', 'ignore', 'ignore'],
+		detached: true,
+		env: environment,
+	});
+	const {promise, resolve, reject} = Promise.withResolvers<Delivery>();
+	const stop = (): void => {
+		if (child.pid !== undefined) {
+			endGroup(child.pid);
+		}
+	};
+
+	signal.addEventListener('abort', stop);
+	child.once('error', reject);
+	child.once('exit', (code, killedBy) => {
+		resolve(code === 0 ? {outcome: 'delivered'} : {outcome: 'failed', reason: `it ended with ${killedBy ?? code}`});
+	});
+	// The command may ignore its input.
+	child.stdin.on('error', () => undefined);
+	child.stdin.end(stdin);
+	try {
+		return await promise;
+	} finally {
+		signal.removeEventListener('abort', stop);
+		// A child that the command left behind may hold the pipe open without reading it.
+		child.stdin.destroy();
+	}
+}
+
+export async function runProgram(
+	{runs, ways, environment}: ProgramRequest,
+	{findTool = findSystemTool, findBus = findSessionBus}: ProgramOptions,
+	signal: AbortSignal,
+): Promise<Delivery> {
+	// The environment may contain a password, so a program gets only these variables.
+	const {PATH, HOME, LANG} = process.env;
+	if (runs === 'own') {
+		return runCommand({...ways[0]!, environment: {PATH, HOME, LANG, ...environment}}, signal);
+	}
+
+	const bus = runs === 'desktop' ? findBus() : undefined;
+	if (runs === 'desktop' && bus === undefined) {
+		return {outcome: 'absent', reason: 'no desktop session of this account runs here'};
+	}
+
+	for (const {argv, stdin} of ways) {
+		const program = findTool(argv[0]!);
+		if (program !== undefined) {
+			const session = bus === undefined ? {} : {DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`};
+			const all = {...systemEnvironment, HOME, ...session, ...environment};
+			return runCommand({argv: [program, ...argv.slice(1)], stdin, environment: all}, signal);
+		}
+	}
+
+	return {outcome: 'failed', reason: `${ways.map(({argv}) => argv[0]!).join(' or ')} is not installed`};
+}
