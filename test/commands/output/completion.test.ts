@@ -269,7 +269,7 @@ test.each<[before: readonly string[], word: string, words: readonly string[]]>([
 	[['completion', 'bash'], '', []],
 	[['help'], 'ex', ['extend']],
 	[['help', 'extend'], '', []],
-	[['run', '-g', '2'], '--n', ['--nvlink', '--note', '--nonblock', '--numa', '--no-color']],
+	[['run', '-g', '2'], '--n', ['--nvlink', '--note', '--nonblock', '--notify', '--numa', '--no-color']],
 	[['run', '--', '--'], '', ['command']],
 	[['--'], '', []],
 	[['status', '--'], '', []],

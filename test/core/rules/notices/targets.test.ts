@@ -37,11 +37,11 @@ test.each([
 	['slack:https://example.org/hunter2\nx', 'slack needs a URL without blanks: slack:https://...'],
 	['slack:https://exa mple.org/hunter2', 'slack needs a URL without blanks: slack:https://...'],
 	[
-		'slack:https://hooks.slack.com/hunter2',
+		'slack:HTTP://hooks.slack.com/hunter2',
 		'slack needs https://, because the URL is a secret. http:// is only for this machine',
 	],
 	[
-		'webhook:https://127.0.0.1.example.org/',
+		'webhook:HTTP://127.0.0.1.example.org/',
 		'webhook needs https://, because the URL is a secret. http:// is only for this machine',
 	],
 	['slack:https://user:hunter2@hooks.slack.com/x', 'slack takes no user name or password in its URL'],
