@@ -3,16 +3,23 @@ import {emptyPlan} from '../../../source/core/model/plan.js';
 import {account, type Box} from './cli.js';
 import {openStoreOf} from './processes.js';
 
-/** A reservation of this account that was made two hours ago and ends in nine and a half minutes. */
-export async function holdEnding(box: Box, index: number, note?: string): Promise<void> {
+type Ending = {readonly owner?: string; readonly leftSeconds?: number};
+
+/** A reservation that was made two hours ago. By default, it belongs to this account and ends in nine and a half minutes. */
+export async function holdEnding(
+	box: Box,
+	index: number,
+	note?: string,
+	{owner = account, leftSeconds = 570}: Ending = {},
+): Promise<void> {
 	const store = await openStoreOf(box);
 	const {now} = await store.read();
 	const lease = {
-		user: account,
-		actualUser: account,
+		user: owner,
+		actualUser: owner,
 		type: 'manual' as const,
 		startTime: now - 7200,
-		expiryTime: Math.ceil(now + 570),
+		expiryTime: Math.ceil(now + leftSeconds),
 		leaseId: 'lease-1',
 		...(note !== undefined && {note}),
 	};

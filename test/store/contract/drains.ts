@@ -9,7 +9,7 @@ const drains = new Map<number, Drain>([
 ]);
 
 const alerts: readonly Alert[] = [
-	{kind: 'unreserved', gpu: 0, account: 'bob', since: start},
+	{kind: 'unreserved', gpu: 0, account: 'bob', since: start, isTold: true},
 	{kind: 'squatter', gpu: 1, account: 'eve', owner: 'bob', since: start + 0.5},
 	{kind: 'health', gpu: 2, problem: 'needs-reset', since: start},
 ];

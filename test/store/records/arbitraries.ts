@@ -288,6 +288,7 @@ export const anyAlerts: fc.Arbitrary<readonly Alert[]> = fc.array(
 		owner: optionalText,
 		problem: optional(fc.constantFrom('ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature')),
 		since: time,
+		isTold: optional(fc.constant(true)),
 	}),
 	{maxLength: 3},
 );

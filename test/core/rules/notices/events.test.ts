@@ -1,0 +1,59 @@
+import {expect, test} from 'vitest';
+import {isWanted, timeToSend, usualPreferences} from '../../../../source/core/rules/notices/events.js';
+import {judgeTargets} from '../../../../source/core/rules/notices/diagnosis.js';
+
+/** A quiet time that covers the whole day but for one minute, which is `until`. */
+function almostAlwaysQuiet(now: number) {
+	const date = new Date(now * 1000);
+	const minute = date.getHours() * 60 + date.getMinutes();
+	return {from: minute, until: (minute + 1439) % 1440};
+}
+
+const now = 1_700_000_000;
+const moment = {due: now, now};
+
+test('by default, people are notified of what was always sent, and of idle GPUs', () => {
+	const kinds = ['ending', 'served', 'overuse', 'idle', 'reclaimed', 'job-ended', 'squatter', 'test'] as const;
+	expect(kinds.filter((kind) => isWanted(kind, usualPreferences))).toEqual([
+		'ending',
+		'served',
+		'overuse',
+		'idle',
+		'reclaimed',
+		'test',
+	]);
+	expect(kinds.filter((kind) => isWanted(kind, {events: []}))).toEqual(['test']);
+});
+
+test('only notices that stay due in the pool wait for the end of the quiet time', () => {
+	const preferences = {
+		events: ['expiry', 'overuse', 'squatter', 'idle', 'granted', 'job-ended'],
+		quiet: almostAlwaysQuiet(now),
+	} as const;
+	for (const kind of ['ending', 'overuse', 'squatter'] as const) {
+		expect(timeToSend(kind, moment, preferences)).toBeGreaterThan(now + 23 * 3600);
+	}
+
+	for (const kind of ['idle', 'reclaimed', 'served', 'job-ended'] as const) {
+		expect(timeToSend(kind, moment, preferences)).toBe(now);
+	}
+});
+
+test('a notice that is overdue in the quiet time waits, too', () => {
+	const preferences = {...usualPreferences, quiet: almostAlwaysQuiet(now)};
+	expect(timeToSend('overuse', {due: now - 7200, now}, preferences)).toBeGreaterThan(now);
+	expect(timeToSend('squatter', moment, preferences)).toBeUndefined();
+});
+
+test('doctor is silent about terminals, lists other targets, and warns of those that fail', () => {
+	expect(judgeTargets([{name: 'terminal'}])).toEqual([]);
+	expect(judgeTargets([{name: 'terminal'}, {name: 'slack'}])).toEqual([
+		{check: 'notify', level: 'ok', words: 'notices go to terminal, slack'},
+	]);
+	const failure = {ageText: '3m', reason: 'it answered 404'};
+	const fix = 'Try it: canhazgpu notify --test';
+	expect(judgeTargets([{name: 'slack', failure}, {name: 'mail', problem: 'sendmail or mail is not installed'}])).toEqual([
+		{check: 'notify', level: 'warning', words: 'slack: the last notice, 3m ago, did not arrive: it answered 404', fix},
+		{check: 'notify', level: 'warning', words: 'mail: sendmail or mail is not installed', fix},
+	]);
+});
