@@ -1,13 +1,6 @@
 /** Resolves settings: flags override the environment, the environment overrides files, and files override defaults. */
 import {CanhazgpuError, quoted} from '../errors.js';
-import {
-	checkSetting,
-	checkText,
-	settingPaths,
-	settings,
-	type SettingPath,
-	type SettingValue,
-} from './schema.js';
+import {checkSetting, checkText, settingPaths, settings, type SettingPath, type SettingValue} from './schema.js';
 import {isSecret, readSettings} from './file-settings.js';
 import {readConfigFiles, type ConfigLocations} from './files.js';
 

@@ -188,39 +188,45 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 	expect(heard('ntfy')).toHaveLength(1);
 });
 
-test.runIf(isRoot)("a process of root notifies other accounts by the machine's files, and never by its own", async () => {
-	const box = await createBox(3);
-	const etc = directoryOf(root);
-	cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});
-	const {urlOf, heard} = await startChatServer();
-	const machine = `notify: {to: ["ntfy:${urlOf('ntfy')}", "slack:${urlOf('hangs')}", "exec:/bin/false"]}\n`;
-	writeFileSync(path.join(etc, 'canhazgpu.root.yaml'), machine, {mode: 0o600});
-	configure(box, {to: [`webhook:${urlOf('webhook')}`]});
-	const owner = String(alice.uid);
-	await holdEnding(box, 1, '@here', {owner, leftSeconds: 500});
-	const go = path.join(box.home, 'go');
-	const script = `until [ -e ${go} ]; do sleep 0.05; done`;
-	const jobs = ['1', '2'].map(async () =>
-		runAs(root, ['run', '--', 'sh', '-c', script], {cwd: box.home, environment: box.environment, etc}),
-	);
-	await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0);
-	// Root's own notice, which goes to its own target, shows that both jobs still look for reminders.
-	await holdEnding(box, 2);
-	await eventually(() => heard('webhook').length > 0, 90_000);
-	writeFileSync(go, '');
-	for (const {exitCode, stderr} of await Promise.all(jobs)) {
-		expect(exitCode).toBe(0);
-		expect(stderr).not.toContain(token);
-	}
+test.runIf(isRoot)(
+	"a process of root notifies other accounts by the machine's files, and never by its own",
+	async () => {
+		const box = await createBox(3);
+		const etc = directoryOf(root);
+		cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});
+		const {urlOf, heard} = await startChatServer();
+		const machine = `notify: {to: ["ntfy:${urlOf('ntfy')}", "slack:${urlOf('hangs')}", "exec:/bin/false"]}\n`;
+		writeFileSync(path.join(etc, 'canhazgpu.root.yaml'), machine, {mode: 0o600});
+		configure(box, {to: [`webhook:${urlOf('webhook')}`]});
+		const owner = String(alice.uid);
+		await holdEnding(box, 1, '@here', {owner, leftSeconds: 500});
+		const go = path.join(box.home, 'go');
+		const script = `until [ -e ${go} ]; do sleep 0.05; done`;
+		const jobs = ['1', '2'].map(async () =>
+			runAs(root, ['run', '--', 'sh', '-c', script], {cwd: box.home, environment: box.environment, etc}),
+		);
+		await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0);
+		// Root's own notice, which goes to its own target, shows that both jobs still look for reminders.
+		await holdEnding(box, 2);
+		await eventually(() => heard('webhook').length > 0, 90_000);
+		writeFileSync(go, '');
+		for (const {exitCode, stderr} of await Promise.all(jobs)) {
+			expect(exitCode).toBe(0);
+			expect(stderr).not.toContain(token);
+		}
 
-	expect(heard('ntfy')).toEqual([
-		expect.stringMatching(
-			new RegExp(String.raw`^${owner}: canhazgpu on ${hostname}: your reservation of GPU 1 \(@here\) ends in 8m`, 'v'),
-		),
-	]);
-	expect(heard('hangs')).toHaveLength(1);
-	expect(heard('webhook').map((body) => (JSON.parse(body) as {account: string}).account)).toEqual([account]);
-});
+		expect(heard('ntfy')).toEqual([
+			expect.stringMatching(
+				new RegExp(
+					String.raw`^${owner}: canhazgpu on ${hostname}: your reservation of GPU 1 \(@here\) ends in 8m`,
+					'v',
+				),
+			),
+		]);
+		expect(heard('hangs')).toHaveLength(1);
+		expect(heard('webhook').map((body) => (JSON.parse(body) as {account: string}).account)).toEqual([account]);
+	},
+);
 
 test.runIf(isRoot)('URLs for everybody are in a file that only root reads', async () => {
 	const etc = directoryOf(root);

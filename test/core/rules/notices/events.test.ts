@@ -12,7 +12,7 @@ function almostAlwaysQuiet(now: number) {
 const now = 1_700_000_000;
 const moment = {due: now, now};
 
-test('by default, people are notified of what was always sent, and of idle GPUs', () => {
+test('the default events are expiry, granted, overuse and idle', () => {
 	const kinds = ['ending', 'served', 'overuse', 'idle', 'reclaimed', 'job-ended', 'squatter', 'test'] as const;
 	expect(kinds.filter((kind) => isWanted(kind, usualPreferences))).toEqual([
 		'ending',
@@ -52,7 +52,12 @@ test('doctor is silent about terminals, lists other targets, and warns of those 
 	]);
 	const failure = {ageText: '3m', reason: 'it answered 404'};
 	const fix = 'Try it: canhazgpu notify --test';
-	expect(judgeTargets([{name: 'slack', failure}, {name: 'mail', problem: 'sendmail or mail is not installed'}])).toEqual([
+	expect(
+		judgeTargets([
+			{name: 'slack', failure},
+			{name: 'mail', problem: 'sendmail or mail is not installed'},
+		]),
+	).toEqual([
 		{check: 'notify', level: 'warning', words: 'slack: the last notice, 3m ago, did not arrive: it answered 404', fix},
 		{check: 'notify', level: 'warning', words: 'mail: sendmail or mail is not installed', fix},
 	]);
