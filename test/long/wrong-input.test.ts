@@ -107,7 +107,19 @@ const wrong: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
 		['--json=yes'],
 		['stray'],
 	],
-	notify: [['--nosuch'], ['stray'], ['--test=x'], ['--json=yes']],
+	// A test without any target fails.
+	notify: [
+		['--nosuch'],
+		['stray'],
+		[''],
+		['--test'],
+		['--test=x'],
+		['--json=yes'],
+		['--test', '--json'],
+		['--test', 'slack'],
+		['--config', '/nonexistent'],
+		['--events', 'expiry'],
+	],
 	who: [['--nosuch'], [''], ['x'], ['-1'], ['99'], ['0,99'], ['3', '99'], ['1', 'x'], ['--gpu', '1'], ['--json=yes']],
 	report: [
 		['--nosuch'],
