@@ -1,45 +1,52 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
-import {extend as extendLeases} from '../core/operations/reservations.js';
-import type {NewEnd} from '../core/operations/engine.js';
+import {extend as extendLeases, type ExtendChange} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
+import {clockTime} from '../format/text/days.js';
 import {gpuList} from '../format/text/gpu-list.js';
 import {partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/owner.js';
 import type {Command, Input} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, usualDurations} from './shared/common-flags.js';
+import {keepFlag, keepSecondsOf} from './shared/keep-flag.js';
 import {namedPartsOf, refuseBoth} from './shared/flag-values.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, meantLeases, nothingFoundText, remarkMissing} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
-function newEndOf(input: Input): NewEnd {
+function changeOf(input: Input): ExtendChange {
 	const until = input.text('until');
 	const by = input.config.get('extend.duration');
+	const keepSeconds = keepSecondsOf(input);
 	refuseBoth(input, 'duration', 'until');
 	if (until !== undefined) {
-		return {until: parseTimeOfDay(until)};
+		return {until: parseTimeOfDay(until), keepSeconds};
+	}
+
+	if (keepSeconds !== undefined && !input.has('duration')) {
+		return {atLeast: keepSeconds, keepSeconds};
 	}
 
 	if (by === undefined) {
-		throw new CanhazgpuError('usage', 'extend needs --duration or --until', {
+		throw new CanhazgpuError('usage', 'extend needs --duration, --until or --keep', {
 			hint: 'For example: canhazgpu extend --duration 2h',
 		});
 	}
 
-	return {by};
+	return {by, keepSeconds};
 }
 
 export const extend: Command = {
 	name: 'extend',
 	summary: 'Extend or shorten your manual reservations',
-	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN)',
+	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN | --keep TIME)',
 	examples: [
 		['canhazgpu extend --duration 2h', 'two more hours for all of them'],
 		['canhazgpu extend --gpu-ids 1 --until 18:30', 'GPU 1 until half past six'],
+		['canhazgpu extend --keep 2h', 'keep idle GPUs for two more hours'],
 	],
 	flags: {
 		'gpu-ids': idsFlag('timed-gpus'),
@@ -51,6 +58,7 @@ export const extend: Command = {
 			completes: usualDurations,
 		},
 		until: {value: 'WHEN', summary: 'end at this time: 18:30 or 2026-05-01T18:30'},
+		keep: keepFlag,
 		user: labelFlag,
 		lease: leaseFlag,
 		json: jsonFlag,
@@ -64,19 +72,23 @@ export const extend: Command = {
 
 		const named = namedPartsOf(input);
 		const {label, selectionOf} = meantLeases(input, named);
-		const end = newEndOf(input);
+		const change = changeOf(input);
 		return withWorld(app, {}, async (world) => {
 			const requester = app.requester(label);
 			const selection = selectionOf(requester);
-			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, end);
+			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, change);
 			if (notYours.length > 0) {
 				throw notYoursError('extend', notYours, requester);
 			}
 
 			if (notTimed.length > 0) {
-				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, so there is no end time to extend`, {
-					hint: 'The GPU is released when the job ends.',
-				});
+				throw new CanhazgpuError(
+					'failed',
+					`${gpuList(notTimed)}: held by a running job, so there is no end time to extend`,
+					{
+						hint: 'The GPU is released when the job ends.',
+					},
+				);
 			}
 
 			checkLeft(selection, extended);
@@ -92,8 +104,9 @@ export const extend: Command = {
 			}
 
 			app.print(`Extended ${partsOfHoldings(extended)}`);
-			for (const {expiryTime, ...holding} of extended) {
-				app.print(`${partName(holding)} expires in ${longDuration(expiryTime - now)}`);
+			for (const {expiryTime, keepUntil, ...holding} of extended) {
+				const kept = keepUntil === undefined ? '' : `, kept until ${clockTime(keepUntil, now)} even if idle`;
+				app.print(`${partName(holding)} expires in ${longDuration(expiryTime - now)}${kept}`);
 			}
 
 			remarkMissing(app, named, extended);

@@ -4,12 +4,13 @@ import {grantJson} from '../format/json/change-json.js';
 import {placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
-import {setDuration} from '../format/text/durations.js';
+import {setDuration, typedDuration} from '../format/text/durations.js';
 import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, refuseBoth} from './shared/flag-values.js';
 import {jsonFlag, usualDurations} from './shared/common-flags.js';
+import {keepFlag, keepSecondsOf, keepsNothing} from './shared/keep-flag.js';
 import {acquireShown} from './shared/acquire.js';
 import {detailsFor, requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 import {hostOf, onAnyFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
@@ -18,6 +19,9 @@ import {createBackground} from './shared/background.js';
 
 const shareText = (shareMiB: number | undefined): string =>
 	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}: accounted, not fenced)`;
+
+const keptText = (keepSeconds: number | undefined): string =>
+	keepSeconds === undefined ? '' : `, kept for ${typedDuration(keepSeconds)} even if idle`;
 
 export const reserve: Command = {
 	name: 'reserve',
@@ -41,6 +45,7 @@ export const reserve: Command = {
 			mayBeEmpty: true,
 			completes: usualDurations,
 		},
+		keep: keepFlag,
 		force: {
 			shortFlag: 'f',
 			summary: 'also take GPUs that are in use without a reservation or cannot be read',
@@ -56,6 +61,8 @@ export const reserve: Command = {
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
+		refuseBoth(input, 'keep', 'pid', 'A reservation for a process ends with the process, and never goes back before.');
+		const keepSeconds = keepSecondsOf(input);
 		if (input.has('pid')) {
 			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
 		}
@@ -65,6 +72,10 @@ export const reserve: Command = {
 		const strategy = strategyOf(input, 'reserve');
 		let waitSeconds = waitSecondsOf(input, 'reserve');
 		const engine = await app.foreignEngine();
+		if (keepSeconds !== undefined && engine !== undefined) {
+			throw keepsNothing();
+		}
+
 		if (input.has('on') && engine === undefined) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const wanted = {count, ids, need};
@@ -89,7 +100,7 @@ export const reserve: Command = {
 				ids,
 				need,
 				strategy,
-				tenure: {type: 'manual', durationSeconds},
+				tenure: {type: 'manual', durationSeconds, keepSeconds},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),
 				host: engine === undefined ? undefined : hostOf(input),
@@ -113,7 +124,7 @@ export const reserve: Command = {
 				// Scripts written for the Go program expect this text at the start of a line.
 				const use = useLines(answer, app.host.hostname).join('\n');
 				// Prints everything in one write, for readers that stop after the first line.
-				app.print(`${reserved}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
+				app.print(`${reserved}${keptText(keepSeconds)}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
 			}
 
 			if (world.privateLabel !== undefined) {

@@ -81,6 +81,7 @@ const endings: Readonly<Record<string, string>> = {
 	'queue-left': 'its request left the queue or continued without the GPUs',
 	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
+	reclaimed: 'idle after a warning, and back in the pool',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
@@ -143,6 +144,28 @@ function unreservedText({account, owner, gpus, until, time}: AuditRecord): strin
 	return `${nameText(account)} uses ${gpuList(gpus)} without a reservation${left}`;
 }
 
+function idleText(record: AuditRecord): string {
+	const {until, reason, time} = record;
+	if (reason === undefined) {
+		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
+		return `${holderText(record)} does not use ${heldText(record)}: back to the pool${when} unless used`;
+	}
+
+	if (reason === 'kept' && until !== undefined) {
+		return `${whoText(record)} keeps ${heldText(record)}${ofOwner(record)} until ${clockTime(until, time)} even if idle`;
+	}
+
+	const why = Object.hasOwn(withdrawals, reason) ? withdrawals[reason] : harmless(reason);
+	return `${holderText(record)} stays with ${heldText(record)}: ${why}`;
+}
+
+/** Why the warning of an idle reservation was withdrawn. */
+const withdrawals: Readonly<Record<string, string>> = {
+	used: 'in use again',
+	kept: 'kept by its owner',
+	unknown: 'its use is unknown, so its idle time starts again',
+};
+
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantText,
 	held: (record) => `${whoText(record)} holds ${heldText(record)} while waiting for more`,
@@ -170,6 +193,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		record.reason === undefined
 			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} asked for`
 			: `${whoText(record)} uses no more of ${gpuList(record.gpus)} than the share of ${memoryText(record.memoryMiB)} again`,
+	idle: idleText,
 	health: ({gpus, reason}) =>
 		reason === undefined
 			? `${gpuList(gpus)} is healthy again`

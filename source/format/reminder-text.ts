@@ -1,11 +1,12 @@
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {Reminder} from '../core/rules/notices/reminder.js';
+import {clockTime} from './text/days.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 export function reminderText(
-	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note, owner}: Reminder,
+	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, idle, note, owner}: Reminder,
 	hostname: string,
 ): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
@@ -21,6 +22,13 @@ export function reminderText(
 				? 'To reserve what it uses: canhazgpu reserve --pid PID'
 				: 'Please end it, or wait in the queue';
 		return `${where} a process of yours uses ${gpuList(gpus)}, ${whose}. To find it: canhazgpu who ${gpuRanges(gpus)}. ${way}`;
+	}
+
+	if (kind === 'idle' && idle !== undefined) {
+		const {since, deadline, now} = idle;
+		const isOne = gpus.length === 1;
+		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
+		return `${where} your reservation of ${gpuList(gpus)}${about} has been idle since ${clockTime(since, now)}. ${isOne ? 'The GPU goes' : 'The GPUs go'} back to the pool ${back} unless used. To keep ${isOne ? 'it' : 'them'}: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --keep 2h`;
 	}
 
 	return kind === 'ending'

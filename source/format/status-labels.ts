@@ -3,6 +3,7 @@ import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
 import {clockTime} from './text/days.js';
+import {idleText} from './idle-text.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -124,10 +125,25 @@ function stateDetails(row: StatusRow): string {
 				return shared;
 			}
 
-			return row.lease?.partialQueueId === undefined ? leaseDetails(row) : 'held for a waiter in the queue';
+			return row.lease?.partialQueueId === undefined
+				? [warningText(row), leaseDetails(row), keptText(row)].filter((part) => part !== undefined).join(', ')
+				: 'held for a waiter in the queue';
 		}
 	}
 }
+
+const nowOf = ({lease, heldSeconds = 0}: Pick<StatusRow, 'lease' | 'heldSeconds'>): number =>
+	(lease?.startTime ?? 0) + heldSeconds;
+
+/** Returns `idle, goes back at 12:04 unless used` for a reservation whose owner was warned. */
+export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warning'>): string | undefined {
+	const now = nowOf(row);
+	return row.warning && idleText(row.warning, now);
+}
+
+/** Returns `kept until 18:00 even if idle` for a reservation that its owner keeps. */
+export const keptText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'keepUntil'>): string | undefined =>
+	row.keepUntil === undefined ? undefined : `kept until ${clockTime(row.keepUntil, nowOf(row))} even if idle`;
 
 /** Returns when the lease ends, as far as known. A job may end before its time limit. */
 function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeatAhead}: StatusRow): string {

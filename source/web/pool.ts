@@ -138,7 +138,7 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 			}
 
 			opened = pool;
-			late.begin(startLiveView(pool, live));
+			late.begin(startLiveView(pool, {...live, ownGpus: pool.scannedGpus}));
 		} catch (error) {
 			if (!(error instanceof CanhazgpuError && goesOnWithout(error))) {
 				throw error;

@@ -70,6 +70,8 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		lastHeartbeat: now,
 		expiryTime: type === 'manual' ? now + 1000 : undefined,
 		remindedOf: undefined,
+		idle: {since: now - 50, seen: now},
+		keepUntil: now + 10,
 		endsBy: now + 2000,
 		isSuspended: true,
 		note: word('note'),

@@ -2,6 +2,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
+import {createReclaimer} from '../operations/reclaim.js';
 import {createAlertRecorder} from '../operations/record-alerts.js';
 import {readForDisplay} from '../operations/transact.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
@@ -10,6 +11,7 @@ import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
 import {followAuditLog} from './audit-feed.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
+import {createTimer} from './timer.js';
 
 /** The snapshot and the readings are undefined until the first read and scan. */
 export type LiveState = {
@@ -52,8 +54,10 @@ export type LiveViewOptions = {
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
 	readonly mostEvents: number;
-	/** Whether alerts and overuse found by scans are written to the audit log. False for read-only interfaces. */
+	/** Whether alerts and overuse found by scans are written to the audit log, and idle GPUs given back. False for read-only interfaces. */
 	readonly recordsAlerts: boolean;
+	/** Scans the GPUs for this process alone. Defaults to the provider of the world. */
+	readonly ownGpus?: World['gpus'] | undefined;
 	readonly broken: (error: unknown) => void;
 };
 
@@ -81,6 +85,11 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 /** How long the last successful scan is still shown if later scans fail. */
 const oldReadingsMs = 30_000;
 const patienceMs = 5000;
+
+/** Steps of idle reservations that are due later than this are found by the regular scans. */
+const longestStepSeconds = 120;
+/** The scan comes a little later than the step is due, so that the step is due by then. */
+const stepDelayMs = 20;
 
 /** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
@@ -125,7 +134,7 @@ function stateOf(
 
 export function startLiveView(
 	world: World,
-	{watched = world, intervals, mostEvents, recordsAlerts, broken}: LiveViewOptions,
+	{watched = world, intervals, mostEvents, recordsAlerts, ownGpus = world.gpus, broken}: LiveViewOptions,
 ): LiveView {
 	const {clock, memoryThresholdMiB} = world;
 	const listeners = new Set<(state: LiveState, change: LiveChange) => void>();
@@ -157,12 +166,40 @@ export function startLiveView(
 	}
 
 	const recordAlerts = createAlertRecorder(world);
+	const reclaimer = createReclaimer({...world, gpus: ownGpus});
+	const nextReclaim = createTimer(clock);
+	let isStopped = false;
+
+	/** Acts on idle reservations, and scans again when the next step is due. */
+	async function reclaim(observation: Observation): Promise<void> {
+		const {snapshot, lost} = known;
+		if (lost !== undefined) {
+			reclaimer.miss();
+			return;
+		}
+
+		if (snapshot === undefined) {
+			return;
+		}
+
+		const nextSeconds = await reclaimer.look({...snapshot, now: storeNow()}, observation);
+		if (nextSeconds < longestStepSeconds && !isStopped) {
+			nextReclaim.runIn(nextSeconds * 1000 + stepDelayMs, () => {
+				scanLoop.poke();
+			});
+		}
+	}
+
 	const readNext = createNextRead(async () => readForDisplay(world));
 	const scanLoop = startScanLoop(
 		watched,
 		intervals,
 		(observation) => {
 			const {failure} = observation;
+			if (recordsAlerts) {
+				reclaim(observation).catch(broken);
+			}
+
 			if (failure === undefined) {
 				readings = observation;
 				const {snapshot, lost} = known;
@@ -255,6 +292,8 @@ export function startLiveView(
 			feed.stop();
 			auditLog.stop();
 			scanLoop.stop();
+			isStopped = true;
+			nextReclaim.stop();
 		},
 	};
 }

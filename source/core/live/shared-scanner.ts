@@ -157,7 +157,7 @@ class SharedScanner {
 		// Closes the scanner that this viewer used for itself while the store was unreachable.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
-		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
+		return {...scan, isPosted: true, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 
 	/** Takes or renews the role. Returns false while another viewer has it, or if this viewer was closed in the meantime. */

@@ -25,6 +25,8 @@ export const auditKinds = [
 	'squatter',
 	/** A share uses more of a GPU's memory than it reserved. If the record has a `reason`, the overuse has ended. */
 	'overuse',
+	/** A reservation is idle and goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
+	'idle',
 	'health',
 	/** Anything else worth knowing, in words. */
 	'notice',

@@ -64,6 +64,20 @@ export type Silence = {
 	readonly since: number;
 };
 
+/** How long a whole reservation has been idle. Kept in its leases while the policy returns idle GPUs to the pool. */
+export type LeaseIdle = {
+	/** Store time of the first observation that saw every GPU idle. */
+	readonly since: number;
+	/** Store time of a recent observation that saw the same. Not stored at every scan. */
+	readonly seen: number;
+	/** Store time at which the owner's warning began. */
+	readonly warned?: number;
+	/** Store time at which the GPUs go back unless they are used. Set with `warned`. */
+	readonly deadline?: number;
+	/** The deadline of which the owner was reminded. */
+	readonly remindedOf?: number;
+};
+
 type Held = {
 	/** The label: the account, or the name given with `--user`. */
 	readonly user: string;
@@ -85,6 +99,9 @@ export type Lease = Held & {
 	readonly expiryTime?: number;
 	/** The end time in the last reminder to the owner. If the lease's end changes, a new reminder is sent. */
 	readonly remindedOf?: number;
+	readonly idle?: LeaseIdle;
+	/** Store time until which the reservation is kept although it is idle. */
+	readonly keepUntil?: number;
 	/** Store time at which a job with a time limit is stopped. The job may have died before. */
 	readonly endsBy?: number;
 	/** Whether an engine such as Slurm has suspended the job. A suspended job keeps its GPUs. */
@@ -284,6 +301,8 @@ export const endReasons = [
 	'holder-stopped',
 	/** A request that waited for GPUs out of service held the GPU, and another request took it. */
 	'drained',
+	/** The reservation was idle, its owner was warned, and its GPUs went back to the pool. */
+	'reclaimed',
 ] as const;
 
 export type EndReason = (typeof endReasons)[number];

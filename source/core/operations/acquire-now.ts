@@ -5,6 +5,7 @@ import {eligibilityOf} from '../rules/allocation/need.js';
 import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {isAnswering, latestEndOf} from '../rules/leases/liveness.js';
+import {checkKeep} from '../rules/policy/idle-rules.js';
 import {policyValue} from '../rules/policy/policy.js';
 import type {StrategyName} from '../model/need.js';
 import {dependsOnLinks} from '../rules/allocation/choose.js';
@@ -35,7 +36,13 @@ export function leaseFor(
 		leaseId,
 	};
 	if (tenure.type === 'manual') {
-		return {...common, type: 'manual', expiryTime: Math.ceil(now + tenure.durationSeconds)};
+		const {durationSeconds, keepSeconds} = tenure;
+		return {
+			...common,
+			type: 'manual',
+			expiryTime: Math.ceil(now + durationSeconds),
+			keepUntil: keepSeconds === undefined ? undefined : Math.ceil(now + keepSeconds),
+		};
 	}
 
 	return {
@@ -46,6 +53,13 @@ export function leaseFor(
 		bootId: host.bootId,
 		holder: host.self,
 	};
+}
+
+/** Throws `usage` for a request that keeps idle GPUs longer than the policy allows. */
+export function checkKeepOf({tenure}: AcquireRequest, snapshot: Snapshot): void {
+	if (tenure.type === 'manual') {
+		checkKeep(snapshot, tenure.keepSeconds);
+	}
 }
 
 export const grantOf = (
@@ -59,6 +73,7 @@ export const grantOf = (
 	leaseId,
 	startTime: lease.startTime,
 	endsBy: latestEndOf(lease),
+	...(lease.keepUntil !== undefined && {keepUntil: lease.keepUntil}),
 });
 
 /** Returns a function that tells whether an entry sends heartbeats. For an entry that does not, no GPUs are kept. */
@@ -151,6 +166,7 @@ export async function acquireNow(
 		user: request.requester.label,
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
+			checkKeepOf(request, snapshot);
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
 			const observation = await scan();

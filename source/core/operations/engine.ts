@@ -65,6 +65,8 @@ export type ExtendResult = {
 		readonly index: number;
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
+		/** Store time until which the GPUs are kept although they are idle, if that was requested. */
+		readonly keepUntil?: number | undefined;
 	}>;
 	readonly notYours: readonly HeldPart[];
 	/** Selected leases that cannot be extended, because they end with their job and not at a certain time. */

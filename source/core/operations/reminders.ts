@@ -7,6 +7,7 @@ import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {alertsDue} from '../rules/notices/alert-reminders.js';
+import {idleDue} from '../rules/notices/idle-reminders.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from '../rules/notices/reminder.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import type {Snapshot} from '../model/types.js';
@@ -70,6 +71,10 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 			return `${account} was told that a process uses ${named} without a reservation`;
 		}
 
+		case 'idle': {
+			return `${account} was reminded that the idle reservation of ${named} goes back to the pool`;
+		}
+
 		default: {
 			return `${account} was reminded that the reservation of ${named} ends soon`;
 		}
@@ -77,7 +82,9 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 };
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
-	const parts = [endingsDue(snapshot, sender), alertsDue(snapshot, sender)];
+	const endings = endingsDue(snapshot, sender);
+	const written = new Set(endings.reminders.flatMap(({gpus}) => gpus));
+	const parts = [endings, alertsDue(snapshot, sender), idleDue(snapshot, sender, written)];
 	const reminders = parts.flatMap((part) => part.reminders);
 	return {
 		plan: {

@@ -7,6 +7,7 @@ import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
+import {checkKeep} from '../rules/policy/idle-rules.js';
 import {select, type Selection} from '../rules/leases/selection.js';
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
@@ -44,14 +45,17 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 	};
 }
 
-type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
+type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {
+	readonly durationSeconds: number;
+	readonly keepSeconds?: number;
+};
 
 /** Reserves GPUs now or not at all. Throws `impossible` if the pool can never satisfy the request, `busy`, `store-unreachable`, ... */
 export const reserve = async (
 	world: EngineWorld,
-	{durationSeconds, ...request}: ReserveRequest,
+	{durationSeconds, keepSeconds, ...request}: ReserveRequest,
 ): Promise<Grant | Refusal> =>
-	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
+	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds, keepSeconds}}, world.clock.uuid());
 
 /** Releases all selected GPUs. Releases none if some belong to somebody else. */
 export const release = async (world: EngineWorld, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
@@ -69,15 +73,32 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** Changes the end of all selected reservations, or of none of them. Throws `usage` if the new end is in the past or too far in the future. */
+/** `atLeast` only moves an end that comes in less than this number of seconds. */
+export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
+	/** For this time, the GPUs are kept although they are idle. */
+	readonly keepSeconds?: number | undefined;
+};
+
+/**
+Changes the end of all selected reservations, or of none of them. With `keepSeconds`, they are also kept for that time although they are idle. Throws `usage` if the new end is in the past or too far in the future, or if idle GPUs cannot be kept for that long.
+*/
 export const extend = async (
 	world: EngineWorld,
 	requester: Requester,
 	selection: Selection,
-	end: NewEnd,
-): Promise<ExtendResult> =>
-	world.engine?.extend(requester, selection, end) ??
-	transact<ExtendResult>(world, {
+	{keepSeconds, ...end}: ExtendChange,
+): Promise<ExtendResult> => {
+	if (world.engine !== undefined) {
+		if (keepSeconds !== undefined || 'atLeast' in end) {
+			throw new CanhazgpuError('usage', '--keep is about idle GPUs, and Slurm decides itself when GPUs go back', {
+				hint: 'Leave out --keep.',
+			});
+		}
+
+		return world.engine.extend(requester, selection, end);
+	}
+
+	return transact<ExtendResult>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
 			// After a conflict, expired leases can still be in the snapshot.
@@ -88,8 +109,16 @@ export const extend = async (
 				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};
 			}
 
+			checkKeep(snapshot, keepSeconds);
+			const keepUntil = keepSeconds === undefined ? undefined : Math.ceil(snapshot.now + keepSeconds);
 			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
-				Math.ceil('by' in end ? expiryTime + end.by : end.until);
+				Math.ceil(
+					'atLeast' in end
+						? Math.max(expiryTime, snapshot.now + end.atLeast)
+						: 'by' in end
+							? expiryTime + end.by
+							: end.until,
+				);
 			if ('until' in end && end.until <= snapshot.now) {
 				throw new CanhazgpuError('usage', 'The new end is in the past', {hint: 'To end it now, release it.'});
 			}
@@ -101,9 +130,9 @@ export const extend = async (
 			}
 
 			return {
-				plan: planExtend(records, expiryOf, requester.label, auditContextOf(world, requester, snapshot)),
+				plan: planExtend(records, {expiryOf, keepUntil}, requester.label, auditContextOf(world, requester, snapshot)),
 				result: {
-					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease)})),
+					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease), keepUntil})),
 					notYours,
 					notTimed,
 					now: snapshot.now,
@@ -111,3 +140,4 @@ export const extend = async (
 			};
 		},
 	});
+};

@@ -11,7 +11,7 @@ import {optionalTimestamp, timestamp} from '../text/durations.js';
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
 export const grantJson = (
-	{gpus, instances, leaseId, startTime, endsBy, place}: Grant,
+	{gpus, instances, leaseId, startTime, endsBy, keepUntil, place}: Grant,
 	{requester, tenure, note, need}: AcquireRequest,
 ) => ({
 	gpu_ids: gpus,
@@ -24,6 +24,7 @@ export const grantJson = (
 	lease_id: leaseId,
 	since: timestamp(startTime),
 	ends_by: optionalTimestamp(endsBy),
+	keep_until: optionalTimestamp(keepUntil),
 	node: place?.node,
 	node_gpu_ids: place?.gpuIds,
 });
@@ -58,15 +59,16 @@ export const releaseJson = (released: readonly Holding[], named: NamedParts | un
 });
 
 export const extendJson = (
-	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number}>,
+	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number; readonly keepUntil?: number | undefined}>,
 	named: NamedParts | undefined,
 	now: number,
 ) => ({
-	extended: extended.map(({index, lease: {mig} = {}, expiryTime}) => ({
+	extended: extended.map(({index, lease: {mig} = {}, expiryTime, keepUntil}) => ({
 		gpu_id: index,
 		mig_instance: mig && heldInstanceJson(mig),
 		ends_by: timestamp(expiryTime),
 		remaining_seconds: Math.max(0, Math.floor(expiryTime - now)),
+		keep_until: optionalTimestamp(keepUntil),
 	})),
 	...notReservedJson(named, extended),
 });

@@ -121,6 +121,9 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
+	idle_since: optionalTimestamp(row.warning?.since),
+	reclaim_at: optionalTimestamp(row.warning?.deadline),
+	keep_until: optionalTimestamp(row.keepUntil),
 	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 	simulated: simulated || undefined,
 });

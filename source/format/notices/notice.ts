@@ -1,6 +1,6 @@
 /** Everything that people can be notified of, in words and as JSON. */
 import type {Reminder} from '../../core/rules/notices/reminder.js';
-import {shortDuration} from '../text/durations.js';
+import {optionalTimestamp, shortDuration} from '../text/durations.js';
 import {gpuList} from '../text/gpu-list.js';
 import {harmlessJsonLine} from '../text/json.js';
 import {sanitize} from '../text/text.js';
@@ -49,7 +49,7 @@ const whole = (seconds: number | undefined): number | undefined =>
 
 export function messageOf(notice: Notice, hostname: string): Message {
 	const text = textOf(notice, hostname);
-	const {kind, account, gpus, label, leaseId, note, remainingSeconds, memoryMiB, usedMiB, owner, exitCode, seconds} =
+	const {kind, account, gpus, label, leaseId, note, remainingSeconds, memoryMiB, usedMiB, idle, owner, exitCode, seconds} =
 		notice as Partial<Reminder & Omit<JobEnded, 'kind'>> & Pick<Notice, 'kind' | 'account' | 'gpus'>;
 	const json = harmlessJsonLine({
 		kind,
@@ -61,6 +61,8 @@ export function messageOf(notice: Notice, hostname: string): Message {
 		remaining_seconds: whole(remainingSeconds),
 		memory_mb: memoryMiB,
 		memory_used_mb: usedMiB,
+		idle_since: optionalTimestamp(idle?.since),
+		reclaim_at: optionalTimestamp(idle?.deadline),
 		owner,
 		exit_code: exitCode,
 		duration_seconds: whole(seconds),

@@ -4,6 +4,7 @@ import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {usedPatienceSeconds, type Outage} from '../../core/rules/queue/out-of-service.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
+import {idleText} from '../idle-text.js';
 import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
 import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
@@ -55,7 +56,12 @@ export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
 		gpu_ids: blocker.gpus,
 		ends_by: optionalTimestamp(blocker.until),
 		...(blocker.kind === 'lease'
-			? {type: blocker.lease.type.toUpperCase(), lease_id: blocker.lease.leaseId}
+			? {
+					type: blocker.lease.type.toUpperCase(),
+					lease_id: blocker.lease.leaseId,
+					idle_since: optionalTimestamp(blocker.warning?.since),
+					reclaim_at: optionalTimestamp(blocker.warning?.deadline),
+				}
 			: {position: blocker.position, id: blocker.entry.id}),
 	};
 }
@@ -139,9 +145,10 @@ function blockerLine(blocker: Blocker, now: number): string {
 		return engineReasonText(blocker.reason);
 	}
 
-	const {lease, gpus} = blocker;
+	const {lease, gpus, warning} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+	const idle = warning === undefined ? '' : `, ${idleText(warning, now)}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${note === '' ? '' : `, note "${note}"`}`;
 }
 
 function reasonsOf(row: QueueRow, now: number): readonly string[] {

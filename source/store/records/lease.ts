@@ -8,6 +8,7 @@ import {
 	type HeldInstance,
 } from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
+import {idleRecord, readIdle, readKeepUntil} from './idle.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
 import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
@@ -28,6 +29,8 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		expiryTime: fields.end('expiry_time'),
 		endsBy: fields.end('ends_by'),
 		remindedOf: fields.end('reminded_of'),
+		idle: readIdle(fields),
+		keepUntil: readKeepUntil(fields),
 		note: fields.text('note'),
 		model: fields.text('model'),
 		partialQueueId: fields.text('partial_queue_id'),
@@ -173,6 +176,8 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		silence: silenceRecord(lease.silence),
 		ends_by: lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy),
 		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),
+		idle: idleRecord(lease.idle),
+		keep_until: lease.keepUntil === undefined ? undefined : wholePromise(lease.keepUntil),
 	},
 	lease.unknownFields,
 ];

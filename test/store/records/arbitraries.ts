@@ -8,6 +8,7 @@ import {
 	type EndReason,
 	type HeldInstance,
 	type Lease,
+	type LeaseIdle,
 	type MemoryBaseline,
 	type Need,
 	type NotedOutage,
@@ -86,6 +87,18 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 	expiryTime: optional(wholeTime),
 	endsBy: optional(wholeTime),
 	remindedOf: optional(wholeTime),
+	idle: optional(
+		fc
+			.record(
+				{since: wholeTime, seen: wholeTime, warned: wholeTime, deadline: wholeTime, remindedOf: wholeTime},
+				{requiredKeys: ['since', 'seen']},
+			)
+			// A warning has both times or none.
+			.map(({warned, deadline, ...idle}): LeaseIdle =>
+				warned === undefined || deadline === undefined ? idle : {...idle, warned, deadline},
+			),
+	),
+	keepUntil: optional(wholeTime),
 	note: optionalText,
 	model: optionalText,
 	partialQueueId: optionalText,

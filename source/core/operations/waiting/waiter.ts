@@ -41,8 +41,9 @@ import {emptyPlan} from '../../model/plan.js';
 import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
-import {createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
+import {checkKeepOf, createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
+import {createIdleWatch, type IdleWatch} from './idle-watch.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan} from './waiter-plan.js';
 
@@ -68,6 +69,7 @@ export class Waiter {
 	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
+	readonly #idleWatch: IdleWatch;
 	#aside: Promise<unknown> = Promise.resolve();
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
@@ -95,6 +97,14 @@ export class Waiter {
 		this.#deadlineMs = deadlineMs;
 		this.#entryId = options.entryId ?? world.clock.uuid();
 		this.#recordAlerts = createAlertRecorder(world);
+		this.#idleWatch = createIdleWatch({
+			world,
+			entryId: this.#entryId,
+			signal: this.#ended.signal,
+			run: (work) => {
+				this.#doAside(async () => this.#inBackground(work()));
+			},
+		});
 	}
 
 	/** Joins the queue and waits. However the wait ends, no entry and no held GPU stays behind. */
@@ -331,6 +341,7 @@ export class Waiter {
 
 			if (grant.kind === 'nothing') {
 				this.#doAside(recordSeen);
+				this.#idleWatch.start(snapshot);
 				const {note, unknown} = grant;
 				if (unknown !== undefined) {
 					this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
@@ -449,6 +460,7 @@ export const joinQueue = async (
 	return transact(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
+			checkKeepOf(request, snapshot);
 			const gpuCount = snapshot.gpus.length;
 			const wanted = checkWanted(request, gpuCount);
 			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.

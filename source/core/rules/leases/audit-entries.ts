@@ -80,6 +80,10 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	};
 }
 
+/** Returns the facts about a lease for an audit record of another kind. */
+export const auditEntryOf = (parts: readonly HeldPart[], context: AuditContext): Omit<AuditRecord, 'kind'> =>
+	leaseFacts(parts, context);
+
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
 /** Returns the audit records of ended leases: one for each lease, or one for each GPU if the lease has no id. */

@@ -54,3 +54,16 @@ export function parseDuration(text: string, what: string): number {
 
 	return seconds;
 }
+
+/** Parses a duration, and returns undefined for anything else. */
+export const secondsOf = (text: string): number | undefined => {
+	try {
+		return parseDuration(text, '');
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return undefined;
+		}
+
+		throw error;
+	}
+};

@@ -5,7 +5,7 @@ import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} fro
 import {planHoldings, type HoldingChange} from './holding-changes.js';
 import {gpusOf, holdingsIn, type Holding} from './holdings.js';
 import {judgeEntry, judgeLease, timedEndOf, type Ending} from './liveness.js';
-import {endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
+import {auditEntryOf, endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
 
 type Ended = {readonly holding: Holding; readonly ending: Ending};
 
@@ -156,19 +156,41 @@ export const planChange = (
 	grants: false,
 });
 
-/** Plans the extension of manual leases. `expiryOf` returns the new end in store time. */
+type Extension = {
+	/** Returns the new end in store time. */
+	readonly expiryOf: (lease: Lease) => number;
+	/** Store time until which the GPUs are kept although they are idle. Undefined if that does not change. */
+	readonly keepUntil?: number | undefined;
+};
+
+/** Plans the extension of manual leases. Keeping them ends their idle time, and withdraws the warning. */
 export function planExtend(
 	holdings: readonly Holding[],
-	expiryOf: (lease: Lease) => number,
+	{expiryOf, keepUntil}: Extension,
 	user: string,
 	context: AuditContext,
 ): Plan {
-	const extend = (lease: Lease): Lease => ({...lease, expiryTime: expiryOf(lease)});
+	const extend = (lease: Lease): Lease => ({
+		...lease,
+		expiryTime: expiryOf(lease),
+		...(keepUntil !== undefined && {keepUntil, idle: undefined}),
+	});
+	const moved = holdings.filter(({lease}) => keepUntil === undefined || expiryOf(lease) !== lease.expiryTime);
+	const kept =
+		keepUntil === undefined ? [] : Map.groupBy(holdings, ({index, lease}) => lease.leaseId ?? index).values();
 	return {
 		...planChange(holdings, extend, {kind: 'extended', gpus: gpusOf(holdings), user}),
-		audit: extensionEntries(
-			holdings.map(({index, lease}) => ({index, lease: extend(lease)})),
-			context,
-		),
+		audit: [
+			...extensionEntries(
+				moved.map(({index, lease}) => ({index, lease: extend(lease)})),
+				context,
+			),
+			...Array.from(kept, (ofLease) => ({
+				...auditEntryOf(ofLease, context),
+				kind: 'idle' as const,
+				reason: 'kept',
+				until: keepUntil,
+			})),
+		],
 	};
 }

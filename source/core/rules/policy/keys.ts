@@ -3,6 +3,7 @@ The keys of the policy. To add a key, write an entry here, read it with `policyV
 `source/help/policy.md`. A plan that depends on the key also needs `policyExpectation`.
 */
 import {isolationLevels} from '../../model/isolation.js';
+import {secondsOf} from '../leases/durations.js';
 import {checkIds} from '../request/request.js';
 import {strategyNames} from '../../model/need.js';
 
@@ -38,6 +39,32 @@ const choice = <const Choice extends string>(
 const mostShares = 64;
 
 const noSharesText = 'no share is granted';
+
+const nothingReclaimedText = 'no idle GPU goes back to the pool';
+
+/** A key whose value is a duration between two limits, which are typed like the value itself. */
+const duration = <const Other extends string = never>({
+	least,
+	most,
+	other,
+	...key
+}: Pick<PolicyKey<number | Other>, 'fallback' | 'inDoubt' | 'summary' | 'completes'> & {
+	readonly least: string;
+	readonly most: string;
+	/** A word that can be typed in place of a duration. */
+	readonly other?: NoInfer<Other>;
+}): PolicyKey<number | Other> => ({
+	...key,
+	expects: `${other === undefined ? '' : `${other}, or `}a duration from ${least} to ${most}`,
+	read(text) {
+		if (text === other) {
+			return other;
+		}
+
+		const seconds = secondsOf(text);
+		return seconds !== undefined && seconds >= secondsOf(least)! && seconds <= secondsOf(most)! ? seconds : undefined;
+	},
+});
 
 const readIds = (text: string): readonly number[] | undefined =>
 	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
@@ -85,6 +112,40 @@ export const policyKeys = {
 			}
 		},
 	},
+	'idle.after': duration<'off'>({
+		least: '5m',
+		most: '30d',
+		other: 'off',
+		fallback: 'off',
+		inDoubt: {value: 'off', words: nothingReclaimedText},
+		summary: 'how long a reservation must be idle before its owner is warned',
+		completes: ['off', '30m', '1h', '2h'],
+	}),
+	'idle.grace': duration<'never'>({
+		least: '5m',
+		most: '30d',
+		fallback: '20m',
+		inDoubt: {value: 'never', words: nothingReclaimedText},
+		summary: 'the time between the warning and the return of the GPUs',
+		completes: ['10m', '20m', '1h'],
+	}),
+	'idle.when': {
+		expects: 'wanted or always',
+		fallback: 'wanted',
+		inDoubt: {value: 'never', words: nothingReclaimedText},
+		summary: 'whether idle GPUs go back only if somebody waits for them',
+		completes: ['wanted', 'always'],
+		read: (text: string): 'wanted' | 'always' | 'never' | undefined =>
+			text === 'wanted' || text === 'always' ? text : undefined,
+	} satisfies PolicyKey<'wanted' | 'always' | 'never'>,
+	'idle.keep-max': duration<'any'>({
+		least: '30m',
+		most: '30d',
+		fallback: '12h',
+		inDoubt: {value: 'any', words: nothingReclaimedText},
+		summary: 'the longest time for which --keep protects an idle reservation',
+		completes: ['4h', '12h', '1d'],
+	}),
 };
 
 export type PolicyKeyName = keyof typeof policyKeys;

@@ -47,6 +47,7 @@ const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'heartbeat-lost',
 	'reboot',
 	'queue-left',
+	'reclaimed',
 ]);
 
 type Loss = {

@@ -1,5 +1,6 @@
 /** Combines a snapshot and an observation into one row per GPU, which all interfaces show. */
-import {idleSecondsOf} from '../usage/idle.js';
+import {idleSecondsOf, isUnusedForCertain} from '../usage/idle.js';
+import {keptUntil, warningOf, type Warning} from '../policy/idle-rules.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
 import {modelOf, type Model} from '../processes/served-model.js';
@@ -34,6 +35,10 @@ type LeaseFacts = {
 	readonly isHeartbeatAhead?: true | undefined;
 	readonly remainingSeconds?: number | undefined;
 	readonly idleSeconds?: number | undefined;
+	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
+	readonly warning?: Warning | undefined;
+	/** Store time until which the reservation is kept although it is idle. */
+	readonly keepUntil?: number | undefined;
 };
 
 export type ShareRow = LeaseFacts & {
@@ -90,7 +95,10 @@ export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) 
 /** The greatest plausible difference between two clocks of a pool. */
 const clockSkewSeconds = 60;
 
-function factsOf(lease: Lease, {now}: Snapshot, idleSeconds: number | undefined): LeaseFacts {
+type Use = {readonly idleSeconds: number | undefined; readonly isUsed: boolean};
+
+function factsOf(lease: Lease, snapshot: Snapshot, {idleSeconds, isUsed}: Use): LeaseFacts {
+	const {now} = snapshot;
 	const end = latestEndOf(lease);
 	const heartbeatAge =
 		lease.type === 'run' && lease.lastHeartbeat !== undefined ? now - lease.lastHeartbeat : undefined;
@@ -103,6 +111,8 @@ function factsOf(lease: Lease, {now}: Snapshot, idleSeconds: number | undefined)
 		isHeartbeatAhead: heartbeatAge !== undefined && heartbeatAge < -clockSkewSeconds ? true : undefined,
 		remainingSeconds: end === undefined ? undefined : Math.max(0, end - now),
 		idleSeconds,
+		warning: isUsed ? undefined : warningOf(lease, snapshot),
+		keepUntil: keptUntil(lease, snapshot),
 	};
 }
 
@@ -233,11 +243,10 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 		health: reading?.health ?? [],
 	};
 	const factsOfHolding = (holding: Holding): LeaseFacts =>
-		factsOf(
-			holding.lease,
-			snapshot,
-			idleSecondsOf(observation, holding, {reading, now: snapshot.now, memoryThresholdMiB}),
-		);
+		factsOf(holding.lease, snapshot, {
+			idleSeconds: idleSecondsOf(observation, holding, {reading, now: snapshot.now, memoryThresholdMiB}),
+			isUsed: isUnusedForCertain(reading, memoryThresholdMiB) === false,
+		});
 	switch (record.kind) {
 		case 'leased': {
 			return leasedRow(seen, factsOfHolding(record), context.shared);

@@ -1,6 +1,7 @@
 /** Estimates when queue entries are served, by the ends of reservations and the time limits of jobs. Nobody knows when other jobs end. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
+import {warningOf, type Warning} from '../policy/idle-rules.js';
 import {isSameLease} from '../leases/ownership.js';
 import {
 	latestTime,
@@ -20,7 +21,8 @@ export type Blocker = {
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } & (
-	| {readonly kind: 'lease'; readonly lease: Lease}
+	/** `warning`: the reservation is idle and goes back, perhaps before its end. */
+	| {readonly kind: 'lease'; readonly lease: Lease; readonly warning?: Warning | undefined}
 	/** An earlier entry that is expected to get these GPUs first. */
 	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
 	/** The reason given by an engine that keeps the queue, such as Slurm. */
@@ -79,7 +81,8 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 }
 
 /** Returns the forecast for a GPU, or for one MIG instance of it, before any queue entry is served. */
-function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
+function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
+	const {now, drains} = snapshot;
 	const part = {index: record.index, uuid: instance?.uuid};
 	// Waiting requests take a usable GPU at once. A GPU that is still free is in use without a reservation or broken, for an unknown time.
 	const leases = holdingsOn(record)
@@ -92,7 +95,13 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 
 	const occupant = (lease: Lease): Occupant => {
 		const end = latestEndOf(lease);
-		return {kind: 'lease', lease, until: end === undefined ? undefined : Math.max(now, end)};
+		const warning = warningOf(lease, snapshot);
+		return {
+			kind: 'lease',
+			lease,
+			until: end === undefined ? undefined : Math.max(now, end),
+			...(warning !== undefined && {warning}),
+		};
 	};
 
 	if (drains.has(record.index)) {

@@ -114,7 +114,8 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 
 /** How long GPUs are requested: for a fixed time, or until a job ends. */
 type Tenure =
-	| {readonly type: 'manual'; readonly durationSeconds: number}
+	/** `keepSeconds`: for this time, the GPUs are kept although they are idle. */
+	| {readonly type: 'manual'; readonly durationSeconds: number; readonly keepSeconds?: number | undefined}
 	/** `timeLimitSeconds`: after this time the wrapper stops its job. */
 	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
 
@@ -140,6 +141,8 @@ export type Grant = {
 	readonly startTime: number;
 	/** Store time at which the lease ends at the latest. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
+	/** Store time until which the GPUs are kept although they are idle. */
+	readonly keepUntil?: number | undefined;
 	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

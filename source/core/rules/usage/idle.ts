@@ -2,8 +2,10 @@
 Decides how long a lease has been idle: no process on its GPU, and no memory in use beyond the driver's own. 0 %
 utilization alone is not idle. An unknown reading neither starts nor extends an idle time.
 */
+import {noSuchReading} from '../../model/observation.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {isWhole} from '../mig/instances.js';
 import {judgeUsage, isInstanceIdle} from './gpu-usage.js';
 import {usageOfShares} from './share-usage.js';
 
@@ -64,6 +66,23 @@ function isIdle(
 	}
 
 	return use.kind === 'idle' && working !== undefined ? true : undefined;
+}
+
+/** Returns whether nobody uses the whole GPU. Undefined if any reading that could show use is unknown, and for a GPU in MIG mode. */
+export function isUnusedForCertain(reading: GpuReading | undefined, memoryThresholdMiB: number): boolean | undefined {
+	const isIdleNow = isIdle({}, reading, memoryThresholdMiB);
+	if (reading === undefined || isIdleNow === false) {
+		return isIdleNow;
+	}
+
+	const {utilizationPercent: load, unknown, health = []} = reading;
+	if (load !== undefined && load > 0) {
+		return false;
+	}
+
+	const marker = unknown['utilizationPercent'];
+	const isLoadKnown = load !== undefined || marker === undefined || noSuchReading.has(marker);
+	return isIdleNow === true && isLoadKnown && health.length === 0 && isWhole(reading) === true ? true : undefined;
 }
 
 /** Returns a key that identifies a lease. Leases of the Go program have no id, so they are identified by user and start time. */

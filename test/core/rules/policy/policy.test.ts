@@ -38,7 +38,7 @@ describe('every policy key', () => {
 			expect([text, read(text)]).not.toEqual([text, undefined]);
 		}
 
-		expect(name).toMatch(/^[a-z]+(?:\.[_a-z]+)?$/v);
+		expect(name).toMatch(/^[a-z]+(?:\.[\-a-z]+)?$/v);
 		expect([expects, summary]).not.toContain('');
 		expect(read('')).toBeUndefined();
 		expect(read('-1')).toBeUndefined();
@@ -58,6 +58,10 @@ const strictest = {
 	share: 'off',
 	'share.max': 1,
 	'share.gpus': [],
+	'idle.after': 'off',
+	'idle.grace': 'never',
+	'idle.when': 'never',
+	'idle.keep-max': 'any',
 };
 
 test('an unreadable policy key has its strictest value, and an unreadable record affects all keys', () => {

@@ -1,0 +1,20 @@
+/** The flag `--keep`, with which the owner keeps idle GPUs. */
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import {CanhazgpuError} from '../../errors.js';
+import type {Flag, Input} from '../../command-line/command.js';
+
+export const keepFlag: Flag = {
+	value: 'TIME',
+	summary: 'keep the GPUs for this time even if they are idle: 2h',
+	completes: ['1h', '2h', '4h', '8h'],
+};
+
+export function keepSecondsOf(input: Input): number | undefined {
+	const typed = input.text('keep');
+	return typed === undefined ? undefined : parseDuration(typed, '--keep');
+}
+
+export const keepsNothing = (): CanhazgpuError =>
+	new CanhazgpuError('usage', '--keep is about idle GPUs, and Slurm decides itself when GPUs go back', {
+		hint: 'Leave out --keep.',
+	});

@@ -1,0 +1,169 @@
+import {CanhazgpuError, hasCode} from '../../errors.js';
+import {isEmpty} from '../model/plan.js';
+import type {Observation, Snapshot} from '../model/types.js';
+import {requireNoClone, requirePool} from '../rules/pool/pool.js';
+import {idleRulesOf} from '../rules/policy/idle-rules.js';
+import {planReclaim, type ReclaimPlan, type Sight} from '../rules/reclaim/reclaim.js';
+import type {EngineWorld} from './engine.js';
+
+/** An older observation cannot show that a GPU is idle now. */
+const freshSeconds = 5;
+/** How long another process has time to act on a scan that it posted. Then this process scans for itself. */
+const patienceMs = 10_000;
+const mostTries = 5;
+/** If the store's clock gains more than this on the monotonic clock, it was set forward. */
+const mostDriftSeconds = 30;
+
+export type Reclaimer = {
+	/**
+	Warns the owners of idle reservations, and returns those GPUs whose warning is over. Errors of the store are ignored, and idle times then start again.
+	@param snapshot - A recent snapshot. If it shows that something must change, the pool is read again.
+	@returns The seconds until the next step is due, if the GPUs stay idle.
+	*/
+	readonly look: (snapshot: Snapshot, observation: Observation) => Promise<number>;
+	/** Called instead of `look` if the store cannot be reached: what the scan saw is then unknown to the pool. */
+	readonly miss: () => void;
+};
+
+/** Treats an observation as one that saw nothing, so that idle times start again. */
+const unseen = (observation: Observation): Observation => ({
+	...observation,
+	failure: observation.failure ?? {message: 'an earlier observation is missing'},
+});
+
+class IdleReclaimer {
+	readonly #world: EngineWorld;
+	#running: Promise<number> = Promise.resolve(Infinity);
+	/** Whether an observation could not be recorded. Use that it saw would be forgotten. */
+	#hasMissed = false;
+	/** Since when somebody else should have acted on posted scans. */
+	#dueSinceMs: number | undefined;
+	#lastRead: {readonly now: number; readonly ms: number} | undefined;
+
+	constructor(world: EngineWorld) {
+		this.#world = world;
+	}
+
+	miss(): void {
+		this.#hasMissed = true;
+	}
+
+	async look(snapshot: Snapshot, observation: Observation): Promise<number> {
+		const before = this.#running;
+		const own = (async () => {
+			await before;
+			return this.#lookNow(snapshot, observation);
+		})();
+		// Later calls wait for this one, and its own caller handles an error.
+		this.#running = own.catch(() => Infinity);
+		return own;
+	}
+
+	async #lookNow(snapshot: Snapshot, observation: Observation): Promise<number> {
+		if (idleRulesOf(snapshot) === undefined || snapshot.pool === undefined) {
+			this.#hasMissed = false;
+			return Infinity;
+		}
+
+		try {
+			return observation.isPosted === true
+				? await this.#lookAtPosted(snapshot, observation)
+				: await this.#apply(snapshot, observation);
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError)) {
+				throw error;
+			}
+
+			this.#hasMissed = !hasCode(error, 'wrong-machine');
+			return Infinity;
+		}
+	}
+
+	/** Only ends idle times, because any process can post scans. If the process that scans does not act on its scans, scans and acts itself. */
+	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
+		const {clock, gpus} = this.#world;
+		await this.#apply(snapshot, observation);
+		const hint = planReclaim(snapshot, observation, this.#sight(snapshot.now - this.#ageOf(observation), true));
+		if (isEmpty(hint.plan)) {
+			this.#dueSinceMs = undefined;
+			return this.#secondsTo(hint, observation);
+		}
+
+		const nowMs = clock.monotonicMs();
+		this.#dueSinceMs ??= nowMs;
+		if (nowMs - this.#dueSinceMs < patienceMs) {
+			return (this.#dueSinceMs + patienceMs - nowMs) / 1000;
+		}
+
+		this.#dueSinceMs = undefined;
+		return this.#apply(snapshot, await gpus.observe());
+	}
+
+	#sight(seenAt: number, canAdvance: boolean): Sight {
+		const {host, memoryThresholdMiB} = this.#world;
+		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname};
+	}
+
+	/** Commits what the observation means for a new read of the pool, unless `snapshot` shows that this is nothing. */
+	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
+		const {store, host, clock} = this.#world;
+		const isPosted = observation.isPosted === true;
+		const seenAt = snapshot.now - this.#ageOf(observation);
+		const hint = planReclaim(snapshot, observation, this.#sight(seenAt, !isPosted));
+		if (isEmpty(hint.plan) && !this.#hasMissed) {
+			return this.#secondsTo(hint, observation);
+		}
+
+		for (let tries = 1; ; tries++) {
+			const read = await store.read();
+			requirePool(read, host, store.location);
+			requireNoClone(read, host, store.location);
+			const isStepped = this.#hasClockStepped(read.now, clock.monotonicMs());
+			const age = this.#ageOf(observation);
+			const seen = this.#hasMissed || isStepped ? unseen(observation) : observation;
+			const planned = planReclaim(read, seen, this.#sight(read.now - age, !isPosted && age <= freshSeconds));
+			const outcome = isEmpty(planned.plan) ? 'done' : await store.commit(planned.plan);
+			if (outcome === 'done') {
+				this.#hasMissed = false;
+				return this.#secondsTo(planned, observation);
+			}
+
+			if (tries === mostTries) {
+				throw new CanhazgpuError('busy', 'Others kept changing the reservations');
+			}
+
+			await clock.sleep(20 * tries * clock.random());
+		}
+	}
+
+	/** Returns the age of an observation in seconds. */
+	#ageOf({takenAtMs}: Observation): number {
+		return Math.max(0, this.#world.clock.monotonicMs() - takenAtMs) / 1000;
+	}
+
+	/** Returns the seconds from now, because the plan counts from the observation. */
+	#secondsTo({nextSeconds}: ReclaimPlan, observation: Observation): number {
+		return Math.max(0, nextSeconds - this.#ageOf(observation));
+	}
+
+	#hasClockStepped(now: number, ms: number): boolean {
+		const last = this.#lastRead;
+		this.#lastRead = {now, ms};
+		return last !== undefined && now - last.now - (ms - last.ms) / 1000 > mostDriftSeconds;
+	}
+}
+
+/** Creates the part of a program that looks at the pool which gives idle GPUs back. Does nothing if an engine such as Slurm grants the GPUs. */
+export function createReclaimer(world: EngineWorld): Reclaimer {
+	if (world.engine !== undefined) {
+		return {look: async () => Infinity, miss: () => undefined};
+	}
+
+	const reclaimer = new IdleReclaimer(world);
+	return {
+		look: async (snapshot, observation) => reclaimer.look(snapshot, observation),
+		miss() {
+			reclaimer.miss();
+		},
+	};
+}

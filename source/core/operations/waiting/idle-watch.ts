@@ -1,0 +1,75 @@
+/** Looks for idle reservations while a request waits, so that somebody looks even without a monitor. Only the first request in the queue scans. */
+import type {World} from '../../model/ports.js';
+import type {Snapshot} from '../../model/types.js';
+import {idleRulesOf} from '../../rules/policy/idle-rules.js';
+import {hasReclaimable} from '../../rules/reclaim/reclaim.js';
+import {answeringIn} from '../acquire-now.js';
+import {createReclaimer} from '../reclaim.js';
+
+const intervalSeconds = 30;
+/** The scan comes a little later than the step is due, so that the step is due by then. */
+const delaySeconds = 0.02;
+const shortestSeconds = 0.25;
+
+export type IdleWatch = {
+	/** Starts to look if the policy returns idle GPUs. Further calls have no effect. */
+	readonly start: (snapshot: Snapshot) => void;
+};
+
+type Options = {
+	readonly world: World;
+	readonly entryId: string;
+	readonly signal: AbortSignal;
+	/** Runs the loop, which ends with the signal. */
+	readonly run: (work: () => Promise<void>) => void;
+};
+
+export function createIdleWatch({world, entryId, signal, run}: Options): IdleWatch {
+	const {store, gpus, host, clock} = world;
+	let isStarted = false;
+
+	const isFirst = (snapshot: Snapshot): boolean => {
+		const position = snapshot.queue.findIndex(({id}) => id === entryId);
+		const isAnswering = answeringIn(snapshot, host);
+		return (
+			position !== -1 &&
+			snapshot.queue.slice(0, position).every((record) => record.kind !== 'entry' || !isAnswering(record.entry))
+		);
+	};
+
+	async function watch(): Promise<void> {
+		const reclaimer = createReclaimer(world);
+
+		/** Looks once. Returns the seconds until the next step is due. */
+		const look = async (): Promise<number> => {
+			const before = await store.read();
+			if (!hasReclaimable(before) || !isFirst(before)) {
+				return Infinity;
+			}
+
+			// The read comes after the scan, so that no lease of the snapshot is newer than the scan.
+			const observation = await gpus.observe();
+			return reclaimer.look(await store.read(), observation);
+		};
+
+		while (!signal.aborted) {
+			const nextSeconds = await look().catch(() => {
+				reclaimer.miss();
+				return Infinity;
+			});
+			const seconds = Math.max(shortestSeconds, Math.min(intervalSeconds, nextSeconds + delaySeconds));
+			await clock.sleep(seconds * 1000, signal).catch(() => undefined);
+		}
+	}
+
+	return {
+		start(snapshot) {
+			if (isStarted || idleRulesOf(snapshot) === undefined) {
+				return;
+			}
+
+			isStarted = true;
+			run(watch);
+		},
+	};
+}

@@ -1,0 +1,67 @@
+/** The part of the policy that returns idle GPUs to the pool, and the facts about one lease that follow from it. */
+import {CanhazgpuError} from '../../../errors.js';
+import type {Lease, Snapshot} from '../../model/types.js';
+import {policyRows, policyValue, type StoredPolicy} from './policy.js';
+
+/** Longer gaps between two observations count as unknown, so that the idle time starts again. */
+export const longestGapSeconds = 300;
+
+export type IdleRules = {
+	readonly afterSeconds: number;
+	readonly graceSeconds: number;
+	readonly isOnlyWanted: boolean;
+};
+
+/** Returns the rules. Undefined if idle GPUs never go back, also because a part of the policy cannot be read. */
+export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
+	const afterSeconds = policyValue(snapshot, 'idle.after');
+	if (afterSeconds === 'off') {
+		return undefined;
+	}
+
+	const graceSeconds = policyValue(snapshot, 'idle.grace');
+	const when = policyValue(snapshot, 'idle.when');
+	return graceSeconds === 'never' || when === 'never' || policyValue(snapshot, 'idle.keep-max') === 'any'
+		? undefined
+		: {afterSeconds, graceSeconds, isOnlyWanted: when === 'wanted'};
+}
+
+/** Tells the owner since when a reservation is idle, and when its GPUs go back to the pool. */
+export type Warning = {
+	readonly since: number;
+	/** Store time. If it has passed, the GPUs go back as soon as somebody waits for them. */
+	readonly deadline: number;
+};
+
+type Clocked = StoredPolicy & Pick<Snapshot, 'now'>;
+
+/** Returns the warning of a lease. Undefined without a warning, and if the last observation is too old for it to hold. */
+export function warningOf(
+	{idle, keepUntil = 0}: Lease,
+	snapshot: Clocked,
+): Warning | undefined {
+	const {now} = snapshot;
+	return idle?.deadline === undefined ||
+		Math.abs(now - idle.seen) > longestGapSeconds ||
+		keepUntil > now ||
+		idleRulesOf(snapshot) === undefined
+		? undefined
+		: {since: idle.since, deadline: idle.deadline};
+}
+
+/** Returns until when an idle lease is kept. Undefined if that time has passed. */
+export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
+	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;
+
+/** Throws `usage` for a time that is longer than the policy allows. */
+export function checkKeep(snapshot: StoredPolicy, keepSeconds: number | undefined): void {
+	const most = policyValue(snapshot, 'idle.keep-max');
+	if (keepSeconds === undefined || most === 'any' || keepSeconds <= most) {
+		return;
+	}
+
+	const {value} = policyRows(snapshot).find(({key}) => key === 'idle.keep-max')!;
+	throw new CanhazgpuError('usage', `--keep can be ${value} at most here`, {
+		hint: `An administrator has set this limit (idle.keep-max). Nothing was changed. Try: --keep ${value}`,
+	});
+}

@@ -1,0 +1,326 @@
+/**
+Returns idle reservations to the pool. An observation of all GPUs of a reservation starts its idle time, continues it or ends it. After
+`idle.after` the owner is warned, and after `idle.grace` the reservation ends. Unknown readings, long gaps and lost data start the count again.
+*/
+import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
+import type {AuditRecord, EntryRecord, Lease, LeaseIdle, Observation, Snapshot} from '../../model/types.js';
+import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
+import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
+import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
+import {ownerOf} from '../leases/ownership.js';
+import {policyExpectation} from '../policy/policy.js';
+import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
+import {wantsInstances} from '../queue/eligible.js';
+import {isUnusedForCertain} from '../usage/idle.js';
+import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
+
+/** How often the store learns that an idle reservation is still idle. Two scans of a slow scanner fit into the longest gap. */
+const refreshSeconds = 120;
+
+/** A manual reservation of whole GPUs, which may go back to the pool. */
+type Candidate = {
+	readonly holdings: readonly Holding[];
+	readonly lease: Lease;
+	/** The idle time on which all leases of the reservation agree. */
+	readonly idle: LeaseIdle | undefined;
+	/** Whether a lease has an idle time, also if others have none. */
+	readonly hasIdle: boolean;
+};
+
+/** The idle time on which all leases agree. If they differ, it is the shortest one. */
+function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
+	const spans = holdings.map(({lease}) => lease.idle).filter((idle) => idle !== undefined);
+	const [first] = spans;
+	if (first === undefined || spans.length < holdings.length) {
+		return undefined;
+	}
+
+	const since = Math.max(...spans.map((idle) => idle.since));
+	const seen = Math.min(...spans.map((idle) => idle.seen));
+	const {warned, deadline, remindedOf} = first;
+	const isAgreed = spans.every((idle) => idle.deadline === deadline);
+	return isAgreed && deadline !== undefined ? {since, seen, warned, deadline, remindedOf} : {since, seen};
+}
+
+/** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */
+function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): readonly Candidate[] {
+	const held = gpus.flatMap((record): readonly Holding[] => {
+		if (record.kind !== 'leased') {
+			return [];
+		}
+
+		const {index, raw, lease} = record;
+		const isOver = (timedEndOf(lease) ?? Infinity) <= now;
+		const isManual = lease.type === 'manual' && lease.partialQueueId === undefined && !isShare(lease);
+		return isManual && lease.leaseId !== undefined && !isOver ? [{index, raw, lease}] : [];
+	});
+	const groups = Map.groupBy(held, ({lease}) => lease.leaseId);
+	return Array.from(groups.values(), (holdings) => ({
+		holdings,
+		lease: holdings[0]!.lease,
+		idle: commonIdle(holdings),
+		hasIdle: holdings.some(({lease}) => lease.idle !== undefined),
+	}));
+}
+
+/** Returns the first waiting request of another account that could use a GPU of this reservation. */
+function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
+	const {queue, gpus} = snapshot;
+	const out = outagesNoted(snapshot, queue);
+	const waiting = queue
+		.filter((record) => record.kind === 'entry')
+		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined)
+		.map((record) => {
+			const {entry} = record;
+			const outageOf = outageFor(entry, gpus, out);
+			const groups = servableGroups(entry, gpus, out);
+			const usable = new Set(groups.flat().filter((index) => outageOf(index) === undefined));
+			return {record, owner: ownerOf(entry), usable};
+		});
+	return ({holdings, lease}) =>
+		waiting.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))
+			?.record;
+}
+
+export type Sight = {
+	/** Store time of the observation. */
+	readonly seenAt: number;
+	readonly memoryThresholdMiB: number;
+	/** Name of the host, for the audit log. */
+	readonly host: string;
+	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
+	readonly canAdvance: boolean;
+};
+
+/** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
+function judge(
+	{holdings}: Candidate,
+	{drains}: Snapshot,
+	observation: Observation,
+	{memoryThresholdMiB}: Sight,
+): 'idle' | 'used' | 'unknown' {
+	const isIdle = new Set(
+		holdings.map(({index}) =>
+			observation.failure !== undefined || drains.has(index)
+				? undefined
+				: isUnusedForCertain(
+						observation.gpus.find((gpu) => gpu.index === index),
+						memoryThresholdMiB,
+					),
+		),
+	);
+	return isIdle.has(false) ? 'used' : isIdle.has(undefined) ? 'unknown' : 'idle';
+}
+
+/** Whether the stored idle time can be continued: it was observed without a long gap, and by a store that has lost nothing since. */
+const isUnbroken = ({since, seen}: LeaseIdle, seenAt: number, {revision}: Snapshot): boolean =>
+	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
+
+type Step =
+	| {readonly kind: 'nothing'}
+	/** Ends the idle time. `reason` says why a warning is withdrawn. */
+	| {readonly kind: 'clear'; readonly reason: 'used' | 'kept' | 'unknown'}
+	| {readonly kind: 'set'; readonly idle: LeaseIdle; readonly isWithdrawn?: boolean}
+	| {readonly kind: 'warn'; readonly idle: LeaseIdle; readonly wantedBy: EntryRecord | undefined}
+	| {readonly kind: 'reclaim'; readonly wantedBy: EntryRecord | undefined};
+
+const nothing: Step = {kind: 'nothing'};
+
+function stepOf(
+	candidate: Candidate,
+	verdict: ReturnType<typeof judge>,
+	{snapshot, sight, rules, wantedBy}: Context,
+): Step {
+	const {lease, holdings, idle, hasIdle} = candidate;
+	const {seenAt, canAdvance} = sight;
+	const isKept = holdings.some((holding) => keptUntil(holding.lease, snapshot) !== undefined);
+	if (isKept || verdict !== 'idle') {
+		return hasIdle ? {kind: 'clear', reason: isKept ? 'kept' : verdict === 'used' ? 'used' : 'unknown'} : nothing;
+	}
+
+	const keepUntil = Math.max(...holdings.map((holding) => holding.lease.keepUntil ?? 0));
+	if (!canAdvance || seenAt < lease.startTime || seenAt < keepUntil) {
+		return nothing;
+	}
+
+	if (idle === undefined || !isUnbroken(idle, seenAt, snapshot)) {
+		return {
+			kind: 'set',
+			idle: {since: Math.ceil(seenAt), seen: Math.floor(seenAt)},
+			isWithdrawn: holdings.some((holding) => holding.lease.idle?.deadline !== undefined),
+		};
+	}
+
+	const {since, deadline} = idle;
+	const seen = Math.max(idle.seen, Math.floor(seenAt));
+	const isLong = seenAt - since >= rules.afterSeconds;
+	const isDue = isLong && (deadline === undefined || seenAt >= deadline);
+	const entry = isDue && rules.isOnlyWanted ? wantedBy(candidate) : undefined;
+	if (isDue && (entry !== undefined || !rules.isOnlyWanted)) {
+		return deadline === undefined
+			? {
+					kind: 'warn',
+					idle: {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)},
+					wantedBy: entry,
+				}
+			: {kind: 'reclaim', wantedBy: entry};
+	}
+
+	return seen - idle.seen >= refreshSeconds ? {kind: 'set', idle: {...idle, seen}} : nothing;
+}
+
+type Context = {
+	readonly snapshot: Snapshot;
+	readonly sight: Sight;
+	readonly rules: IdleRules;
+	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
+};
+
+const changesOf = ({holdings}: Candidate, step: Step, now: number): readonly HoldingChange[] => {
+	switch (step.kind) {
+		case 'nothing': {
+			return [];
+		}
+
+		case 'reclaim': {
+			return holdings.map((holding) => ({kind: 'end', holding, ending: {reason: 'reclaimed', endTime: now}}));
+		}
+
+		case 'clear': {
+			return holdings
+				.filter(({lease}) => lease.idle !== undefined)
+				.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, idle: undefined}}));
+		}
+
+		case 'set':
+		case 'warn': {
+			return holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, idle: step.idle}}));
+		}
+	}
+};
+
+function auditOf(candidate: Candidate, step: Step, {snapshot: {now}, sight: {host}}: Context): readonly AuditRecord[] {
+	const {holdings} = candidate;
+	const context = {now, host};
+	switch (step.kind) {
+		case 'nothing': {
+			return [];
+		}
+
+		case 'reclaim': {
+			return endingEntries(
+				holdings.map((holding) => ({holding, ending: {reason: 'reclaimed', endTime: now}})),
+				context,
+			);
+		}
+
+		case 'warn': {
+			return [{...auditEntryOf(holdings, context), kind: 'idle', until: step.idle.deadline}];
+		}
+
+		case 'clear':
+		case 'set': {
+			const isWithdrawn =
+				step.kind === 'set'
+					? step.isWithdrawn === true
+					: holdings.some(({lease}) => lease.idle?.deadline !== undefined);
+			const reason = step.kind === 'clear' ? step.reason : 'unknown';
+			return isWithdrawn ? [{...auditEntryOf(holdings, context), kind: 'idle', reason}] : [];
+		}
+	}
+}
+
+/** Returns the seconds until the next warning or return. Infinity if none is due before somebody waits or the GPUs are used. */
+function secondsToNext({idle}: Candidate, step: Step, {rules, sight}: Context): number {
+	const next = step.kind === 'set' || step.kind === 'warn' ? step.idle : step.kind === 'nothing' ? idle : undefined;
+	const seconds = next === undefined ? Infinity : (next.deadline ?? next.since + rules.afterSeconds) - sight.seenAt;
+	return seconds > 0 ? seconds : Infinity;
+}
+
+export type ReclaimPlan = {
+	readonly plan: Plan;
+	/** Seconds after the observation at which the next step is due, if the GPUs stay idle. */
+	readonly nextSeconds: number;
+};
+
+const noPlan: ReclaimPlan = {plan: emptyPlan, nextSeconds: Infinity};
+
+/** Plans what an observation means for idle reservations. The snapshot must not be older than the observation. */
+export function planReclaim(snapshot: Snapshot, observation: Observation, sight: Sight): ReclaimPlan {
+	const rules = idleRulesOf(snapshot);
+	const candidates = rules === undefined || observation.isPartial === true ? [] : candidatesIn(snapshot);
+	if (rules === undefined || candidates.length === 0) {
+		return noPlan;
+	}
+
+	let wanted: ReturnType<typeof createWanted> | undefined;
+	const context: Context = {
+		snapshot,
+		sight,
+		rules,
+		wantedBy(candidate) {
+			wanted ??= createWanted(snapshot);
+			return wanted(candidate);
+		},
+	};
+	const steps = candidates.map((candidate) => ({
+		candidate,
+		step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
+	}));
+	const taken = steps.filter(({step}) => step.kind !== 'nothing');
+	const nextSeconds = Math.min(...steps.map(({candidate, step}) => secondsToNext(candidate, step, context)));
+	if (taken.length === 0) {
+		return {plan: emptyPlan, nextSeconds};
+	}
+
+	const holdingPlan = planHoldings(taken.flatMap(({candidate, step}) => changesOf(candidate, step, snapshot.now)));
+	const waiters = new Map(
+		taken.flatMap(({step}) =>
+			'wantedBy' in step && step.wantedBy !== undefined ? [[step.wantedBy.id, step.wantedBy] as const] : [],
+		),
+	);
+	const isDecision = taken.some(({step}) => step.kind === 'warn' || step.kind === 'reclaim');
+	const audit = taken.flatMap(({candidate, step}) => auditOf(candidate, step, context));
+	const freed = taken.flatMap(({candidate, step}) => (step.kind === 'reclaim' ? candidate.holdings : []));
+	const noted = taken.flatMap(({candidate, step}) =>
+		auditOf(candidate, step, context).length > 0 ? candidate.holdings : [],
+	);
+	return {
+		plan: {
+			...emptyPlan,
+			...holdingPlan,
+			expect: [
+				...holdingPlan.expect,
+				...(isDecision ? [policyExpectation(snapshot)] : []),
+				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
+			],
+			audit,
+			event:
+				freed.length > 0
+					? {kind: 'expired', gpus: gpusOf(freed)}
+					: audit.length > 0
+						? {kind: 'notice', gpus: gpusOf(noted)}
+						: undefined,
+		},
+		nextSeconds,
+	};
+}
+
+/** Whether an observation could matter now: a reservation may go back, and is not kept. For requests that would scan only for this. */
+export const hasReclaimable = (snapshot: Snapshot): boolean => {
+	const rules = idleRulesOf(snapshot);
+	if (rules === undefined) {
+		return false;
+	}
+
+	const candidates = candidatesIn(snapshot).filter(({holdings}) =>
+		holdings.every((holding) => keptUntil(holding.lease, snapshot) === undefined),
+	);
+	if (candidates.length === 0 || !rules.isOnlyWanted) {
+		return candidates.length > 0;
+	}
+
+	const wantedBy = createWanted(snapshot);
+	return candidates.some((candidate) => wantedBy(candidate) !== undefined);
+};

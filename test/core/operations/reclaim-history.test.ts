@@ -1,0 +1,174 @@
+/** Random histories of an observed pool, with faults in every reading. */
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import type {GpuReading, Observation} from '../../../source/core/model/types.js';
+import {createReclaimer} from '../../../source/core/operations/reclaim.js';
+import {reserve} from '../../../source/core/operations/reservations.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createTestWorld, idleReading, observationOf} from '../../_helpers/world.js';
+import {isLong} from '../../_helpers/slow.js';
+import {alice, hour, joinAs, minute, setPolicy, usedReading} from './_idle.js';
+
+const gpuCount = 4;
+const afterSeconds = 10 * minute;
+
+/** Faults of one reading. Each hides whether the GPU is used. */
+const faults: Readonly<Record<string, (reading: GpuReading) => GpuReading | undefined>> = {
+	missing: () => undefined,
+	broken: (reading) => ({index: reading.index, failure: 'lost', processes: undefined, unknown: {}}),
+	'hidden processes': (reading) => ({...reading, processes: undefined, memoryUsedMiB: 3, utilizationPercent: 0}),
+	'unknown memory': (reading) => ({
+		...reading,
+		memoryUsedMiB: undefined,
+		processes: [],
+		utilizationPercent: 0,
+		unknown: {memoryUsedMiB: '[Unknown Error]'},
+	}),
+	'unknown utilization': (reading) => ({
+		...idleReading(reading.index),
+		utilizationPercent: undefined,
+		unknown: {utilizationPercent: '[Unknown Error]'},
+	}),
+	'unreadable instances': (reading) => ({...idleReading(reading.index), isMigEnabled: true, migInstances: [{}]}),
+	'unknown mode': (reading) => ({...idleReading(reading.index), unknown: {isMigEnabled: '[Unknown Error]'}}),
+	unhealthy: (reading) => ({...idleReading(reading.index), health: [{kind: 'xid', words: 'Xid 79'}]}),
+};
+
+const gpuStep = fc.oneof(
+	{weight: 60, arbitrary: fc.constant('idle')},
+	{weight: 1, arbitrary: fc.constant('used')},
+	{weight: 1, arbitrary: fc.constantFrom(...Object.keys(faults))},
+);
+
+const step = fc.record({
+	seconds: fc.oneof(
+		{weight: 40, arbitrary: fc.integer({min: 20, max: 280})},
+		{weight: 1, arbitrary: fc.integer({min: 301, max: 900})},
+	),
+	gpus: fc.array(gpuStep, {minLength: gpuCount, maxLength: gpuCount}),
+	observer: fc.nat(2),
+	scan: fc.oneof(
+		{weight: 60, arbitrary: fc.constant('made')},
+		{weight: 1, arbitrary: fc.constantFrom('failed', 'partial', 'posted', 'old')},
+	),
+	store: fc.oneof(
+		{weight: 40, arbitrary: fc.constant('up')},
+		{weight: 1, arbitrary: fc.constantFrom('down', 'conflicts', 'loses the answer')},
+	),
+	waits: fc.oneof({weight: 30, arbitrary: fc.constant('same')}, {weight: 1, arbitrary: fc.constantFrom('join', 'leave')}),
+	jump: fc.oneof({weight: 60, arbitrary: fc.constant(0)}, {weight: 1, arbitrary: fc.integer({min: -7200, max: 7200})}),
+});
+
+test(
+	'no reservation with activity inside idle.after goes back, and none while a reading is unknown',
+	{timeout: 300_000},
+	async () => {
+		let reclaimed = 0;
+		await fc.assert(
+			fc.asyncProperty(fc.array(step, {minLength: 40, maxLength: 60}), fc.boolean(), async (steps, isWanted) => {
+				let store: (typeof steps)[number]['store'] = 'up';
+				let isRecorded = true;
+				const world = await createTestWorld({
+					gpuCount,
+					wrap: (memory) => ({
+						...memory,
+						async read(options) {
+							if (store === 'down') {
+								isRecorded = false;
+								throw new CanhazgpuError('store-unreachable', 'gone');
+							}
+
+							return memory.read(options);
+						},
+						async commit(plan) {
+							if (store === 'conflicts') {
+								store = 'up';
+								return 'conflict';
+							}
+
+							const outcome = await memory.commit(plan);
+							if (store === 'loses the answer') {
+								throw new CanhazgpuError('store-unreachable', 'gone');
+							}
+
+							return outcome;
+						},
+					}),
+				});
+				await setPolicy(world, {
+					'idle.after': '10m',
+					'idle.grace': '5m',
+					'idle.when': isWanted ? 'wanted' : 'always',
+				});
+				await reserve(world, {requester: alice, count: 2, ids: [0, 1], durationSeconds: 240 * hour});
+				await reserve(world, {requester: alice, count: 1, ids: [2], durationSeconds: 240 * hour});
+				const observers = Array.from({length: 3}, () => createReclaimer(world));
+				const leases: ReadonlyArray<readonly number[]> = [[0, 1], [2]];
+				/** Seconds by a clock that never steps, when a scan last did not see the reservation idle. */
+				const busyAt = [0, 0];
+				const seenAt = [0, 0];
+				let isWaited = false;
+				for (const {seconds, gpus, observer, scan, waits, jump, ...rest} of steps) {
+					world.pass(seconds);
+					world.jump(jump);
+					if (waits === 'join' && !isWaited) {
+						await joinAs(world, {id: 'waiter'});
+						isWaited = true;
+					} else if (waits === 'leave') {
+						await world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
+						isWaited = false;
+					}
+
+					const readings = gpus.flatMap((kind, index) => {
+						const reading = kind === 'idle' ? idleReading(index) : usedReading(index);
+						const seen = faults[kind] === undefined ? reading : faults[kind](reading);
+						return seen === undefined ? [] : [seen];
+					});
+					const nowMs = world.clock.monotonicMs();
+					const changes: Partial<Observation> =
+						scan === 'failed'
+							? {gpus: [], failure: {message: 'no answer'}}
+							: scan === 'partial'
+								? {isPartial: true}
+								: scan === 'posted'
+									? {isPosted: true}
+									: {};
+					const observation = observationOf(readings, {
+						takenAtMs: scan === 'old' ? nowMs - 6000 : nowMs,
+						...changes,
+					});
+					const before = await world.memory.read();
+					({store} = rest);
+					isRecorded = true;
+					await observers[observer]!.look(before, observation);
+					store = 'up';
+					const after = await world.memory.read();
+					for (const [lease, ids] of leases.entries()) {
+						const isIdle = scan !== 'failed' && ids.every((id) => gpus[id] === 'idle');
+						const isGone = ids.every((id) => before.gpus[id]!.kind === 'leased' && after.gpus[id]!.kind === 'free');
+						if (isGone) {
+							reclaimed++;
+							expect(isIdle && scan === 'made').toBe(true);
+							expect(isWaited || !isWanted).toBe(true);
+							// A step of the store's clock adds less than the longest gap, or starts the count again.
+							expect(nowMs / 1000 - busyAt[lease]!).toBeGreaterThanOrEqual(afterSeconds);
+							expect(nowMs / 1000 - seenAt[lease]!).toBeLessThanOrEqual(301);
+						}
+
+						// A partial scan says nothing, and an old one may only end idle times.
+						if (!isIdle && isRecorded && scan !== 'partial') {
+							busyAt[lease] = nowMs / 1000;
+						}
+
+						if (scan === 'made' && isRecorded) {
+							seenAt[lease] = nowMs / 1000;
+						}
+					}
+				}
+			}),
+			{numRuns: isLong ? 1000 : 60},
+		);
+		expect(reclaimed).toBeGreaterThan(0);
+	},
+);

@@ -1,0 +1,295 @@
+/** Idle reservations, from the first observation to the return of the GPUs. */
+import {describe, expect, test} from 'vitest';
+import {emptyPlan} from '../../../source/core/model/plan.js';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import {createReclaimer} from '../../../source/core/operations/reclaim.js';
+import {claimReminders} from '../../../source/core/operations/reminders.js';
+import {drain} from '../../../source/core/operations/pool/drain.js';
+import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
+import {eventText} from '../../../source/format/events.js';
+import {statusJson} from '../../../source/format/json/status-json.js';
+import {queueWhy} from '../../../source/format/queue/why.js';
+import {reminderText} from '../../../source/format/reminder-text.js';
+import {detailText} from '../../../source/format/status-labels.js';
+import {createPaint} from '../../../source/format/text/paint.js';
+import {idleReading, observationOf, startTime} from '../../_helpers/world.js';
+import {alice, allIdle, bob, createIdleBox, hour, joinAs, minute, root, setPolicy, usedReading} from './_idle.js';
+
+const always = {'idle.after': '30m', 'idle.when': 'always'};
+
+test('an idle reservation is warned once and ends after the grace period', async () => {
+	const box = await createIdleBox();
+	await joinAs(box.world, {ids: [0]});
+	await box.lookFor(31);
+	expect(await box.kinds()).toEqual(['idle']);
+	expect(await box.idleOf(0)).toEqual({
+		since: startTime + minute,
+		seen: startTime + 31 * minute,
+		warned: startTime + 31 * minute,
+		deadline: startTime + 51 * minute,
+	});
+	await box.lookFor(19);
+	expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+	await box.lookFor(1);
+	expect(await box.holders()).toEqual([undefined, undefined, undefined, undefined]);
+	expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
+	const history = await Array.fromAsync(box.world.store.history(0, 4_000_000_000));
+	expect(history.map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
+		[0, 'reclaimed'],
+		[1, 'reclaimed'],
+	]);
+});
+
+test('without idle.after nothing is written', async () => {
+	const box = await createIdleBox({});
+	await joinAs(box.world, {ids: [0]});
+	const before = await box.world.memory.read();
+	await box.lookFor(120);
+	expect((await box.world.memory.read()).revision.count).toBe(before.revision.count);
+});
+
+test('an idle pool is not written at every scan', async () => {
+	const box = await createIdleBox({'idle.after': '2h', 'idle.when': 'always'});
+	await box.lookAfter(2);
+	const {count} = (await box.world.memory.read()).revision;
+	for (let scan = 0; scan < 300; scan++) {
+		await box.lookAfter(2);
+	}
+
+	expect((await box.world.memory.read()).revision.count - count).toBe(5);
+});
+
+describe('a warning is withdrawn', () => {
+	const unknowns: ReadonlyArray<[string, Partial<GpuReading>]> = [
+		['memory is unknown', {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}],
+		['processes are hidden', {processes: undefined}],
+		['utilization is unknown', {utilizationPercent: undefined, unknown: {utilizationPercent: '[Unknown Error]'}}],
+		['the GPU is broken', {failure: 'lost'}],
+		['the GPU is unhealthy', {health: [{kind: 'xid', words: 'Xid 79'}]}],
+		['the GPU is split by MIG', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
+		['the MIG mode is unknown', {unknown: {isMigEnabled: '[Unknown Error]'}}],
+	];
+
+	test.each(unknowns)('when %s', async (_, changes) => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		await box.lookAfter(minute, [idleReading(0), {...idleReading(1), ...changes}]);
+		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
+		expect(await box.idleOf(0)).toBeUndefined();
+		await box.lookFor(30);
+		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+	});
+
+	test('when a scan fails or misses a GPU', async () => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		await box.lookAfter(minute, [], {failure: {message: 'no answer'}});
+		await box.lookFor(40);
+		await box.lookAfter(minute, [idleReading(0)]);
+		expect(await box.kinds()).toEqual(['idle', 'idle unknown', 'idle', 'idle unknown']);
+	});
+
+	test('when one of its GPUs is used', async () => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		await box.lookAfter(2, [idleReading(0), usedReading(1)]);
+		expect(await box.kinds()).toEqual(['idle', 'idle used']);
+		await box.lookFor(30);
+		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+	});
+
+	test('when nobody looked for more than five minutes', async () => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		await box.lookAfter(301);
+		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
+	});
+
+	test('when its GPU is drained', async () => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		await drain(box.world, root, [1], undefined);
+		await box.lookFor(60);
+		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
+	});
+
+	test('when the owner keeps it, and the end moves only if it would come earlier', async () => {
+		const box = await createIdleBox(always);
+		await box.lookFor(40);
+		const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, {
+			atLeast: 2 * hour,
+			keepSeconds: 2 * hour,
+		});
+		expect(extended.map(({expiryTime, keepUntil}) => [expiryTime, keepUntil])).toEqual(
+			[0, 1].map(() => [startTime + 24 * hour, Math.ceil(now + 2 * hour)]),
+		);
+		await box.lookFor(119);
+		expect(await box.kinds()).toEqual(['idle', 'idle kept']);
+		expect(await box.idleOf(0)).toBeUndefined();
+		await box.lookFor(33);
+		expect(await box.kinds()).toEqual(['idle', 'idle kept', 'idle']);
+	});
+});
+
+test('keeping a reservation that ends soon moves its end', async () => {
+	const box = await createIdleBox(always);
+	box.world.pass(23.5 * hour);
+	const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, {
+		atLeast: 2 * hour,
+		keepSeconds: 2 * hour,
+	});
+	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + 2 * hour));
+});
+
+test('a reservation cannot be kept for longer than the policy allows', async () => {
+	const {world} = await createIdleBox({...always, 'idle.keep-max': '4h'});
+	const limit = {code: 'usage', message: '--keep can be 4h at most here'};
+	await expect(
+		extend(world, alice, {by: 'label', label: 'alice'}, {atLeast: 5 * hour, keepSeconds: 5 * hour}),
+	).rejects.toMatchObject(limit);
+	await expect(
+		reserve(world, {requester: bob, count: 1, durationSeconds: 8 * hour, keepSeconds: 5 * hour}),
+	).rejects.toMatchObject(limit);
+	expect(await reserve(world, {requester: bob, count: 1, durationSeconds: 8 * hour, keepSeconds: 4 * hour})).toMatchObject(
+		{kind: 'granted', keepUntil: world.now() + 4 * hour},
+	);
+});
+
+describe('with idle.when=wanted', () => {
+	test.each<[string, Parameters<typeof joinAs>[1], number]>([
+		['somebody waits for the GPU', {ids: [1]}, 1],
+		['somebody waits for other GPUs', {ids: [2]}, 0],
+		['only the owner waits', {requester: alice, ids: [1]}, 0],
+	])('%s', async (_, waits, warnings) => {
+		const box = await createIdleBox();
+		await joinAs(box.world, waits);
+		await box.lookFor(20);
+		// The entry sends no heartbeats here, so another one joins.
+		await joinAs(box.world, {...waits, id: 'later'});
+		for (let passed = 0; passed < 30; passed++) {
+			await heartbeat(box);
+			await box.lookAfter(minute);
+		}
+
+		expect((await box.kinds()).filter((kind) => kind === 'idle')).toHaveLength(warnings);
+	});
+
+	test('a warned reservation stays while nobody waits, and goes back as soon as somebody does', async () => {
+		const box = await createIdleBox();
+		await joinAs(box.world, {ids: [0]});
+		await box.lookFor(31);
+		await box.world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
+		await box.lookFor(60);
+		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+		expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(/^idle, goes back when somebody waits, expires in /v);
+		await joinAs(box.world, {ids: [0]});
+		await box.lookAfter(1);
+		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
+	});
+});
+
+/** Renews the heartbeats of all entries. */
+async function heartbeat({world}: Awaited<ReturnType<typeof createIdleBox>>): Promise<void> {
+	const {queue, now} = await world.memory.read();
+	await world.memory.commit({
+		...emptyPlan,
+		writes: queue.flatMap((record) =>
+			record.kind === 'entry' ? [{kind: 'entry' as const, entry: {...record.entry, lastHeartbeat: now}}] : [],
+		),
+	});
+}
+
+test('jobs, shares, held GPUs and leases without an id never become idle', async () => {
+	const box = await createIdleBox(always);
+	const {world} = box;
+	await release(world, alice, {by: 'label', label: 'alice'});
+	const lease = {user: 'alice', startTime, expiryTime: startTime + 24 * hour} as const;
+	await world.memory.commit({
+		...emptyPlan,
+		writes: [
+			{kind: 'lease', index: 0, lease: {...lease, type: 'run', leaseId: 'job'}},
+			{kind: 'lease', index: 1, lease: {...lease, type: 'manual'}},
+			{kind: 'lease', index: 2, lease: {...lease, type: 'manual', leaseId: 'held', partialQueueId: 'entry'}},
+			{kind: 'shares', index: 3, shares: [{...lease, type: 'manual', leaseId: 'share', memoryMiB: 1000}]},
+		],
+	});
+	const {count} = (await world.memory.read()).revision;
+	await box.lookFor(120);
+	expect((await world.memory.read()).revision.count).toBe(count);
+});
+
+test('ten observers warn once and reclaim once', async () => {
+	const {world, ...box} = await createIdleBox(always);
+	const observers = Array.from({length: 10}, () => createReclaimer(world));
+	for (let passed = 0; passed < 60; passed++) {
+		world.pass(minute);
+		const snapshot = await world.memory.read();
+		const observation = observationOf(allIdle, {takenAtMs: world.clock.monotonicMs()});
+		await Promise.all(observers.map(async ({look}) => look(snapshot, observation)));
+	}
+
+	expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);
+});
+
+test('use that could not be recorded starts the idle time again', async () => {
+	let isDown = false;
+	const box = await createIdleBox(always, (store) => ({
+		...store,
+		async read(options) {
+			if (isDown) {
+				const {CanhazgpuError} = await import('../../../source/errors.js');
+				throw new CanhazgpuError('store-unreachable', 'gone');
+			}
+
+			return store.read(options);
+		},
+	}));
+	await box.lookFor(40);
+	isDown = true;
+	await box.lookAfter(minute, [usedReading(0), usedReading(1)]);
+	isDown = false;
+	await box.lookAfter(minute);
+	expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
+});
+
+test('an observation of another process only ends idle times', async () => {
+	const box = await createIdleBox(always);
+	await box.lookAfter(minute, allIdle, {isPosted: true});
+	expect(await box.idleOf(0)).toBeUndefined();
+	const scans = box.world.scans();
+	await box.lookAfter(11, allIdle, {isPosted: true});
+	expect(box.world.scans()).toBe(scans + 1);
+	expect(await box.idleOf(0)).toMatchObject({since: box.world.now()});
+	await box.lookAfter(5, [usedReading(0), usedReading(1)], {isPosted: true});
+	expect(await box.idleOf(0)).toBeUndefined();
+});
+
+test('status, queue, events and the reminder show the warning', async () => {
+	const box = await createIdleBox();
+	const {world} = box;
+	await joinAs(world, {ids: [0]});
+	await box.lookFor(31);
+	const view = await readStatus(world);
+	expect(detailText(view.rows[0]!)).toMatch(/^idle, goes back at \d\d:\d\d unless used, expires in 23h 29m 0s$/v);
+	expect(statusJson(view.rows, view.observation)[0]).toMatchObject({
+		idle_since: new Date((startTime + minute) * 1000).toISOString().replace('.000', ''),
+		reclaim_at: new Date((startTime + 51 * minute) * 1000).toISOString().replace('.000', ''),
+	});
+	expect(queueWhy(queueRows(view.snapshot), createPaint(false, {}), view.snapshot.now)).toMatch(
+		/alice has GPUs? 0[^\n]*, idle, goes back at \d\d:\d\d unless used/v,
+	);
+	const owner = {account: 'alice', uid: 1000, reachesAll: false};
+	const {reminders} = await claimReminders(world, owner);
+	expect(reminders.map((reminder) => reminderText(reminder, 'box').replaceAll(/\d\d:\d\d/gv, 'HH:MM'))).toEqual([
+		'canhazgpu on box: your reservation of GPUs 0,1 has been idle since HH:MM. The GPUs go back to the pool at HH:MM unless used. To keep them: canhazgpu extend --gpu-ids 0,1 --keep 2h',
+	]);
+	expect((await claimReminders(world, owner)).reminders).toEqual([]);
+	world.see(() => observationOf([usedReading(0), usedReading(1), idleReading(2), idleReading(3)]));
+	expect(detailText((await readStatus(world)).rows[0]!)).toBe('expires in 23h 29m 0s');
+	await setPolicy(world, {'idle.when': 'always'});
+	await box.lookFor(20);
+	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
+	expect(words).toContain('alice does not use GPUs 0,1: back to the pool at HH:MM unless used');
+	expect(words).toContain('alice no longer has GPUs 0,1: idle after a warning, and back in the pool');
+});
