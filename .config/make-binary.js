@@ -112,7 +112,7 @@ rmSync(stage, {recursive: true, force: true});
 mkdirSync(stage);
 copyFileSync(path.join(root, binary), path.join(stage, 'canhazgpu'));
 copyFileSync(path.join(root, `${binary}.licenses.txt`), path.join(stage, 'licenses.txt'));
-for (const file of ['install.sh', 'canhazgpu-web.service']) {
+for (const file of ['install.sh', 'canhazgpu-web.service', 'canhazgpu-keep.service']) {
 	copyFileSync(path.join(root, 'source/installer', file), path.join(stage, file));
 }
 

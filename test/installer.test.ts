@@ -34,7 +34,7 @@ beforeEach(() => {
 	prefix = path.join(directory, 'with space');
 	mkdirSync(unpacked);
 	mkdirSync(prefix);
-	for (const file of ['install.sh', 'canhazgpu-web.service']) {
+	for (const file of ['install.sh', 'canhazgpu-web.service', 'canhazgpu-keep.service']) {
 		copyFileSync(path.join(root, 'source/installer', file), path.join(unpacked, file));
 	}
 

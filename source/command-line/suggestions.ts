@@ -13,8 +13,9 @@ export function nearest(word: string, words: readonly string[]): string | undefi
 	}
 
 	const guess = closest(word, [...words]);
-	const isSwapped = distance(word, guess) === 2 && sorted(word) === sorted(guess);
-	return isSwapped || distance(word, guess) <= mostEdits(word) ? guess : undefined;
+	return distance(word, guess) <= mostEdits(word)
+		? guess
+		: words.find((other) => distance(word, other) === 2 && sorted(word) === sorted(other));
 }
 
 /** Names of the commands in Slurm, in other monitors, and in other tools. */
@@ -31,6 +32,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	report: ['history', 'sacct', 'sreport', 'stats', 'usage'],
 	web: ['dashboard', 'serve', 'server'],
 	notify: ['alert', 'mail', 'notifications', 'remind', 'slack'],
+	keep: ['daemon', 'keeper', 'reap', 'reaper', 'reclaim'],
 	events: ['audit', 'log', 'logs'],
 	doctor: ['check', 'diagnose'],
 	completion: ['autocomplete', 'completions'],

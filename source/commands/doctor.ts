@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with {type: 'json'};
 import {
 	judgeAccount,
 	judgeClock,
+	judgeKeeping,
 	judgePolicy,
 	judgeProgram,
 	judgeRecords,
@@ -17,7 +18,7 @@ import {emptyPlan} from '../core/model/plan.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
 import {requireNoClone, requirePool} from '../core/rules/pool/pool.js';
 import type {Pool, Snapshot} from '../core/model/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, withFallback} from '../errors.js';
 import {diagnosisText} from '../format/tables/diagnosis.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sanitize} from '../format/text/text.js';
@@ -155,6 +156,10 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		poolFinding = findingOf('pool', error);
 	}
 
+	const posted = await withFallback(
+		async () => store.scans.latest(),
+		() => undefined,
+	);
 	const kept = await tryKept(world, snapshot.now);
 	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
 	const seen = await scan;
@@ -167,6 +172,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		poolFinding,
 		...judgeRecords(snapshot, store),
 		...judgePolicy(snapshot, store.shell),
+		...judgeKeeping(snapshot, posted?.ageSeconds),
 		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,

@@ -15,6 +15,7 @@ export const commands: Readonly<Record<string, Loader>> = {
 	report: async () => (await import('./report.js')).report,
 	web: async () => (await import('./web.js')).web,
 	notify: async () => (await import('./notify.js')).notify,
+	keep: async () => (await import('./keep.js')).keep,
 	events: async () => (await import('./events.js')).events,
 	doctor: async () => (await import('./doctor.js')).doctor,
 	completion: async () => (await import('./completion.js')).completion,

@@ -38,6 +38,11 @@ export const topics: Readonly<Record<string, Topic>> = {
 		otherNames: ['strategy', 'strategies', 'clean', 'dirty'],
 		load: async () => import('./policy.md'),
 	},
+	reclaim: {
+		summary: 'Idle reservations that go back to the pool, and how to keep them',
+		otherNames: ['idle', 'keep', 'reaper', 'unused', 'warning'],
+		load: async () => import('./reclaim.md'),
+	},
 	isolation: {
 		summary: 'Jobs that can open only their own GPUs, and GPUs in containers',
 		otherNames: [

@@ -83,7 +83,7 @@ remove_listed() {
 if [ "$action" = uninstall ]; then
 	[ -f "$list" ] || fail "Nothing was installed in $prefix by this script" 'Another place: ./install.sh --uninstall --prefix DIRECTORY'
 	if grep -q '/systemd/system/' "$list" && [ -d /run/systemd/system ]; then
-		systemctl disable --now canhazgpu-web.service >/dev/null 2>&1 || :
+		systemctl disable --now canhazgpu-web.service canhazgpu-keep.service >/dev/null 2>&1 || :
 	fi
 	remove_listed
 	printf 'Removed canhazgpu from %s. The pool stays; see: Remove it, in the help topic setup.\n' "$prefix"
@@ -140,8 +140,10 @@ done
 put "$here/licenses.txt" 644 "$prefix/share/doc/canhazgpu/licenses.txt"
 case $prefix in
 /usr | /usr/local)
-	sed "s|@PREFIX@|$prefix|" "$here/canhazgpu-web.service" >"$work/unit"
-	put "$work/unit" 644 "$prefix/lib/systemd/system/canhazgpu-web.service"
+	for unit in canhazgpu-web.service canhazgpu-keep.service; do
+		sed "s|@PREFIX@|$prefix|" "$here/$unit" >"$work/unit"
+		put "$work/unit" 644 "$prefix/lib/systemd/system/$unit"
+	done
 	;;
 esac
 
@@ -164,4 +166,5 @@ esac
 printf 'Next, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
 if [ -f "$prefix/lib/systemd/system/canhazgpu-web.service" ]; then
 	printf 'The dashboard on 127.0.0.1:8080, if you want it: sudo systemctl enable --now canhazgpu-web\n'
+	printf 'If idle GPUs shall go back to the pool (canhazgpu help reclaim): sudo systemctl enable --now canhazgpu-keep\n'
 fi

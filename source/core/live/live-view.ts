@@ -239,6 +239,11 @@ export function startLiveView(
 			const {snapshot: before, lost} = known;
 			const isMoved = before !== undefined && holdersOf(snapshot) !== holdersOf(before);
 			change('snapshot', {snapshot, lost: undefined});
+			if (before === undefined && readings !== undefined && recordsAlerts) {
+				// The first scan was faster than the first read.
+				reclaim(readings).catch(broken);
+			}
+
 			if (lost === undefined) {
 				auditLog.refresh();
 			} else {

@@ -233,6 +233,11 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		'How long nothing has run on a reserved GPU; absent while something runs',
 		({idleSeconds}) => idleSeconds,
 	);
+	reading(
+		'gpu_reclaim_timestamp_seconds',
+		'When an idle GPU goes back to the pool; absent without a warning',
+		({warning}) => warning?.deadline,
+	);
 	reading('gpu_mig_instances', 'Number of MIG instances of the GPU', ({reading: seen}) => seen?.migInstances?.length);
 	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU worked, from 0 to 1', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,

@@ -195,7 +195,7 @@ describe('wrong input on the command line', () => {
 		['reserve --json --short', 2, 'Give --json or --short, not both'],
 		['run --json --quiet -- true', 2, 'Give --json or --quiet, not both'],
 		['release --gpu-ids 99', 2, 'GPU 99 is out of range\nThe pool has 8 GPU(s): ids are 0 to 7.'],
-		['extend', 2, 'extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
+		['extend', 2, 'extend needs --duration, --until or --keep\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
 		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],

@@ -32,7 +32,11 @@ export const setPolicy = async (world: TestWorld, settings: Readonly<Record<stri
 /** Bob waits for one of these GPUs, or for any two. */
 export const joinAs = async (
 	world: TestWorld,
-	{requester = bob, ids, id = 'waiter'}: {readonly requester?: typeof bob; readonly ids?: readonly number[]; readonly id?: string},
+	{
+		requester = bob,
+		ids,
+		id = 'waiter',
+	}: {readonly requester?: typeof bob; readonly ids?: readonly number[]; readonly id?: string},
 ): Promise<void> => {
 	await joinQueue(world, {
 		id,
@@ -46,7 +50,11 @@ type IdleBox = {
 	readonly world: TestWorld;
 	readonly reclaimer: Reclaimer;
 	/** Passes this many seconds, scans, and looks. Returns what `look` returns. */
-	readonly lookAfter: (seconds: number, gpus?: readonly GpuReading[], changes?: Partial<Observation>) => Promise<number>;
+	readonly lookAfter: (
+		seconds: number,
+		gpus?: readonly GpuReading[],
+		changes?: Partial<Observation>,
+	) => Promise<number>;
 	/** Looks every minute, for this many minutes. */
 	readonly lookFor: (minutes: number, gpus?: readonly GpuReading[]) => Promise<void>;
 	readonly holders: () => Promise<ReadonlyArray<string | undefined>>;

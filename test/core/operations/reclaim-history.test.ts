@@ -56,7 +56,10 @@ const step = fc.record({
 		{weight: 40, arbitrary: fc.constant('up')},
 		{weight: 1, arbitrary: fc.constantFrom('down', 'conflicts', 'loses the answer')},
 	),
-	waits: fc.oneof({weight: 30, arbitrary: fc.constant('same')}, {weight: 1, arbitrary: fc.constantFrom('join', 'leave')}),
+	waits: fc.oneof(
+		{weight: 30, arbitrary: fc.constant('same')},
+		{weight: 1, arbitrary: fc.constantFrom('join', 'leave')},
+	),
 	jump: fc.oneof({weight: 60, arbitrary: fc.constant(0)}, {weight: 1, arbitrary: fc.integer({min: -7200, max: 7200})}),
 });
 

@@ -117,10 +117,15 @@ describe('a warning is withdrawn', () => {
 	test('when the owner keeps it, and the end moves only if it would come earlier', async () => {
 		const box = await createIdleBox(always);
 		await box.lookFor(40);
-		const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, {
-			atLeast: 2 * hour,
-			keepSeconds: 2 * hour,
-		});
+		const {extended, now} = await extend(
+			box.world,
+			alice,
+			{by: 'label', label: 'alice'},
+			{
+				atLeast: 2 * hour,
+				keepSeconds: 2 * hour,
+			},
+		);
 		expect(extended.map(({expiryTime, keepUntil}) => [expiryTime, keepUntil])).toEqual(
 			[0, 1].map(() => [startTime + 24 * hour, Math.ceil(now + 2 * hour)]),
 		);
@@ -135,10 +140,15 @@ describe('a warning is withdrawn', () => {
 test('keeping a reservation that ends soon moves its end', async () => {
 	const box = await createIdleBox(always);
 	box.world.pass(23.5 * hour);
-	const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, {
-		atLeast: 2 * hour,
-		keepSeconds: 2 * hour,
-	});
+	const {extended, now} = await extend(
+		box.world,
+		alice,
+		{by: 'label', label: 'alice'},
+		{
+			atLeast: 2 * hour,
+			keepSeconds: 2 * hour,
+		},
+	);
 	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + 2 * hour));
 });
 
@@ -151,9 +161,9 @@ test('a reservation cannot be kept for longer than the policy allows', async () 
 	await expect(
 		reserve(world, {requester: bob, count: 1, durationSeconds: 8 * hour, keepSeconds: 5 * hour}),
 	).rejects.toMatchObject(limit);
-	expect(await reserve(world, {requester: bob, count: 1, durationSeconds: 8 * hour, keepSeconds: 4 * hour})).toMatchObject(
-		{kind: 'granted', keepUntil: world.now() + 4 * hour},
-	);
+	expect(
+		await reserve(world, {requester: bob, count: 1, durationSeconds: 8 * hour, keepSeconds: 4 * hour}),
+	).toMatchObject({kind: 'granted', keepUntil: world.now() + 4 * hour});
 });
 
 describe('with idle.when=wanted', () => {
@@ -182,7 +192,9 @@ describe('with idle.when=wanted', () => {
 		await box.world.memory.commit({...emptyPlan, writes: [{kind: 'leave', id: 'waiter'}]});
 		await box.lookFor(60);
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
-		expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(/^idle, goes back when somebody waits, expires in /v);
+		expect(detailText((await readStatus(box.world)).rows[0]!)).toMatch(
+			/^idle, goes back when somebody waits, expires in /v,
+		);
 		await joinAs(box.world, {ids: [0]});
 		await box.lookAfter(1);
 		expect(await box.kinds()).toEqual(['idle', 'ended reclaimed']);

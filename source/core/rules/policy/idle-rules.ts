@@ -36,10 +36,7 @@ export type Warning = {
 type Clocked = StoredPolicy & Pick<Snapshot, 'now'>;
 
 /** Returns the warning of a lease. Undefined without a warning, and if the last observation is too old for it to hold. */
-export function warningOf(
-	{idle, keepUntil = 0}: Lease,
-	snapshot: Clocked,
-): Warning | undefined {
+export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warning | undefined {
 	const {now} = snapshot;
 	return idle?.deadline === undefined ||
 		Math.abs(now - idle.seen) > longestGapSeconds ||

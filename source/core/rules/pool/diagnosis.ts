@@ -2,7 +2,8 @@
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
-import {policyDoubtOf, policyRows, unreadablePolicy} from '../policy/policy.js';
+import {idleRulesOf} from '../policy/idle-rules.js';
+import {policyDoubtOf, policyRows, unreadablePolicy, type StoredPolicy} from '../policy/policy.js';
 import {judgeUsage, wordsOnce} from '../usage/gpu-usage.js';
 
 export type Finding = {
@@ -141,6 +142,30 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 		),
 	];
 };
+
+/** A policy that returns idle GPUs needs somebody who looks at them more often than this. */
+const longestUnseenSeconds = 300;
+
+/**
+Reports whether somebody looks at the GPUs, if the policy returns idle ones.
+@param seenAgo - Age of the last shared scan in seconds. Undefined if there is none.
+*/
+export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined): readonly Finding[] {
+	if (idleRulesOf(snapshot) === undefined) {
+		return [];
+	}
+
+	return seenAgo !== undefined && seenAgo <= longestUnseenSeconds
+		? [finding('pool', 'ok', `idle GPUs go back: the last scan is ${Math.max(0, Math.round(seenAgo))} s old`)]
+		: [
+				finding(
+					'pool',
+					'warning',
+					'idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back',
+					'Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep',
+				),
+			];
+}
 
 export function judgeRecords(
 	{gpus, drainProblem, alertsProblem, stored}: Snapshot,

@@ -20,14 +20,15 @@ export type Blocker = {
 	readonly gpus: readonly number[];
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
-} & (
+} &
 	/** `warning`: the reservation is idle and goes back, perhaps before its end. */
-	| {readonly kind: 'lease'; readonly lease: Lease; readonly warning?: Warning | undefined}
-	/** An earlier entry that is expected to get these GPUs first. */
-	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
-	/** The reason given by an engine that keeps the queue, such as Slurm. */
-	| {readonly kind: 'engine'; readonly reason: string}
-);
+	(
+		| {readonly kind: 'lease'; readonly lease: Lease; readonly warning?: Warning | undefined}
+		/** An earlier entry that is expected to get these GPUs first. */
+		| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
+		/** The reason given by an engine that keeps the queue, such as Slurm. */
+		| {readonly kind: 'engine'; readonly reason: string}
+	);
 
 type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
 

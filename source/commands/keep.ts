@@ -1,0 +1,145 @@
+import {startLiveView} from '../core/live/live-view.js';
+import type {AuditEntry} from '../core/model/types.js';
+import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
+import {CanhazgpuError} from '../errors.js';
+import {eventLine} from '../format/events.js';
+import {typedDuration} from '../format/text/durations.js';
+import {sanitize} from '../format/text/text.js';
+import type {App, OpenWorld} from '../app/contract.js';
+import type {Command} from '../command-line/command.js';
+import {keepReminding} from './shared/reminding.js';
+import {keepHeapSmall} from './shared/small-heap.js';
+
+/** Time in ms between scans. Idle times start again after a gap of five minutes, so a few scans may fail. */
+const scanMs = 30_000;
+const retryMs = 5000;
+
+const isAboutIdle = ({kind, reason}: AuditEntry): boolean =>
+	kind === 'idle' || (kind === 'ended' && reason === 'reclaimed');
+
+/** Opens the pool, and tries again while its store cannot be reached. Undefined if the user has interrupted that. */
+async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
+	let isSaid = false;
+	while (!signal.aborted) {
+		try {
+			return await app.open({keepReconnecting: true});
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError) || error.code !== 'store-unreachable') {
+				throw error;
+			}
+
+			if (!isSaid) {
+				app.remark(`${error.message}. Waiting for it.`);
+				isSaid = true;
+			}
+		}
+
+		await app.clock.sleep(retryMs, signal).catch(() => undefined);
+	}
+
+	return undefined;
+}
+
+const policyText = (snapshot: Parameters<typeof idleRulesOf>[0]): string => {
+	const rules = idleRulesOf(snapshot);
+	return rules === undefined
+		? 'No idle GPU goes back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
+		: `GPUs that are idle for ${typedDuration(rules.afterSeconds)} go back to the pool, ${typedDuration(rules.graceSeconds)} after a warning${rules.isOnlyWanted ? ' and if somebody waits for them' : ''}`;
+};
+
+/** Looks at the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */
+async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<void> {
+	const ended = Promise.withResolvers<void>();
+	const gpus = await world.watchGpus(scanMs);
+	const stopReminding = keepReminding(app, world, app.remark);
+	const view = startLiveView(world, {
+		watched: {gpus, clock: world.clock},
+		intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
+		mostEvents: 50,
+		recordsAlerts: true,
+		broken: ended.reject,
+	});
+	let policy: string | undefined;
+	let lastId: string | undefined;
+	let isLost = false;
+	view.subscribe(({snapshot, lost, events, now}, change) => {
+		if (change === 'store-lost' && lost !== undefined && !isLost) {
+			app.remark(`The store cannot be reached: ${sanitize(lost.reason)}. Waiting for it.`);
+		} else if (change === 'snapshot' && isLost) {
+			app.remark('The store answers again.');
+		}
+
+		isLost = lost !== undefined;
+		if (change === 'snapshot' && snapshot !== undefined) {
+			const words = policyText(snapshot);
+			if (words !== policy) {
+				app.print(words);
+				policy = words;
+			}
+		} else if (change === 'events') {
+			const isFirst = lastId === undefined;
+			const newer = events.slice(events.findIndex(({id}) => id === lastId) + 1);
+			lastId = events.at(-1)?.id ?? '';
+			for (const entry of isFirst ? [] : newer.filter((each) => isAboutIdle(each))) {
+				app.print(eventLine(entry, now));
+			}
+		}
+	});
+	const stop = (): void => {
+		ended.resolve();
+	};
+
+	signal.addEventListener('abort', stop);
+	try {
+		keepHeapSmall();
+		if (!signal.aborted) {
+			await ended.promise;
+		}
+	} finally {
+		signal.removeEventListener('abort', stop);
+		view.stop();
+		await stopReminding();
+	}
+}
+
+export const keep: Command = {
+	name: 'keep',
+	summary: 'Watch the pool, so that idle GPUs go back to it',
+	usage: '',
+	examples: [
+		['canhazgpu keep', 'until you press Ctrl-C'],
+		['sudo systemctl enable --now canhazgpu-keep', 'as a service'],
+	],
+	flags: {},
+	notes: [
+		'Open monitors, dashboards and waiting requests do the same. Nothing goes back before an administrator sets idle.after: see canhazgpu help reclaim.',
+	],
+	async run(app) {
+		const interruption = app.interruption();
+		try {
+			const world = await openPatiently(app, interruption.signal);
+			if (world === undefined) {
+				return 0;
+			}
+
+			try {
+				if (world.engine !== undefined) {
+					throw new CanhazgpuError(
+						'usage',
+						'With Slurm there is nothing to keep: it decides itself when GPUs go back',
+						{
+							hint: 'canhazgpu keep is for pools without Slurm.',
+						},
+					);
+				}
+
+				await watch(app, world, interruption.signal);
+				return 0;
+			} finally {
+				await world.close();
+			}
+		} finally {
+			interruption.end();
+		}
+	},
+};

@@ -1,0 +1,162 @@
+/** Idle reservations with real stores and processes. */
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, test} from 'vitest';
+import {startRedis} from '../_helpers/store/redis-server.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
+import {embeddedGround} from '../_helpers/program/kill-grounds.js';
+import {freshEmbeddedBox, peek, recordsOf, start} from '../_helpers/program/processes.js';
+import {eventually} from '../_helpers/eventually.js';
+import {createIdleBox, holdIdle, outcomeOf} from './_idle-box.js';
+
+const redis = redisOfFile();
+
+const otherMistakes = [
+	['admin --set idle.after=-1h', 'idle.after must be off, or a duration from 5m to 30d, not "-1h"'],
+	['admin --set idle.after=99999d', 'idle.after must be off, or a duration from 5m to 30d, not "99999d"'],
+	['admin --set idle.grace=1m', 'idle.grace must be a duration from 5m to 30d, not "1m"'],
+	['admin --set idle.grace=never', 'idle.grace must be a duration from 5m to 30d, not "never"'],
+	['admin --set idle.when=allways', 'idle.when must be wanted or always, not "allways"'],
+	['admin --set idle.when=never', 'idle.when must be wanted or always, not "never"'],
+	['admin --set idle.keep-max=1m', 'idle.keep-max must be a duration from 30m to 30d, not "1m"'],
+	['reserve --keep 5', '--keep: "5" has no unit'],
+	['reserve --keep -1h', '--keep: "-1h" is not a duration'],
+	['reserve --keep 1h --pid 1', 'Give --keep or --pid, not both'],
+];
+
+const stores = firstCase<readonly [string, () => number | undefined]>([
+	['redis', () => redis.port],
+	['embedded', () => undefined],
+]);
+
+describe.each(stores)('on %s', (_, portOf) => {
+	test(
+		'several keepers warn once and reclaim once, and end with exit code 0 on SIGTERM',
+		{timeout: 120_000},
+		async () => {
+			const {box} = await createIdleBox(portOf());
+			const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
+			await Promise.all(
+				keepers.map(async (keeper) =>
+					eventually(() => keeper.stdout().startsWith('GPUs that are idle for 5m go back to the pool'), 60_000),
+				),
+			);
+			await holdIdle(box);
+			await eventually(async () => (await outcomeOf(box)).kinds.includes('idle'), 45_000);
+			await holdIdle(box, {warned: -300, deadline: 2});
+			await eventually(async () => (await outcomeOf(box)).kinds.includes('ended reclaimed'), 45_000);
+			for (const keeper of keepers) {
+				keeper.kill('SIGTERM');
+			}
+
+			for (const {ended} of keepers) {
+				expect(await ended).toMatchObject({exitCode: 0, stderr: ''});
+			}
+
+			expect(await outcomeOf(box)).toEqual({kinds: ['idle', 'ended reclaimed'], gpus: ['free', 'free']});
+			expect((await recordsOf(box)).map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
+				[0, 'reclaimed'],
+				[1, 'reclaimed'],
+			]);
+		},
+	);
+
+	test(
+		'a waiting request gets idle GPUs within a second of the deadline, without a keeper',
+		{timeout: 60_000},
+		async () => {
+			const {box} = await createIdleBox(portOf());
+			expect(await box.run('admin --set idle.when=wanted')).toMatchObject({exitCode: 0});
+			const deadline = await holdIdle(box, {warned: -300, deadline: 8});
+			const waiter = start(box, 'reserve --gpus 2 --duration 1h --json');
+			const {exitCode, stdout} = await waiter.ended;
+			expect(exitCode).toBe(0);
+			const {since, gpu_ids: gpus} = JSON.parse(stdout) as {since: string; gpu_ids: number[]};
+			expect(gpus).toEqual([0, 1]);
+			// The start of a reservation is rounded down to whole seconds.
+			const late = new Date(since).getTime() / 1000 - deadline;
+			expect(late).toBeGreaterThanOrEqual(0);
+			expect(late).toBeLessThanOrEqual(1);
+		},
+	);
+
+	test('use in the grace period keeps the GPUs', {timeout: 60_000}, async () => {
+		const {box, use} = await createIdleBox(portOf());
+		await use(4, 9000);
+		await holdIdle(box, {warned: -300, deadline: -1});
+		const keeper = start(box, 'keep');
+		await eventually(async () => (await outcomeOf(box)).kinds.length > 0, 45_000);
+		keeper.kill('SIGINT');
+		expect((await keeper.ended).exitCode).toBe(0);
+		expect(await outcomeOf(box)).toEqual({kinds: ['idle used'], gpus: ['leased', 'leased']});
+	});
+});
+
+slowTest('keep continues when the store comes back', {timeout: 120_000}, async () => {
+	const server = await startRedis({isDurable: true});
+	try {
+		const {box} = await createIdleBox(server.port);
+		const keeper = start(box, 'keep');
+		await eventually(() => keeper.stdout() !== '');
+		await server.kill();
+		await keeper.says(/The store cannot be reached/v);
+		await sleep(1000);
+		await server.restart();
+		await keeper.says(/The store answers again/v);
+		await holdIdle(box, {warned: -300, deadline: 2});
+		// The idle time starts again, because nobody looked in the meantime.
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle unknown'), 45_000);
+		keeper.kill('SIGTERM');
+		expect((await keeper.ended).exitCode).toBe(0);
+	} finally {
+		await server.stop();
+	}
+});
+
+test.each(isLong ? Array.from({length: 40}, (_, index) => 5 * index + 5) : [60])(
+	'when a keeper is killed at call %d of the store, the next one continues',
+	{timeout: 60_000},
+	async (at) => {
+		const {box} = await createIdleBox(undefined);
+		await holdIdle(box, {warned: -300, deadline: -1});
+		const killed = embeddedGround.startKilled(box, ['keep'], at);
+		await eventually(async () => killed.child.signalCode !== null || (await outcomeOf(box)).kinds.length > 0, 45_000);
+		killed.kill('SIGKILL');
+		await killed.ended;
+		const next = start(box, 'keep');
+		await eventually(async () => (await outcomeOf(box)).gpus.includes('free'), 45_000);
+		next.kill('SIGTERM');
+		await next.ended;
+		expect(await outcomeOf(box)).toEqual({kinds: ['ended reclaimed'], gpus: ['free', 'free']});
+		expect(await recordsOf(box)).toHaveLength(2);
+	},
+);
+
+test('doctor warns if the policy returns idle GPUs and nobody looks', {timeout: 60_000}, async () => {
+	const box = await freshEmbeddedBox(2);
+	expect((await box.run('doctor')).stdout).not.toContain('idle');
+	await box.run('admin --set idle.after=1h');
+	expect((await box.run('doctor')).stdout).toContain(
+		'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back\n' +
+			'              Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
+	);
+	const keeper = start(box, 'keep');
+	await eventually(async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back: '), 45_000);
+	keeper.kill('SIGTERM');
+	await keeper.ended;
+});
+
+test.each([
+	['admin --set idle.after=1m', 'idle.after must be off, or a duration from 5m to 30d, not "1m"'],
+	['reserve --keep 20h', '--keep can be 12h at most here'],
+	['extend --keep 0h', '--keep must be more than zero, not "0h"'],
+	...(isLong ? otherMistakes : []),
+])('%s exits with 2, names the mistake and changes nothing', async (words, message) => {
+	const box = await freshEmbeddedBox(2);
+	const before = await peek(box);
+	const {exitCode, stderr, stdout} = await box.run(words);
+	expect({exitCode, stdout}).toEqual({exitCode: 2, stdout: ''});
+	expect(stderr).toContain(`Error: ${message}\n`);
+	const after = await peek(box);
+	expect([after.policy, after.gpus, after.queue]).toEqual([before.policy, before.gpus, before.queue]);
+});
