@@ -98,17 +98,18 @@ export async function holdIdle(
 	await ageStore(box);
 	const store = await openStoreOf(box);
 	const {now} = await store.read();
-	const at = (seconds: number | undefined): number | undefined =>
-		seconds === undefined ? undefined : Math.ceil(now) + seconds;
+	const at = (seconds = 0): number => Math.ceil(now) + seconds;
 	// Programs that watch the pool scan at once after a GPU has changed hands.
 	const leaseId = `lease-${Math.round(now * 1000)}`;
-	const idle = {
+	const idle: LeaseIdle = {
 		since: Math.floor(now) - 3600,
 		seen: Math.floor(now),
-		warned: at(changes.warned),
-		deadline: at(changes.deadline),
-		remindedOf: at(changes.deadline),
-	} as LeaseIdle;
+		...(changes.deadline !== undefined && {
+			warned: at(changes.warned),
+			deadline: at(changes.deadline),
+			remindedOf: at(changes.deadline),
+		}),
+	};
 	await store.commit({
 		...emptyPlan,
 		writes: [0, 1].map((index) => ({

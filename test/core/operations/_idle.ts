@@ -1,5 +1,6 @@
 /** A pool in which alice holds GPUs and a policy returns idle ones. */
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {policyKeyNames, type PolicyKeyName} from '../../../source/core/rules/policy/keys.js';
 import {createReclaimer, type Reclaimer} from '../../../source/core/operations/reclaim.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
@@ -21,11 +22,14 @@ export const usedReading = (index: number): GpuReading => ({
 	processes: [{pid: 7, user: 'alice', memoryUsedMiB: 19_000}],
 });
 
-export const setPolicy = async (world: TestWorld, settings: Readonly<Record<string, string>>): Promise<void> => {
+export const setPolicy = async (
+	world: TestWorld,
+	settings: Readonly<Partial<Record<PolicyKeyName, string>>>,
+): Promise<void> => {
 	await changePolicy(
 		world,
 		root,
-		Object.entries(settings).map(([key, value]) => ({key, value}) as never),
+		policyKeyNames.flatMap((key) => (settings[key] === undefined ? [] : [{key, value: settings[key]}])),
 	);
 };
 
@@ -64,9 +68,11 @@ type IdleBox = {
 
 export const allIdle = [0, 1, 2, 3].map((index) => idleReading(index));
 
+const idleAfterHalfAnHour = {'idle.after': '30m'} as const;
+
 /** Alice holds GPUs 0 and 1 for a day. */
 export async function createIdleBox(
-	settings: Readonly<Record<string, string>> = {'idle.after': '30m'},
+	settings: Parameters<typeof setPolicy>[1] = idleAfterHalfAnHour,
 	wrap?: (store: Store) => Store,
 ): Promise<IdleBox> {
 	const world = await createTestWorld({gpuCount: 4, ...(wrap && {wrap})});
