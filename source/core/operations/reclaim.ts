@@ -16,7 +16,7 @@ const mostDriftSeconds = 30;
 
 export type Reclaimer = {
 	/**
-	Warns the owners of idle reservations, and returns those GPUs whose warning is over. Errors of the store are ignored, and idle times then start again.
+	Warns the owners of idle reservations, and returns the GPUs when the grace period has passed. Errors of the store are ignored, and idle times then start again.
 	@param snapshot - A recent snapshot. If it shows that something must change, the pool is read again.
 	@returns The seconds until the next step is due, if the GPUs stay idle.
 	*/
