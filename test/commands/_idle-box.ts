@@ -57,6 +57,7 @@ export async function createIdleBox(port: number | undefined): Promise<IdleBox> 
 	expect(await box.run('admin --set idle.after=5m --set idle.grace=5m --set idle.when=always')).toMatchObject({
 		exitCode: 0,
 	});
+	await ageStore(box);
 	return {
 		box,
 		stub,
@@ -73,7 +74,7 @@ async function ageStore({environment, poolDirectory}: Box): Promise<void> {
 
 	const port = environment['CANHAZGPU_REDIS_PORT'];
 	if (port === undefined) {
-		const database = new DatabaseSync(path.join(poolDirectory, 'pool.sqlite'));
+		const database = new DatabaseSync(path.join(poolDirectory, 'pool.sqlite'), {timeout: 10_000});
 		const {value} = database.prepare("SELECT CAST(raw AS TEXT) AS value FROM pool WHERE name = 'revision'").get() as {
 			value: string;
 		};
@@ -95,7 +96,6 @@ export async function holdIdle(
 	box: Box,
 	changes: {readonly warned?: number; readonly deadline?: number} = {},
 ): Promise<number> {
-	await ageStore(box);
 	const store = await openStoreOf(box);
 	const {now} = await store.read();
 	const at = (seconds = 0): number => Math.ceil(now) + seconds;

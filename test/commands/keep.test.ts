@@ -113,7 +113,7 @@ slowTest('keep continues when the store comes back', {timeout: 120_000}, async (
 	}
 });
 
-test.each(isLong ? Array.from({length: 40}, (_, index) => 5 * index + 5) : [60])(
+test.each(isLong ? Array.from({length: 20}, (_, index) => 10 * index + 5) : [60])(
 	'when a keeper is killed at call %d of the store, the next one continues',
 	{timeout: 60_000},
 	async (at) => {
