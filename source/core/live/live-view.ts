@@ -2,16 +2,15 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
-import {createReclaimer} from '../operations/reclaim.js';
 import {createAlertRecorder} from '../operations/record-alerts.js';
 import {readForDisplay} from '../operations/transact.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
 import {statusRows, type StatusRow} from '../rules/pool/status.js';
 import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
 import {followAuditLog} from './audit-feed.js';
+import {createReclaimLoop} from './reclaim-loop.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
-import {createTimer} from './timer.js';
 
 /** The snapshot and the readings are undefined until the first read and scan. */
 export type LiveState = {
@@ -85,11 +84,6 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 /** How long the last successful scan is still shown if later scans fail. */
 const oldReadingsMs = 30_000;
 const patienceMs = 5000;
-
-/** Steps of idle reservations that are due later than this are found by the regular scans. */
-const longestStepSeconds = 120;
-/** The scan comes a little later than the step is due, so that the step is due by then. */
-const stepDelayMs = 20;
 
 /** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
@@ -166,30 +160,6 @@ export function startLiveView(
 	}
 
 	const recordAlerts = createAlertRecorder(world);
-	const reclaimer = createReclaimer({...world, gpus: ownGpus});
-	const nextReclaim = createTimer(clock);
-	let isStopped = false;
-
-	/** Acts on idle reservations, and scans again when the next step is due. */
-	async function reclaim(observation: Observation): Promise<void> {
-		const {snapshot, lost} = known;
-		if (lost !== undefined) {
-			reclaimer.miss();
-			return;
-		}
-
-		if (snapshot === undefined) {
-			return;
-		}
-
-		const nextSeconds = await reclaimer.look({...snapshot, now: storeNow()}, observation);
-		if (nextSeconds < longestStepSeconds && !isStopped) {
-			nextReclaim.runIn(nextSeconds * 1000 + stepDelayMs, () => {
-				scanLoop.poke();
-			});
-		}
-	}
-
 	const readNext = createNextRead(async () => readForDisplay(world));
 	const scanLoop = startScanLoop(
 		watched,
@@ -197,7 +167,7 @@ export function startLiveView(
 		(observation) => {
 			const {failure} = observation;
 			if (recordsAlerts) {
-				reclaim(observation).catch(broken);
+				reclaiming.scanned({...known, now: storeNow()}, observation);
 			}
 
 			if (failure === undefined) {
@@ -218,6 +188,7 @@ export function startLiveView(
 		},
 		broken,
 	);
+	const reclaiming = createReclaimLoop({...world, gpus: ownGpus}, {poke: scanLoop.poke, broken});
 	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const auditLog = followAuditLog(world, mostEvents, {
 		granted(waitSeconds) {
@@ -241,7 +212,7 @@ export function startLiveView(
 			change('snapshot', {snapshot, lost: undefined});
 			if (before === undefined && readings !== undefined && recordsAlerts) {
 				// The first scan was faster than the first read.
-				reclaim(readings).catch(broken);
+				reclaiming.scanned({...known, now: storeNow()}, readings);
 			}
 
 			if (lost === undefined) {
@@ -297,8 +268,7 @@ export function startLiveView(
 			feed.stop();
 			auditLog.stop();
 			scanLoop.stop();
-			isStopped = true;
-			nextReclaim.stop();
+			reclaiming.stop();
 		},
 	};
 }

@@ -2,7 +2,7 @@
 import type {World} from '../../model/ports.js';
 import type {Snapshot} from '../../model/types.js';
 import {idleRulesOf} from '../../rules/policy/idle-rules.js';
-import {hasReclaimable} from '../../rules/reclaim/reclaim.js';
+import {hasReclaimable} from '../../rules/reclaim/candidates.js';
 import {answeringIn} from '../acquire-now.js';
 import {createReclaimer} from '../reclaim.js';
 

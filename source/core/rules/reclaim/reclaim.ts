@@ -3,85 +3,17 @@ Returns idle reservations to the pool. An observation of all GPUs of a reservati
 `idle.after` the owner is warned, and after `idle.grace` the reservation ends. Unknown readings, long gaps and lost data start the count again.
 */
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, Lease, LeaseIdle, Observation, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, LeaseIdle, Observation, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
-import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
-import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
-import {ownerOf} from '../leases/ownership.js';
+import {gpusOf} from '../leases/holdings.js';
 import {policyExpectation} from '../policy/policy.js';
-import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
-import {wantsInstances} from '../queue/eligible.js';
 import {isUnusedForCertain} from '../usage/idle.js';
 import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
+import {candidatesIn, createWanted, type Candidate} from './candidates.js';
 
 /** How often the store learns that an idle reservation is still idle. Two scans of a slow scanner fit into the longest gap. */
 const refreshSeconds = 120;
-
-/** A manual reservation of whole GPUs, which may go back to the pool. */
-type Candidate = {
-	readonly holdings: readonly Holding[];
-	readonly lease: Lease;
-	/** The idle time on which all leases of the reservation agree. */
-	readonly idle: LeaseIdle | undefined;
-	/** Whether a lease has an idle time, also if others have none. */
-	readonly hasIdle: boolean;
-};
-
-/** The idle time on which all leases agree. If they differ, it is the shortest one. */
-function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
-	const spans = holdings.map(({lease}) => lease.idle).filter((idle) => idle !== undefined);
-	const [first] = spans;
-	if (first === undefined || spans.length < holdings.length) {
-		return undefined;
-	}
-
-	const since = Math.max(...spans.map((idle) => idle.since));
-	const seen = Math.min(...spans.map((idle) => idle.seen));
-	const {warned, deadline, remindedOf} = first;
-	const isAgreed = spans.every((idle) => idle.deadline === deadline);
-	return isAgreed && deadline !== undefined ? {since, seen, warned, deadline, remindedOf} : {since, seen};
-}
-
-/** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */
-function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): readonly Candidate[] {
-	const held = gpus.flatMap((record): readonly Holding[] => {
-		if (record.kind !== 'leased') {
-			return [];
-		}
-
-		const {index, raw, lease} = record;
-		const isOver = (timedEndOf(lease) ?? Infinity) <= now;
-		const isManual = lease.type === 'manual' && lease.partialQueueId === undefined && !isShare(lease);
-		return isManual && lease.leaseId !== undefined && !isOver ? [{index, raw, lease}] : [];
-	});
-	const groups = Map.groupBy(held, ({lease}) => lease.leaseId);
-	return Array.from(groups.values(), (holdings) => ({
-		holdings,
-		lease: holdings[0]!.lease,
-		idle: commonIdle(holdings),
-		hasIdle: holdings.some(({lease}) => lease.idle !== undefined),
-	}));
-}
-
-/** Returns the first waiting request of another account that could use a GPU of this reservation. */
-function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
-	const {queue, gpus} = snapshot;
-	const out = outagesNoted(snapshot, queue);
-	const waiting = queue
-		.filter((record) => record.kind === 'entry')
-		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined)
-		.map((record) => {
-			const {entry} = record;
-			const outageOf = outageFor(entry, gpus, out);
-			const groups = servableGroups(entry, gpus, out);
-			const usable = new Set(groups.flat().filter((index) => outageOf(index) === undefined));
-			return {record, owner: ownerOf(entry), usable};
-		});
-	return ({holdings, lease}) =>
-		waiting.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))
-			?.record;
-}
 
 export type Sight = {
 	/** Store time of the observation. */
@@ -306,21 +238,3 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 		nextSeconds,
 	};
 }
-
-/** Whether an observation could matter now: a reservation may go back, and is not kept. For requests that would scan only for this. */
-export const hasReclaimable = (snapshot: Snapshot): boolean => {
-	const rules = idleRulesOf(snapshot);
-	if (rules === undefined) {
-		return false;
-	}
-
-	const candidates = candidatesIn(snapshot).filter(({holdings}) =>
-		holdings.every((holding) => keptUntil(holding.lease, snapshot) === undefined),
-	);
-	if (candidates.length === 0 || !rules.isOnlyWanted) {
-		return candidates.length > 0;
-	}
-
-	const wantedBy = createWanted(snapshot);
-	return candidates.some((candidate) => wantedBy(candidate) !== undefined);
-};

@@ -1,0 +1,91 @@
+/** Finds the reservations that may go back to the pool, and the requests that wait for them. */
+import type {EntryRecord, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
+import {isShare, type Holding} from '../leases/holdings.js';
+import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
+import {ownerOf} from '../leases/ownership.js';
+import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
+import {wantsInstances} from '../queue/eligible.js';
+import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
+
+/** A manual reservation of whole GPUs, which may go back to the pool. */
+export type Candidate = {
+	readonly holdings: readonly Holding[];
+	readonly lease: Lease;
+	/** The idle time on which all leases of the reservation agree. */
+	readonly idle: LeaseIdle | undefined;
+	/** Whether a lease has an idle time, also if others have none. */
+	readonly hasIdle: boolean;
+};
+
+/** The idle time on which all leases agree. If they differ, it is the shortest one. */
+function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
+	const spans = holdings.map(({lease}) => lease.idle).filter((idle) => idle !== undefined);
+	const [first] = spans;
+	if (first === undefined || spans.length < holdings.length) {
+		return undefined;
+	}
+
+	const since = Math.max(...spans.map((idle) => idle.since));
+	const seen = Math.min(...spans.map((idle) => idle.seen));
+	const {warned, deadline, remindedOf} = first;
+	const isAgreed = spans.every((idle) => idle.deadline === deadline);
+	return isAgreed && deadline !== undefined ? {since, seen, warned, deadline, remindedOf} : {since, seen};
+}
+
+/** Returns the reservations that may go back. Jobs, shares, and leases without an id or of waiting requests never do. */
+export function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): readonly Candidate[] {
+	const held = gpus.flatMap((record): readonly Holding[] => {
+		if (record.kind !== 'leased') {
+			return [];
+		}
+
+		const {index, raw, lease} = record;
+		const isOver = (timedEndOf(lease) ?? Infinity) <= now;
+		const isManual = lease.type === 'manual' && lease.partialQueueId === undefined && !isShare(lease);
+		return isManual && lease.leaseId !== undefined && !isOver ? [{index, raw, lease}] : [];
+	});
+	const groups = Map.groupBy(held, ({lease}) => lease.leaseId);
+	return Array.from(groups.values(), (holdings) => ({
+		holdings,
+		lease: holdings[0]!.lease,
+		idle: commonIdle(holdings),
+		hasIdle: holdings.some(({lease}) => lease.idle !== undefined),
+	}));
+}
+
+/** Returns the first waiting request of another account that could use a GPU of this reservation. */
+export function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
+	const {queue, gpus} = snapshot;
+	const out = outagesNoted(snapshot, queue);
+	const waiting = queue
+		.filter((record) => record.kind === 'entry')
+		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined)
+		.map((record) => {
+			const {entry} = record;
+			const outageOf = outageFor(entry, gpus, out);
+			const groups = servableGroups(entry, gpus, out);
+			const usable = new Set(groups.flat().filter((index) => outageOf(index) === undefined));
+			return {record, owner: ownerOf(entry), usable};
+		});
+	return ({holdings, lease}) =>
+		waiting.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))
+			?.record;
+}
+
+/** Whether an observation could matter now: a reservation may go back, and is not kept. For requests that would scan only for this. */
+export const hasReclaimable = (snapshot: Snapshot): boolean => {
+	const rules = idleRulesOf(snapshot);
+	if (rules === undefined) {
+		return false;
+	}
+
+	const candidates = candidatesIn(snapshot).filter(({holdings}) =>
+		holdings.every((holding) => keptUntil(holding.lease, snapshot) === undefined),
+	);
+	if (candidates.length === 0 || !rules.isOnlyWanted) {
+		return candidates.length > 0;
+	}
+
+	const wantedBy = createWanted(snapshot);
+	return candidates.some((candidate) => wantedBy(candidate) !== undefined);
+};
