@@ -166,5 +166,5 @@ esac
 printf 'Next, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
 if [ -f "$prefix/lib/systemd/system/canhazgpu-web.service" ]; then
 	printf 'The dashboard on 127.0.0.1:8080, if you want it: sudo systemctl enable --now canhazgpu-web\n'
-	printf 'If idle GPUs shall go back to the pool (canhazgpu help reclaim): sudo systemctl enable --now canhazgpu-keep\n'
+	printf 'To let idle GPUs go back to the pool (canhazgpu help reclaim): sudo systemctl enable --now canhazgpu-keep\n'
 fi

@@ -9,7 +9,7 @@ const longestStepSeconds = 120;
 /** The scan comes a little later than the step is due, so that the step is due by then. */
 const stepDelayMs = 20;
 
-/** What the live view knows. `lost` is set while the store cannot be reached. */
+/** The state of the live view. `lost` is set while the store cannot be reached. */
 type Known = {
 	readonly snapshot: Snapshot | undefined;
 	readonly lost: unknown;
