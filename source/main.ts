@@ -24,7 +24,7 @@ function checkNode(): void {
 			'failed',
 			`canhazgpu needs Node.js ${oldestNode.join('.')} or newer, and this is ${process.versions.node}`,
 			{
-				hint: 'Install a newer Node.js (https://nodejs.org), or take the program that needs none: the archive of a release, or npm run binary in the source.',
+				hint: 'Install a newer Node.js (https://nodejs.org), or use the single executable, which needs no Node.js. It is in the archive of a release, and npm run binary builds it.',
 			},
 		);
 	}

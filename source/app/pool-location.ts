@@ -67,9 +67,13 @@ const embeddedCommand = (config: Context['config']): string =>
 async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: StoreFacts): Promise<NewLocation> {
 	const {locations, config} = context;
 	if (config.isGiven('admin.group')) {
-		throw new CanhazgpuError('usage', '--group is for a pool without Redis: Redis has users and passwords', {
-			hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
-		});
+		throw new CanhazgpuError(
+			'usage',
+			'--group works only for a pool without Redis, because Redis has its own users and passwords',
+			{
+				hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
+			},
+		);
 	}
 
 	const isRecorded = asked === undefined && !isRedisGiven && recorded?.store === 'redis';
@@ -79,7 +83,7 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	} catch (error) {
 		if (hasCode(error, 'store-unreachable')) {
 			throw new CanhazgpuError(error.code, error.message, {
-				hint: `${error.hint ?? ''} Or keep the pool without Redis: ${embeddedCommand(config)}`.trim(),
+				hint: `${error.hint ?? ''} Or make a pool without Redis: ${embeddedCommand(config)}`.trim(),
 				cause: error,
 			});
 		}
@@ -119,7 +123,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
-				hint: 'Its reservations were kept. --force replaces it and ends all its reservations.',
+				hint: 'Its reservations were kept. --force replaces the pool and ends all its reservations.',
 				cause: error,
 				details: error.details,
 			})
@@ -167,7 +171,7 @@ async function leaveFormer(
 	const movedFrom = recordText(recorded);
 	if (!force || record === undefined) {
 		throw new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${movedFrom}`, {
-			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private pool beside it: sudo canhazgpu admin --force' : '--force'} creates another pool and redirects everyone to it.`,
+			hint: `Nothing was changed. ${record === undefined ? 'To create another pool and redirect everyone to it: sudo canhazgpu admin --force' : '--force creates another pool and redirects everyone to it.'}`,
 		});
 	}
 

@@ -32,7 +32,7 @@ export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 		});
 	}
 
-	const hint = 'Name a directory of your own by XDG_RUNTIME_DIR.';
+	const hint = 'Set XDG_RUNTIME_DIR to a directory of your own.';
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
 		if (unsafe !== undefined) {

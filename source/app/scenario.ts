@@ -140,7 +140,7 @@ const schema = v.strictObject(
 			waits: v.optional(time),
 		}),
 	},
-	'a map of what happens',
+	'a map of keys such as processes or failures',
 );
 
 const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError =>
@@ -164,7 +164,7 @@ function problemOf(issue: v.InferIssue<typeof schema>): string {
 
 export function checkScenario(content: unknown, file: string): Scenario {
 	if (Array.isArray(content)) {
-		throw refuse(file, 'expected a map of what happens');
+		throw refuse(file, 'expected a map of keys such as processes or failures');
 	}
 
 	const result = v.safeParse(schema, content ?? {});

@@ -72,12 +72,12 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''
-		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
+		: `To see the hosts in remote_hosts: canhazgpu status --all. To use one: --on ${first} with run, reserve, release, extend or queue. For a pool on this machine, read on. `;
 
 /** Returns the error for a missing pool. `silence` is why the configured Redis did not answer. The pool may then be in that Redis. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
-		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if your pool is kept there, start that server. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
+		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}. If your pool is kept there, start that server. `}Make a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
 	});
 
 export const recordText = (record: PoolRecord): string =>
@@ -87,7 +87,7 @@ const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations)
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in ${recordText(record)}: a private pool beside it would grant the same GPUs twice`,
+		`This machine's GPU pool is in ${recordText(record)}, and a second, private pool could give the same GPU to two people`,
 		{
 			hint: 'Leave out --store embedded.',
 		},
@@ -110,7 +110,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	return {
 		store,
 		privateLabel: context.locations.privateLabel,
-		notice: 'Made a private pool. For all: sudo canhazgpu admin',
+		notice: 'Made a private pool. To make one for everybody: sudo canhazgpu admin',
 	};
 }
 

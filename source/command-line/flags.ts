@@ -2,14 +2,14 @@ import type {Flag, Flags} from './command.js';
 
 export const globalFlags: Flags = {
 	config: {value: 'FILE', summary: 'read only this config file', completes: 'files'},
-	'redis-host': {value: 'HOST', summary: 'Redis host (localhost)', setting: 'redis.host'},
-	'redis-port': {value: 'PORT', summary: 'Redis port (6379)', setting: 'redis.port'},
-	'redis-db': {value: 'N', summary: 'Redis database (0)', setting: 'redis.db'},
+	'redis-host': {value: 'HOST', summary: 'Redis host (default: localhost)', setting: 'redis.host'},
+	'redis-port': {value: 'PORT', summary: 'Redis port (default: 6379)', setting: 'redis.port'},
+	'redis-db': {value: 'N', summary: 'Redis database (default: 0)', setting: 'redis.db'},
 	store: {value: 'STORE', summary: 'where the pool is kept: redis or embedded', setting: 'store'},
 	engine: {value: 'NAME', summary: 'the engine that grants the GPUs: local or slurm', setting: 'engine'},
 	'memory-threshold': {
 		value: 'MB',
-		summary: 'memory use above which a GPU counts as busy (1024)',
+		summary: 'memory use above which a GPU counts as busy (default: 1024)',
 		setting: 'memory.threshold',
 	},
 	'no-color': {summary: 'print without colors'},

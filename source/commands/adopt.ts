@@ -18,7 +18,7 @@ function pidOf(input: Input): number {
 	);
 	if (given !== undefined) {
 		throw new CanhazgpuError('usage', `--pid and --${given} cannot be used together`, {
-			hint: 'The process is given the GPUs that it uses, at once, until it ends.',
+			hint: '--pid reserves the GPUs that the process already uses, until it ends.',
 		});
 	}
 

@@ -9,7 +9,7 @@ const scripts: Readonly<Record<string, string>> = {bash, zsh, fish};
 
 const names = Object.keys(scripts);
 
-const hint = `There is one for ${new Intl.ListFormat('en').format(names)}: canhazgpu completion bash`;
+const hint = `Name one of ${new Intl.ListFormat('en').format(names)}, such as: canhazgpu completion bash`;
 
 function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
 	const [named, ...others] = words;
@@ -32,7 +32,9 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 	throw new CanhazgpuError(
 		'usage',
 		named === undefined
-			? `Which shell? ${shell === undefined ? 'SHELL names none' : `SHELL names ${quoted(shell)}`}`
+			? shell === undefined
+				? 'No shell was named, and SHELL is not set'
+				: `There is no completion for ${quoted(shell)}, your SHELL`
 			: `There is no completion for ${quoted(named)}`,
 		{hint},
 	);
@@ -54,7 +56,7 @@ export const completion: Command = {
 		app.print(script.trimEnd());
 		if (app.isTerminal) {
 			const use = shell === 'fish' ? 'canhazgpu completion fish | source' : `eval "$(canhazgpu completion ${shell})"`;
-			app.remark(`\nThis script is for ${shell} to load: ${use}`);
+			app.remark(`\nTo load this script in ${shell}: ${use}`);
 		}
 
 		return 0;

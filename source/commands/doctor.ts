@@ -89,7 +89,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
 	return answer.kind === 'possible'
-		? {check: 'isolation', level: 'ok', words: `jobs can be isolated by ${fenceText(answer.fence)}: run --isolate`}
+		? {check: 'isolation', level: 'ok', words: `run --isolate works here, with ${fenceText(answer.fence)}`}
 		: {
 				check: 'isolation',
 				level: level === 'require' ? 'error' : level === 'prefer' ? 'warning' : 'ok',
@@ -110,7 +110,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'Reservations from that time must be made again. The log of the store says why it lost data.',
+					fix: 'Make the lost reservations and changes again. The log of the store says why it lost data.',
 				},
 			];
 }
@@ -123,13 +123,13 @@ async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): P
 	const broken = observation.gpus.filter(({failure}) => failure !== undefined);
 	const words = [...new Set(broken.map(({failure}) => sanitize(failure ?? '')))];
 	return [
-		{check: 'store', level: 'ok', words: `${await engine.label()}: it answered in ${answeredMs} ms`},
+		{check: 'store', level: 'ok', words: `${await engine.label()} answered in ${answeredMs} ms`},
 		{check: 'pool', level: 'ok', words: `${snapshot.gpus.length} GPU(s), granted by Slurm`},
 		...words.map((problem): Finding => ({
 			check: 'gpus',
 			level: 'warning',
 			words: problem,
-			fix: 'See: scontrol show node',
+			fix: 'To see the state of the nodes: scontrol show node',
 		})),
 	];
 }

@@ -96,7 +96,7 @@ export const events: Command = {
 		},
 		since: {
 			value: 'WHEN',
-			summary: 'show events since this time: 2h, 7d, 2026-05-01 or 2026-05-01T18:30',
+			summary: 'show events since this time, such as 2h (ago), 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: usualDurations,
 		},
 		user: {shortFlag: 'u', value: 'NAME', summary: 'show only events of this account or label', completes: 'users'},

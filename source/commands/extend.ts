@@ -53,11 +53,11 @@ export const extend: Command = {
 		duration: {
 			shortFlag: 'd',
 			value: 'TIME',
-			summary: 'add this time: 30m, 2h or 1d',
+			summary: 'add this time, such as 30m, 2h or 1d',
 			setting: 'extend.duration',
 			completes: usualDurations,
 		},
-		until: {value: 'WHEN', summary: 'end at this time: 18:30 or 2026-05-01T18:30'},
+		until: {value: 'WHEN', summary: 'end at this time, such as 18:30 or 2026-05-01T18:30'},
 		keep: keepFlag,
 		user: labelFlag,
 		lease: leaseFlag,
@@ -84,7 +84,7 @@ export const extend: Command = {
 			if (notTimed.length > 0) {
 				throw new CanhazgpuError(
 					'failed',
-					`${gpuList(notTimed)}: held by a running job, so there is no end time to extend`,
+					`${gpuList(notTimed)} ${notTimed.length === 1 ? 'is' : 'are'} held by a running job, which has no end time to extend`,
 					{
 						hint: 'The GPU is released when the job ends.',
 					},

@@ -87,19 +87,19 @@ export const queue: Command = {
 	},
 	async run(app, input) {
 		if (input.has('why') && input.has('leave')) {
-			throw new CanhazgpuError('usage', '--why shows the queue, and --leave gives up a position', {
+			throw new CanhazgpuError('usage', '--why and --leave cannot be combined', {
 				hint: 'Leave out one of them.',
 			});
 		}
 
 		if (input.has('while-empty') && !input.has('leave')) {
-			throw new CanhazgpuError('usage', '--while-empty is about leaving the queue', {hint: 'Give --leave ID, too.'});
+			throw new CanhazgpuError('usage', '--while-empty works only with --leave', {hint: 'Add --leave ID.'});
 		}
 
 		if (input.has('all')) {
 			const other = ['leave', 'on', 'why'].find((flag) => input.has(flag));
 			if (other !== undefined) {
-				throw new CanhazgpuError('usage', `--all shows every host, and --${other} is about one`, {
+				throw new CanhazgpuError('usage', `--all shows every host, so it cannot be combined with --${other}`, {
 					hint: 'Leave out one of them.',
 				});
 			}

@@ -28,7 +28,7 @@ export const release: Command = {
 		json: jsonFlag,
 		on: onFlag,
 	},
-	notes: ['Release reservations made with --user NAME by the same flag or by their GPU ids.'],
+	notes: ['To release reservations made with --user NAME, give the same flag or their GPU ids.'],
 	async run(app, input) {
 		const exitCode = await runOnNamedHost(app, input, release);
 		if (exitCode !== undefined) {

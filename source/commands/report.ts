@@ -127,20 +127,20 @@ export const report: Command = {
 		days: {
 			shortFlag: 'd',
 			value: 'N',
-			summary: 'report on the last N days (30); records are kept for at least 90 days',
+			summary: 'report on the last N days (default: 30); records are kept for at least 90 days',
 			setting: 'report.days',
 			completes: ['1', '3', '7', '14', '30', '60', '90'],
 		},
 		since: {
 			value: 'WHEN',
-			summary: 'instead of --days, report since this time: 12h, 7d, 2026-05-01 or 2026-05-01T18:30',
+			summary: 'instead of --days, report since this time, such as 12h (ago), 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: ['12h', '1d', '7d', '30d'],
 		},
-		by: {value: 'WHAT', summary: 'group by user, gpu, day or model (user)', completes: Object.keys(splits)},
+		by: {value: 'WHAT', summary: 'group by user, gpu, day or model (default: user)', completes: Object.keys(splits)},
 		used: {summary: 'compare the time reserved with the time used'},
 		user: {shortFlag: 'u', value: 'NAME', summary: 'report only on this user', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
-		format: {value: 'FORM', summary: 'print a table or csv (table)', completes: forms},
+		format: {value: 'FORM', summary: 'print a table or csv (default: table)', completes: forms},
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';

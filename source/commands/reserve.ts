@@ -18,7 +18,7 @@ import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
 
 const shareText = (shareMiB: number | undefined): string =>
-	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}: accounted, not fenced)`;
+	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}; the limit is not enforced)`;
 
 const keptText = (keepSeconds: number | undefined): string =>
 	keepSeconds === undefined ? '' : `, kept for ${typedDuration(keepSeconds)} even if idle`;
@@ -40,7 +40,7 @@ export const reserve: Command = {
 		duration: {
 			shortFlag: 'd',
 			value: 'TIME',
-			summary: 'reserve for this time: 30m, 2h or 1d (8h)',
+			summary: 'reserve for this time, such as 30m, 2h or 1d (default: 8h)',
 			setting: 'reserve.duration',
 			mayBeEmpty: true,
 			completes: usualDurations,
@@ -51,13 +51,13 @@ export const reserve: Command = {
 			summary: 'also take GPUs that are in use without a reservation or cannot be read',
 			setting: 'reserve.force',
 		},
-		short: {shortFlag: 's', summary: 'print only the GPU ids: 0,5', setting: 'reserve.short'},
+		short: {shortFlag: 's', summary: 'print only the GPU ids, such as 0,5', setting: 'reserve.short'},
 		json: jsonFlag,
 		pid: {value: 'PID', summary: 'reserve the GPUs that this process is using, until it ends (for its owner or root)'},
 		on: onAnyFlag,
 	},
 	notes: [
-		'SIZE is like 8G or 512M, TIME like 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, it waits in the queue as long as necessary.',
+		'SIZE is like 8G or 512M, TIME like 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, reserve waits in the queue as long as necessary.',
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');

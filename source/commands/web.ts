@@ -28,10 +28,15 @@ export const web: Command = {
 		['canhazgpu web --demo', 'try it with simulated GPUs; nothing is saved'],
 	],
 	flags: {
-		port: {shortFlag: 'p', value: 'N', summary: 'listen on this port (8080), or 0: any free port', setting: 'web.port'},
+		port: {
+			shortFlag: 'p',
+			value: 'N',
+			summary: 'listen on this port (default: 8080); 0 means any free port',
+			setting: 'web.port',
+		},
 		host: {
 			value: 'HOST',
-			summary: 'listen on this address (127.0.0.1: only this machine can connect)',
+			summary: 'listen on this address (default: 127.0.0.1, to which only this machine can connect)',
 			setting: 'web.host',
 		},
 		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},

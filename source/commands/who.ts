@@ -69,7 +69,7 @@ export const who: Command = {
 		['canhazgpu who 3', 'the processes that have GPU 3 open'],
 		['sudo canhazgpu who 3', 'the same, including processes of all other accounts'],
 	],
-	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'only these GPUs: 1,3 or 0-3'}, json: jsonFlag},
+	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'only these GPUs, such as 1,3 or 0-3'}, json: jsonFlag},
 	notes: [
 		'who reads the open files of all processes that your account can inspect, and counts the others.',
 		'who does not end processes or reset GPUs.',

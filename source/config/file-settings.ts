@@ -88,7 +88,7 @@ const warningsOf = (
 	...(unknown.length > mostNamed ? [`${file}:${others(unknown.length)} unknown settings`] : []),
 	...(held.length > 0
 		? [
-				`${file}: ${held.slice(0, mostNamed).join(', ')}${others(held.length)} ${held.length === 1 ? 'counts' : 'count'} only in ${kind === 'root' ? '/etc/canhazgpu.yaml, which everybody can read' : 'your own config file or in /etc/canhazgpu.yaml'}`,
+				`${file}: ${held.slice(0, mostNamed).join(', ')}${others(held.length)} ${held.length === 1 ? 'is' : 'are'} ignored in this file, and allowed only in ${kind === 'root' ? '/etc/canhazgpu.yaml, which everybody can read' : 'your own config file or in /etc/canhazgpu.yaml'}`,
 			]
 		: []),
 ];
@@ -130,7 +130,7 @@ export function readSettings(source: ConfigFile, values: Map<SettingPath, unknow
 	}
 
 	if (!isPlainObject(content)) {
-		throw noMap(`${file}: expected`, content);
+		throw noMap(`${file} must hold`, content);
 	}
 
 	const unknown: string[] = [];

@@ -77,7 +77,7 @@ function readText(
 	if (read.kind === 'absent') {
 		// A link to a missing file, such as on an unmounted disk, is an error, because the user wants its target to be read.
 		if (entryOf(openedAs)?.isSymbolicLink() === true) {
-			throw refuse(file, 'it is a link to nothing');
+			throw refuse(file, 'it is a link to a missing file');
 		}
 
 		return undefined;
@@ -144,9 +144,9 @@ function entryOf(file: string): Stats | undefined {
 function readMachineFile(file: string, mode = '644'): FileText | undefined {
 	return readText(file, {
 		judge(status) {
-			const hint = `It is for root to change: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
+			const hint = `Allow only root to change it: sudo chown root ${file} && sudo chmod ${mode} ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
-				throw refuse(file, `it ${ownerText(status)}, and not to root`, hint);
+				throw refuse(file, `it ${ownerText(status)}, but must belong to root`, hint);
 			}
 
 			if (isWritableByOthers(status)) {
@@ -170,7 +170,7 @@ function readHomeFile(file: string, entry: Stats): FileText | undefined {
 		judge(status) {
 			mustBeOurs(status, 'it');
 			if (isWritableByOthers(status)) {
-				throw refuse(file, 'others can change it', `Let nobody else write it: chmod go-w ${file}`);
+				throw refuse(file, 'others can change it', `Allow only yourself to change it: chmod go-w ${file}`);
 			}
 		},
 	});
@@ -182,7 +182,7 @@ const localName = '.canhazgpu.yaml';
 function readLocalFile(file: string, entry: Stats): FileText | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {
-		throw passOver('root takes no settings from the directory it happens to be in');
+		throw passOver('root reads no settings from its current directory');
 	}
 
 	const directory = statSync('.');
@@ -259,7 +259,9 @@ export function ownConfigFile(named: string | undefined): {
 		return {file, text, mode: text === undefined ? undefined : statSync(file).mode & 0o777};
 	} catch (error) {
 		throw error instanceof PassedOver
-			? new CanhazgpuError('config', error.message, {hint: 'Write it as yourself.'})
+			? new CanhazgpuError('config', error.message, {
+					hint: 'Run the command as the owner of that file, or name another file with --config.',
+				})
 			: error;
 	}
 }

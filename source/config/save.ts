@@ -75,7 +75,7 @@ function withJson(content: Record<string, unknown>, values: SavedSettings): stri
 async function changed(file: string, text: string, values: SavedSettings): Promise<string> {
 	const content = (await parse(file, text)) ?? {};
 	if (!isPlainObject(content)) {
-		throw refuse(file, 'it holds no settings by name', 'Fix the file first.');
+		throw refuse(file, 'it does not hold settings by name', 'Fix the file first.');
 	}
 
 	if (saysAll(content, values)) {
@@ -93,7 +93,11 @@ async function changed(file: string, text: string, values: SavedSettings): Promi
 				.filter(([, value]) => value !== undefined)
 				.map(([setting, value]) => `${setting} = ${JSON.stringify(value)}`)
 				.toArray();
-			throw refuse(file, 'in TOML its comments would be lost', `Write there yourself: ${lines.join(', ')}`);
+			throw refuse(
+				file,
+				'canhazgpu cannot change TOML without losing the comments',
+				`Add these lines yourself: ${lines.join(', ')}`,
+			);
 		}
 
 		default: {
@@ -131,7 +135,7 @@ export async function saveSettings(
 	} catch (error) {
 		rmSync(temporary, {force: true});
 		const {code = 'unknown error'} = error as NodeJS.ErrnoException;
-		throw refuse(file, code, 'Its directory must be yours to write.', error);
+		throw refuse(file, code, 'Make its directory writable for your account.', error);
 	}
 
 	return {file, isChanged: true};

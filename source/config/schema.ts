@@ -66,7 +66,7 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 
 /** Accepts the duration of a reservation. */
 const wholeDuration = () => {
-	const what = 'a second or more, such as 30m, 2h or 1h30m';
+	const what = 'a duration of at least one second, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
 };
 
@@ -101,11 +101,11 @@ const models = () => {
 
 /** Accepts the columns of the monitor, in order, as a list or as text with commas. */
 const gpuColumns = () => {
-	const what = `a list of columns, of ${gpuColumnNames.join(', ')}`;
+	const what = `a list of columns out of ${gpuColumnNames.join(', ')}`;
 	return v.pipe(
 		v.array(v.picklist(gpuColumnNames, what), what),
 		v.minLength(1, what),
-		v.check((columns) => new Set(columns).size === columns.length, 'a list of columns, each of them once'),
+		v.check((columns) => new Set(columns).size === columns.length, 'a list that names each column only once'),
 		// The column `gpu` always comes first, because it identifies the GPU of a row.
 		v.transform((columns) => ['gpu' as const, ...columns.filter((column) => column !== 'gpu')]),
 	);
@@ -113,7 +113,7 @@ const gpuColumns = () => {
 
 /** Accepts the keys for each action, as a map or as text such as `release=D,search-next=n`. The monitor checks the names of the actions. */
 const keys = () => {
-	const what = 'keys by what they do, such as {release: D, search-next: [n, F]}';
+	const what = 'keys by the name of their action, such as {release: D, search-next: [n, F]}';
 	const key = v.union([v.string(what), v.number(what)], what);
 	return v.pipe(
 		v.unknown(),
@@ -318,7 +318,7 @@ export const settings = {
 	'notify.events': setting(events, [...usualEvents]),
 	'notify.quiet': setting(quietTime),
 	'notify.terminals': setting(flag, true),
-	'notify.command': secret(setting(() => words('a list of a program and its arguments'))),
+	'notify.command': secret(setting(() => words('a list with a program and its arguments'))),
 	'notify.webhook': secret(setting(webAddress)),
 	'top.interval': harmless(setting(() => duration('2s or 1m'), '2s')),
 	'top.preset': harmless(setting(() => choice(presetNames), 'default')),

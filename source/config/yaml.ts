@@ -10,16 +10,15 @@ export class YamlProblem extends Error {
 
 /** Messages for frequent mistakes. The parser's own messages are not used, because they quote the file. */
 const mistakes: Partial<Record<ErrorCode, string>> = {
-	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that begins nothing (it is written \\)`,
+	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that starts no known escape (write \\ for a backslash)`,
 	BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
-	BAD_SCALAR_START: 'a text that begins with this sign needs quotes',
-	BLOCK_AS_IMPLICIT_KEY:
-		'a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
-	BLOCK_IN_FLOW: 'lines with - or a key of their own stand within brackets',
-	MISSING_CHAR: 'a sign is missing, such as a colon, a comma or a quote',
-	MULTILINE_IMPLICIT_KEY: 'a key goes on over several lines: a colon may be missing',
-	TAB_AS_INDENT: 'a tab stands where YAML takes spaces alone',
-	UNEXPECTED_TOKEN: 'something stands where it does not belong',
+	BAD_SCALAR_START: 'text that begins with this character needs quotes',
+	BLOCK_AS_IMPLICIT_KEY: 'there is a key inside a value: the indentation is wrong, or text with a colon needs quotes',
+	BLOCK_IN_FLOW: 'there are indented lines inside brackets: write everything in the brackets with commas',
+	MISSING_CHAR: 'a character is missing, such as a colon, a comma or a quote',
+	MULTILINE_IMPLICIT_KEY: 'a key extends over several lines: a colon may be missing',
+	TAB_AS_INDENT: 'there is a tab where YAML allows only spaces',
+	UNEXPECTED_TOKEN: 'there is unexpected text',
 };
 
 /** Upper bound on YAML tokens. A large scenario file has a few thousand. */
@@ -39,7 +38,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	for (const lexeme of new Lexer().lex(source)) {
 		count++;
 		if (count > mostLexemes) {
-			throw new YamlProblem(`it holds more than ${mostLexemes} words and signs`);
+			throw new YamlProblem(`it holds more than ${mostLexemes} words and punctuation marks`);
 		}
 
 		yield* parser.next(lexeme);
@@ -64,7 +63,10 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 		Alias(_, {source, range}) {
 			aliasCount++;
 			if (!anchors.has(source)) {
-				throw new YamlProblem('an alias of nothing (a text that begins with * needs quotes)', lineOf(range?.[0]));
+				throw new YamlProblem(
+					'an alias that is not defined (text that begins with * needs quotes)',
+					lineOf(range?.[0]),
+				);
 			}
 
 			if (aliasCount > mostAliases) {
@@ -80,7 +82,7 @@ function checkNodes(document: Document, lineOf: (offset: number | undefined) => 
 			const seen = new Set<unknown>();
 			for (const {key} of items) {
 				if (!isScalar(key)) {
-					throw new YamlProblem('a key is not a text', lineOf(range?.[0]));
+					throw new YamlProblem('a key is not text', lineOf(range?.[0]));
 				}
 
 				if (seen.has(key.value)) {
@@ -106,17 +108,17 @@ export function parseYaml(source: string): unknown {
 
 	const [error] = document.errors;
 	if (error !== undefined) {
-		throw new YamlProblem(mistakes[error.code] ?? 'it cannot be understood', lineOf(error.pos[0]));
+		throw new YamlProblem(mistakes[error.code] ?? 'it is not valid', lineOf(error.pos[0]));
 	}
 
 	if (second !== undefined) {
-		throw new YamlProblem('a second document begins', lineOf(second.range[0]));
+		throw new YamlProblem('a second YAML document begins', lineOf(second.range[0]));
 	}
 
 	checkNodes(document, lineOf);
 	try {
 		return document.toJS() as unknown;
 	} catch {
-		throw new YamlProblem('its aliases (*) are too many');
+		throw new YamlProblem('it has too many aliases (*)');
 	}
 }

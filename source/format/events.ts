@@ -107,7 +107,9 @@ function leaveText(record: AuditRecord): string {
 const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
 
 const formerReason = ({reason, before}: AuditRecord): string =>
-	before?.reason === undefined || before.reason === reason ? '' : `, out before that for: ${harmless(before.reason)}`;
+	before?.reason === undefined || before.reason === reason
+		? ''
+		: `, which was already out of service: ${harmless(before.reason)}`;
 
 const poolText = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
 	[
@@ -121,7 +123,7 @@ function changedPoolText(record: AuditRecord): string {
 	const {reason, until, before = {}} = record;
 	const now = poolText(record);
 	if (reason === 'restored') {
-		const asOf = until === undefined ? '' : `, with all that was known at ${eventTime(until, record.time)}`;
+		const asOf = until === undefined ? '' : `, in its state of ${eventTime(until, record.time)}`;
 		return `${whoText(record)} put the pool back after the store had lost it: ${now}${asOf}`;
 	}
 
@@ -135,7 +137,7 @@ function policyText(record: AuditRecord): string {
 	const {key = 'all', value, before} = record;
 	const was = before?.value === undefined ? '' : `, which was ${harmless(before.value)}`;
 	return value === undefined
-		? `${whoText(record)} unset ${key === 'all' ? 'the whole policy, which could not be read' : `${harmless(key)} of the policy${was}`}`
+		? `${whoText(record)} unset ${key === 'all' ? 'the whole policy, which could not be read' : `${harmless(key)} in the policy${was}`}`
 		: `${whoText(record)} set ${harmless(key)}=${harmless(value)} in the policy${was}`;
 }
 
@@ -191,8 +193,8 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		`${nameText(record.account)} uses ${gpuList(record.gpus)}, which ${nameText(record.owner)} has reserved`,
 	overuse: (record) =>
 		record.reason === undefined
-			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} asked for`
-			: `${whoText(record)} uses no more of ${gpuList(record.gpus)} than the share of ${memoryText(record.memoryMiB)} again`,
+			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} that it asked for`
+			: `${whoText(record)} is back within the share of ${memoryText(record.memoryMiB)} of ${gpuList(record.gpus)}`,
 	idle: idleText,
 	health: ({gpus, reason}) =>
 		reason === undefined

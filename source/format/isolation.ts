@@ -25,7 +25,7 @@ type Kind = IsolationProblem['kind'];
 /** Returns a sentence about the setting to change. AppArmor can allow user namespaces for bubblewrap alone. */
 function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namespaces'}>): string {
 	if (settings[0]?.name.includes('apparmor') === true) {
-		return 'Give bubblewrap a profile of AppArmor that allows them (canhazgpu help isolation), or allow them to all: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
+		return 'Give bubblewrap an AppArmor profile that allows them (canhazgpu help isolation), or allow them for all programs: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
 	}
 
 	const wanted = settings.map((setting) => `${setting.name}=${setting.wanted}`).join(' ');
@@ -39,7 +39,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 	'no-devices': {reason: 'there is no GPU device in /dev'},
 	'unknown-device': {
 		reason: ({gpu}) => `the device of GPU ${gpu} is unknown here`,
-		remedy: 'The driver tells it in /proc/driver/nvidia/gpus, which some containers hide.',
+		remedy: 'The driver lists it in /proc/driver/nvidia/gpus, which some containers hide.',
 	},
 	'no-program': {
 		reason: ({program}) => `${packages[program][0]} is not installed`,

@@ -9,7 +9,7 @@ export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	const doubt = policyDoubtOf(snapshot);
 	return (
 		doubt &&
-		`The policy cannot be read, and until it is set again ${wordList(doubt.effects)}: ${sanitize(doubt.problem)}. See canhazgpu doctor`
+		`The policy cannot be read. Until it is set again, ${wordList(doubt.effects)}. The problem: ${sanitize(doubt.problem)}. See canhazgpu doctor`
 	);
 }
 

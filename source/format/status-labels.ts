@@ -50,7 +50,7 @@ export function leftText({left, processes, freeSeconds = 0}: StatusRow): string 
 const leftoverText = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
 	processes.length > 0
 		? processList(processes)
-		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it: canhazgpu who ${index}`;
+		: `${mebibytes(memoryUsedMiB ?? 0)} are in use, but no process is listed: canhazgpu who ${index}`;
 
 /** Returns all users without a reservation, including `unknown`. */
 export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {
@@ -127,7 +127,7 @@ function stateDetails(row: StatusRow): string {
 
 			return row.lease?.partialQueueId === undefined
 				? [warningText(row), leaseDetails(row), keptText(row)].filter((part) => part !== undefined).join(', ')
-				: 'held for a waiter in the queue';
+				: 'held for a request in the queue';
 		}
 	}
 }

@@ -61,7 +61,7 @@ export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommende
 
 const eccProblem = ({eccUncorrectedErrors: errors = 0, hasFailedRemapping}: Symptoms): HealthProblem | undefined => {
 	if (hasFailedRemapping === true) {
-		return {kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU needs exchanging'};
+		return {kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU must be replaced'};
 	}
 
 	return errors > 0
@@ -81,14 +81,14 @@ const heatProblem = ({
 	) {
 		return {
 			kind: 'temperature',
-			words: `${temperatureCelsius} °C, and it slows down from ${temperatureLimitCelsius} °C on`,
+			words: `${temperatureCelsius} °C, and it slows down at ${temperatureLimitCelsius} °C`,
 		};
 	}
 
 	return isBrakingForHeat === true
 		? {
 				kind: 'temperature',
-				words: `It slows itself down for heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
+				words: `It slows down because of heat${temperatureCelsius === undefined ? '' : ` at ${temperatureCelsius} °C`}`,
 			}
 		: undefined;
 };

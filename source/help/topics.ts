@@ -9,7 +9,7 @@ type Topic = {
 
 export const topics: Readonly<Record<string, Topic>> = {
 	setup: {
-		summary: 'Install, make the pool, whom to trust, uninstall',
+		summary: 'Install it, make the pool, decide whom to trust, uninstall',
 		otherNames: ['install', 'installation', 'uninstall', 'security', 'binary', 'acl'],
 		load: async () => import('./setup.md'),
 	},
@@ -24,7 +24,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./monitor.md'),
 	},
 	hosts: {
-		summary: 'Several machines: one, five or fifty, and from a laptop',
+		summary: 'Several machines together, also from a laptop',
 		otherNames: ['boxes', 'fleet', 'remote', 'ssh', 'laptop', 'remote_hosts', 'machines'],
 		load: async () => import('./hosts.md'),
 	},
@@ -87,12 +87,12 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./notifications.md'),
 	},
 	slurm: {
-		summary: 'Use canhazgpu as a front end of Slurm, or come from Slurm',
+		summary: 'canhazgpu as a front end of Slurm, and commands for those who know Slurm',
 		otherNames: ['cluster', 'engine', 'srun', 'partitions'],
 		load: async () => import('./slurm.md'),
 	},
 	go: {
-		summary: 'Coming from the Go program of the same name',
+		summary: 'What is different from the Go program of the same name',
 		otherNames: ['golang', 'migrate', 'migration', 'peer'],
 		load: async () => import('./go.md'),
 	},

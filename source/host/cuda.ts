@@ -123,7 +123,7 @@ const strangerProblem = (status: Stats, writableText: string): string | undefine
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
-		return unsafe?.problem ?? strangerProblem(statSync(directory), 'others may write');
+		return unsafe?.problem ?? strangerProblem(statSync(directory), 'can be changed by other accounts');
 	} catch (error) {
 		return `cannot be read (${codeOf(error) ?? 'unknown error'})`;
 	}
@@ -150,7 +150,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 		const read = readSafely(path.join(root, name), {
 			longestBytes: longestVersionFileBytes,
 			followsLinks: false,
-			judge: (status) => strangerProblem(status, 'others may write it'),
+			judge: (status) => strangerProblem(status, 'can be changed by other accounts'),
 		});
 		if (read.kind === 'absent') {
 			continue;
@@ -159,7 +159,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 		const version = read.kind === 'read' ? versionIn(name, read.text) : undefined;
 		return version === undefined
 			? {
-					problem: `has a ${name} that does not count: ${read.kind === 'refused' ? read.problem : 'it names no version'}`,
+					problem: `has a ${name} that cannot be used: ${read.kind === 'refused' ? read.problem : 'it names no version'}`,
 				}
 			: {version};
 	}

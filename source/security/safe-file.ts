@@ -191,13 +191,13 @@ export const findClosedPart = (file: string): string | undefined =>
 const unmappedUid = 65_534;
 
 /**
-Whether the group of a directory contains only the directory's owner. Many systems give each account a private group with the same number as the
-account. In containers, the private group can have another number: this process's primary group is then accepted, too.
+Whether a directory's group is trusted like its owner. Many systems give each account a private group with the same number as the account. Containers
+can run an account with another primary group, so that group is trusted for directories of this account. Other members of that group are trusted, too.
 */
 const isGroupOfOwner = ({uid, gid}: Stats): boolean =>
 	gid === uid || (uid !== 0 && uid === effectiveUid() && gid === process.getegid?.());
 
-/** Returns the mode bits that let accounts other than the owner write. Ignores write permission of a group that contains only the owner. */
+/** Returns the mode bits that let accounts other than the owner write. Ignores write permission of a trusted group. */
 const writersOf = (status: Stats): number =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	status.mode & (isGroupOfOwner(status) ? 0o002 : 0o022);
@@ -218,17 +218,19 @@ function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined 
 	const who = isForAll ? 'any account' : `the group with number ${status.gid}`;
 	return {
 		problem: `lies below ${name}, where ${who} can put another directory in its place`,
-		remedy: `Use another directory, or close that one: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
+		remedy: `Use another directory, or make that one unwritable for others: chmod ${isForAll ? (writers === 0o002 ? 'o' : 'go') : 'g'}-w ${name}`,
 	};
 }
 
 function strangersDirectoryProblem({name, status}: Part, isLast: boolean): UnsafeLocation {
-	const home = isMachineRoot() ? '. With sudo, leave the home of another account behind: sudo -H canhazgpu ...' : '';
+	const home = isMachineRoot()
+		? '. With sudo, add -H, so that HOME is not that of another account: sudo -H canhazgpu ...'
+		: '';
 	return {
 		problem: isLast
 			? `lies in ${name}, which belongs to account number ${status.uid}`
-			: `lies below ${name}, which belongs to account number ${status.uid}: it can put another directory in its place`,
-		remedy: `Use another directory, or give that one to root: sudo chown root ${name}${home}`,
+			: `lies below ${name}, whose owner, account number ${status.uid}, can put another directory in its place`,
+		remedy: `Use another directory, or give that directory to root: sudo chown root ${name}${home}`,
 	};
 }
 
@@ -272,8 +274,8 @@ export function findUnsafeLocation(
 			}
 		} else if (writersOf(holder) !== 0 && !isTrusted(status)) {
 			return {
-				problem: `lies behind the link ${name}, which belongs to account number ${status.uid}: it can lead elsewhere`,
-				remedy: `Name the directory that is meant instead of the link, or remove the link: rm ${name}`,
+				problem: `lies behind the link ${name}, whose owner, account number ${status.uid}, can make it lead elsewhere`,
+				remedy: `Name the directory that the link should lead to, or remove the link: rm ${name}`,
 			};
 		}
 	}

@@ -66,8 +66,8 @@ type Readers = 'machine' | 'user';
 /** Commands that replace an unusable record. They do not contain --force, which would end all reservations in that pool. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
-		'Remove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.',
-	user: 'Remove it: it is only a memory of where the pool was.',
+		'Remove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). It finds the pool again, and no reservation is lost.',
+	user: 'Remove that file: it only records where the pool was.',
 };
 
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
@@ -135,7 +135,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 					read.problem,
 					unsafe?.remedy ??
 						(readers === 'machine'
-							? `Somebody who is not its administrator may have put it there: let root look at it. ${remedies.machine}`
+							? `Somebody other than the administrator may have written it, so let root check it. ${remedies.machine}`
 							: remedies.user),
 					read.cause,
 				);
@@ -143,9 +143,13 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 
 	const result = v.safeParse(schema, parse(read.text));
 	if (!result.success) {
-		throw new CanhazgpuError('store-unreachable', `${file} should say where the GPU pool is, but its content is not valid`, {
-			hint: remedies[readers],
-		});
+		throw new CanhazgpuError(
+			'store-unreachable',
+			`${file} should say where the GPU pool is, but its content is not valid`,
+			{
+				hint: remedies[readers],
+			},
+		);
 	}
 
 	return result.output;

@@ -54,7 +54,7 @@ function unboundText(key: string, bindings: readonly Binding[]): string {
 		.filter((mode) => bindings.some(({modes, keys}) => modes.includes(mode) && keys.includes(key)))
 		.map((mode) => panelTitles[mode]);
 	return panels.length === 0
-		? `${name} is no key of the monitor: ? shows them all`
+		? `${name} is not a key of the monitor: ? shows all keys`
 		: `${name} does nothing here. It is a key of ${panels.join(', ')}`;
 }
 

@@ -110,7 +110,7 @@ test.each([
 	['failures: yes please', 'failures must be a list, not "yes please"'],
 	['scans:\n  - {failure: x, from: 1w}', 'scans.0.from must be a duration such as 90s or 1h30m, not "1w"'],
 	['people:\n  - {user: ada, kind: batch}', 'people.0.kind must be run or manual, not "batch"'],
-	['- 1', 'expected a map of what happens'],
+	['- 1', 'expected a map of keys such as processes or failures'],
 	['gpus: [', 'it is not valid YAML, line 1: the indentation is wrong, or a bracket is not closed'],
 ])('loadScenario refuses %j: %s', async (text, problem) => {
 	const file = await write(text);

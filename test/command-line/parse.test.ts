@@ -146,9 +146,9 @@ test.each([
 	[
 		'reserve',
 		'reserve: {gpus: 2, gpu-ids: [1, 2, 3]}',
-		'Leave the setting reserve.gpus out: reserve.gpu-ids says how many.',
+		'Remove the setting reserve.gpus: reserve.gpu-ids says how many.',
 	],
-	['run -- true', 'run: {gpus: 2, gpu-ids: [1, 2, 3]}', 'Leave the setting run.gpus out: run.gpu-ids says how many.'],
+	['run -- true', 'run: {gpus: 2, gpu-ids: [1, 2, 3]}', 'Remove the setting run.gpus: run.gpu-ids says how many.'],
 ])('the hint for "%s" with config %j names the flag or setting to leave out', async (typed, content, hint) => {
 	const {input, command} = await read(typed, content);
 	expect(() => wantedOf(input, command.name as 'run')).toThrow(

@@ -43,7 +43,7 @@ slowTest(
 			[
 				['--pid', String(process.pid)],
 				1,
-				`Process ${process.pid} is not seen on any GPU\nSee the processes on GPUs: canhazgpu status`,
+				`Process ${process.pid} uses no GPU, according to the GPU tool\nSee the processes on GPUs: canhazgpu status`,
 			],
 			[['--pid', pid, '--gpus', '1'], 2, '--pid and --gpus cannot be used together'],
 			[['--pid', pid, '--gpu-ids', '1'], 2, '--pid and --gpu-ids cannot be used together'],

@@ -34,7 +34,7 @@ slowTest('reserve and run refuse an impossible MIG request and list the instance
 	]);
 	expect(await said('reserve --gpu-ids 1')).toEqual([
 		2,
-		'Error: GPU 1 is split by MIG, and not handed out whole',
+		'Error: GPU 1 is split by MIG, so it cannot be reserved whole',
 		'Its instances are 1:0 (1g.10gb), 1:1 (1g.10gb), 1:2 (3g.40gb). Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb',
 	]);
 	expect(await said('reserve --gpus 2')).toEqual([

@@ -48,7 +48,7 @@ test('notify --test sends one notice to each target, and tells which did not arr
 	expect(await box.run('notify --test')).toEqual({
 		exitCode: 1,
 		stdout:
-			'slack: not delivered: it answered 404\nwebhook: not delivered: it answered 307. Redirects are not followed\nntfy: delivered\n/bin/false: not delivered: it ended with 1\n',
+			'slack: not delivered: it answered 404\nwebhook: not delivered: it answered 307. Redirects are not followed\nntfy: delivered\n/bin/false: not delivered: it ended with exit code 1\n',
 		stderr: '',
 	});
 	expect(heard('webhook')).toHaveLength(1);
@@ -241,7 +241,7 @@ test.runIf(isRoot)('URLs for everybody are in a file that only root reads', asyn
 		exitCode: 0,
 		stdout: 'ntfy: delivered\n',
 		stderr:
-			'Warning: /etc/canhazgpu.root.yaml: redis.port counts only in /etc/canhazgpu.yaml, which everybody can read\n',
+			'Warning: /etc/canhazgpu.root.yaml: redis.port is ignored in this file, and allowed only in /etc/canhazgpu.yaml, which everybody can read\n',
 	});
 	expect(heard('ntfy')).toHaveLength(1);
 	expect(await run(alice, ['notify'])).toMatchObject({

@@ -25,7 +25,7 @@ slowTest('reserve and run refuse an impossible --share and print what is possibl
 	expect(await said('reserve --share 8G')).toEqual([
 		2,
 		'Error: This pool does not share GPUs',
-		'An administrator allows it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
+		'An administrator can allow it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
 	]);
 	expect((await box.run('admin --set share=on --set share.gpus=0')).exitCode).toBe(0);
 	expect(await said('reserve --share 8')).toEqual([2, 'Error: --share: "8" has no unit', 'Did you mean 8G?']);
@@ -42,7 +42,7 @@ slowTest('reserve and run refuse an impossible --share and print what is possibl
 	expect(await said('reserve --share 8G --gpus 2')).toEqual([
 		2,
 		'Error: Cannot share 2 GPUs: in this pool 1 can be shared',
-		'GPUs that can be shared: 0. An administrator changes that: canhazgpu admin --set share.gpus=all',
+		'GPUs that can be shared: 0. An administrator can change that: canhazgpu admin --set share.gpus=all',
 	]);
 	expect(await said('run --mps -- true')).toEqual([
 		2,
@@ -59,7 +59,7 @@ test('shares of one GPU are granted while memory is left, shown by status and re
 	await run('admin --set share=on');
 	// Before mallory starts, because a GPU in use without a reservation is not granted.
 	expect((await box.run('reserve --share 8G -d 1h -u ann --nonblock')).stdout).toContain(
-		'Reserved 1 GPU(s): [0] for 1h 0m 0s (a share of 8G: accounted, not fenced)',
+		'Reserved 1 GPU(s): [0] for 1h 0m 0s (a share of 8G; the limit is not enforced)',
 	);
 	const job = await run([
 		'run',
@@ -72,7 +72,7 @@ test('shares of one GPU are granted while memory is left, shown by status and re
 	]);
 	expect([job.stdout, job.stderr.split('\n', 1)[0]]).toEqual([
 		'0 16384\n',
-		'Reserved 1 GPU(s): [0] for command execution (a share of 16G: accounted, not fenced)',
+		'Reserved 1 GPU(s): [0] for command execution (a share of 16G, limit not enforced)',
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);

@@ -144,7 +144,10 @@ describe.runIf(canMakeDevices())('the command who', () => {
 			{pid: 2_147_483_000, state: 'absent', listed: true},
 		]);
 		expect(gpu.advice).toEqual([
-			{kind: 'zombie', words: `${zombie} has ended, but its parent has not collected it: end ${parent.pid}.`},
+			{
+				kind: 'zombie',
+				words: `Process ${zombie} has ended, but its parent has not reaped it: end process ${parent.pid}.`,
+			},
 			{kind: 'out-of-sight', words: expect.stringContaining('2147483000') as string},
 		]);
 	});

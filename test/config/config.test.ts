@@ -262,7 +262,7 @@ describe('limits and errors of config files', () => {
 			(file) => {
 				symlinkSync(path.join(directory, 'gone'), file);
 			},
-			'it is a link to nothing',
+			'it is a link to a missing file',
 		],
 	])('a config file is refused if it is %s', async (_, put, problem) => {
 		const file = path.join(directory, 'a.yaml');
@@ -391,18 +391,21 @@ test('loadConfig names five unknown settings and counts the rest', async () => {
 
 test.each([
 	['reserve: {\n', 'line 2: the indentation is wrong, or a bracket is not closed'],
-	['reserve:\n\tgpus: 2\n', 'line 2: a tab stands where YAML takes spaces alone'],
-	['redis\n  host: x\n', 'line 1: a key goes on over several lines: a colon may be missing'],
+	['reserve:\n\tgpus: 2\n', 'line 2: there is a tab where YAML allows only spaces'],
+	['redis\n  host: x\n', 'line 1: a key extends over several lines: a colon may be missing'],
 	[
 		'reserve:\n  note: a: b\n',
-		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
+		'line 2: there is a key inside a value: the indentation is wrong, or text with a colon needs quotes',
 	],
-	['reserve: {note: "\\y"}\n', String.raw`line 1: a \ in double quotes that begins nothing (it is written \\)`],
+	[
+		'reserve: {note: "\\y"}\n',
+		String.raw`line 1: a \ in double quotes that starts no known escape (write \\ for a backslash)`,
+	],
 	[
 		'reserve:\n  gpus: 2\n    note: x\n',
-		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
+		'line 2: there is a key inside a value: the indentation is wrong, or text with a colon needs quotes',
 	],
-	['reserve: &a &b {gpus: 2}\n', 'line 1: it cannot be understood'],
+	['reserve: &a &b {gpus: 2}\n', 'line 1: it is not valid'],
 ])('loadConfig explains the YAML mistake %j: %s', async (content, problem) => {
 	const file = write('a.yaml', content);
 	expect((await errorOf(file)).message).toBe(`Cannot read the config file ${file}: it is not valid YAML, ${problem}`);
@@ -413,27 +416,19 @@ describe('secrets', () => {
 		[
 			'a.yaml',
 			'redis:\n  password: *hunter2\n',
-			'it is not valid YAML, line 2: an alias of nothing (a text that begins with * needs quotes)',
+			'it is not valid YAML, line 2: an alias that is not defined (text that begins with * needs quotes)',
 		],
-		[
-			'a.yaml',
-			'redis:\n  password: |hunter2\n',
-			'it is not valid YAML, line 2: something stands where it does not belong',
-		],
-		[
-			'a.yaml',
-			'redis:\n  password: >hunter2\n',
-			'it is not valid YAML, line 2: something stands where it does not belong',
-		],
+		['a.yaml', 'redis:\n  password: |hunter2\n', 'it is not valid YAML, line 2: there is unexpected text'],
+		['a.yaml', 'redis:\n  password: >hunter2\n', 'it is not valid YAML, line 2: there is unexpected text'],
 		[
 			'a.yaml',
 			'redis:\n  password: "hunter2\n',
-			'it is not valid YAML, line 3: a sign is missing, such as a colon, a comma or a quote',
+			'it is not valid YAML, line 3: a character is missing, such as a colon, a comma or a quote',
 		],
 		[
 			'a.yaml',
 			'redis:\n  password: %hunter2\n x: @hunter2',
-			'it is not valid YAML, line 2: a text that begins with this sign needs quotes',
+			'it is not valid YAML, line 2: text that begins with this character needs quotes',
 		],
 		['a.yaml', 'redis:\n  password: {hunter2: 1}\n', undefined],
 		['a.yaml', 'redis:\n  url: [hunter2]\n', undefined],

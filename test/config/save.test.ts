@@ -116,8 +116,8 @@ test('saveSettings refuses TOML, invalid YAML and a world-writable file, and cha
 	writeFileSync(file('.canhazgpu.toml'), '# mine\n[redis]\nport = 7000\n');
 	await expect(saveSettings(settings('dense'), undefined)).rejects.toMatchObject({
 		code: 'config',
-		message: expect.stringContaining('in TOML its comments would be lost') as unknown,
-		hint: 'Write there yourself: top.preset = "dense"',
+		message: expect.stringContaining('canhazgpu cannot change TOML without losing the comments') as unknown,
+		hint: 'Add these lines yourself: top.preset = "dense"',
 	});
 	rmSync(file('.canhazgpu.toml'));
 	writeFileSync(file(), 'top: [\n');
@@ -139,8 +139,8 @@ test('loadConfig accepts only distinct known columns in top.columns and puts gpu
 
 	expect(await columnsOf('top: {columns: [owner, gpu, fan]}')).toEqual(['gpu', 'owner', 'fan']);
 	await expect(columnsOf('top: {columns: [gpu, color]}')).rejects.toThrow(
-		/top\.columns .*a list of columns, of gpu, model/v,
+		/top\.columns .*a list of columns out of gpu, model/v,
 	);
-	await expect(columnsOf('top: {columns: [gpu, fan, fan]}')).rejects.toThrow('each of them once');
+	await expect(columnsOf('top: {columns: [gpu, fan, fan]}')).rejects.toThrow('names each column only once');
 	await expect(columnsOf('top: {preset: huge}')).rejects.toThrow('one of default, dense, processes, queue');
 });

@@ -115,7 +115,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		writeAs(file, 'run: {note: x, user: boss}\nredis: {port: 1}\npool: {directory: /etc}\nstore: embedded\n', alice);
 		const ran = await runAs(alice, ['status'], {cwd, environment: {...environment, CANHAZGPU_REDIS_PORT: '2'}});
 		expect(ran.stderr).toContain(
-			`Warning: ${file}: run.user, redis.port, pool.directory, store count only in your own config file or in /etc/canhazgpu.yaml\n`,
+			`Warning: ${file}: run.user, redis.port, pool.directory, store are ignored in this file, and allowed only in your own config file or in /etc/canhazgpu.yaml\n`,
 		);
 		expect(ran.stderr).toContain(asksRedis('localhost:2'));
 	});
@@ -182,9 +182,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 			cwd,
 			environment,
 		});
-		expect(ran.stderr).toContain(
-			`Warning: ${file} is not read: root takes no settings from the directory it happens to be in\n`,
-		);
+		expect(ran.stderr).toContain(`Warning: ${file} is not read: root reads no settings from its current directory\n`);
 		expect(statSync(precious).mode.toString(8)).toBe('40755');
 		expect(readdirSync(precious)).toEqual([]);
 	});
@@ -257,7 +255,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: Cannot read the config file ${file}: others can change it\nLet nobody else write it: chmod go-w ${file}\n`,
+			stderr: `Error: Cannot read the config file ${file}: others can change it\nAllow only yourself to change it: chmod go-w ${file}\n`,
 		});
 	});
 
@@ -278,7 +276,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to nothing\nFix the file, or name another with --config.\n`,
+			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to a missing file\nFix the file, or name another with --config.\n`,
 		});
 		renameSync(`${real}.away`, real);
 		// A link of another account could point anywhere.
@@ -304,7 +302,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 			cwd,
 			environment: {...environment, HOME: '', CANHAZGPU_REDIS_PORT: '2'},
 		});
-		expect(ran.stderr).toContain(`Warning: ${file}: redis.host, redis.port count only`);
+		expect(ran.stderr).toContain(`Warning: ${file}: redis.host, redis.port are ignored in this file`);
 		expect(ran.stderr).toContain(asksRedis('localhost:2'));
 	});
 });
@@ -314,7 +312,7 @@ describe.runIf(isRoot)('the config file for all users', () => {
 		readConfigFiles({named: undefined, readsDirectory: false, machineFile: file});
 
 	test.each<[whose: string, account: Account, mode: number, problem: string]>([
-		['another account', alice, 0o644, 'it belongs to another account (uid 61001), and not to root'],
+		['another account', alice, 0o644, 'it belongs to another account (uid 61001), but must belong to root'],
 		['everybody', root, 0o646, 'others can change it'],
 		['a group', root, 0o664, 'others can change it'],
 	])('is refused if %s can change the file', async (_, account, mode, problem) => {
@@ -350,7 +348,7 @@ slowTest('a password file that belongs to another account, is a FIFO or is too l
 		expect(await readAs(root)).toEqual({
 			exitCode: 2,
 			stdout: '',
-			stderr: `Error: redis.password_file: ${file} belongs to another account (uid 61001)\nName a file of your own.\n`,
+			stderr: `Error: redis.password_file: ${file} belongs to another account (uid 61001)\nName a file that belongs to you.\n`,
 		});
 		expect((await readAs(alice)).stderr).toContain(asksRedis('localhost:2'));
 	}

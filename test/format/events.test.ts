@@ -30,11 +30,11 @@ describe('an event', () => {
 		[{kind: 'joined', memoryMiB: 8192, gpus: [], count: 2}, 'alice joined the queue for a share of 8G of 2 GPUs'],
 		[
 			{kind: 'overuse', memoryMiB: 8192, usedMiB: 16_384},
-			'alice uses 16G of GPU 2, more than the share of 8G asked for',
+			'alice uses 16G of GPU 2, more than the share of 8G that it asked for',
 		],
 		[
 			{kind: 'overuse', memoryMiB: 8192, usedMiB: 8000, reason: 'over'},
-			'alice uses no more of GPU 2 than the share of 8G again',
+			'alice is back within the share of 8G of GPU 2',
 		],
 		[{kind: 'released'}, 'alice released GPU 2'],
 		[{kind: 'released', account: 'root', owner: 'alice'}, 'root released GPU 2 of alice'],
@@ -83,7 +83,7 @@ describe('an event', () => {
 		],
 		[
 			{kind: 'policy', gpus: [], account: 'root', key: 'strategy', before: {value: 'lru'}},
-			'root unset strategy of the policy, which was lru',
+			'root unset strategy in the policy, which was lru',
 		],
 		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
 		// Written before events recorded the former value.

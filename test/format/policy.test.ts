@@ -14,7 +14,7 @@ test('policySetText lists valid settings, and policyProblemText describes invali
 	const wrong = snapshot({strategy: '\u{1B}[31mfast', clean: 'on'});
 	expect(policySetText(wrong)).toBe('clean=on');
 	expect(policyProblemText(wrong)).toMatch(
-		/^The policy cannot be read, and until it is set again GPUs are handed out in the default order: strategy: /v,
+		/^The policy cannot be read\. Until it is set again, GPUs are handed out in the default order\. The problem: strategy: /v,
 	);
 	expect(policyProblemText(wrong)).not.toMatch(/\p{Control}/v);
 	expect(policyProblemText(snapshot({clean: 'off'}))).toBeUndefined();

@@ -74,7 +74,7 @@ test('queue --why explains waiting for a drained GPU, for too many GPUs and for 
 		expect.stringContaining('   waits for GPU 1, which is out of service: GPU has fallen off the bus'),
 		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: impossible in this pool',
 		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
-		'   no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them',
+		'   no reservation blocks it: unreserved GPUs are in use, or it gets them in a moment',
 	]);
 });
 

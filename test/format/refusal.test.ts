@@ -59,7 +59,7 @@ test('a refusal names the reason for each requested GPU id', () => {
 			}),
 		).hint,
 	).toBe(
-		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 cannot be judged: GPU is lost and 2 more. --force ignores use without a reservation and what is wrong with a GPU.',
+		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 may be in use: GPU is lost and 2 more. --force ignores use without a reservation and what is wrong with a GPU.',
 	);
 });
 
@@ -101,7 +101,7 @@ test('a refusal tells a user who already uses the GPU how to reserve it', () => 
 test('a refusal does not describe a broken GPU as used', () => {
 	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked).hint).toBe(
-		'GPU 0 cannot be judged: GPU is lost. --force ignores what is wrong with a GPU.',
+		'GPU 0 may be in use: GPU is lost. --force ignores what is wrong with a GPU.',
 	);
 });
 

@@ -108,7 +108,9 @@ describe('a CUDA installation is refused if', () => {
 	test.each(['', 'bin', 'lib64'])('its directory "%s" is writable by others', (name) => {
 		const root = install('cuda-12.4', '12.4.1');
 		chmodSync(path.join(root, name), 0o777);
-		expect(refusals()).toEqual([{root, problem: expect.stringMatching(/others may write|can put another/v) as string}]);
+		expect(refusals()).toEqual([
+			{root, problem: expect.stringMatching(/can be changed by other|can put another/v) as string},
+		]);
 	});
 
 	test('its parent directory allows others to replace it', () => {
@@ -123,7 +125,7 @@ describe('a CUDA installation is refused if', () => {
 				(file) => {
 					chmodSync(file, 0o666);
 				},
-				'others may write it',
+				'can be changed by other accounts',
 			],
 			[
 				(file) => {
@@ -154,7 +156,7 @@ describe('a CUDA installation is refused if', () => {
 			const root = install(`cuda-${index}`, '12.4.1');
 			spoil(path.join(root, 'version.json'));
 			expect(refusals().find((each) => each.root === root)?.problem).toBe(
-				`has a version.json that does not count: ${problem}`,
+				`has a version.json that cannot be used: ${problem}`,
 			);
 		}
 	});

@@ -111,7 +111,7 @@ test('the key x refuses to remove the queue entry of another account', async () 
 	session = startMonitor(box);
 	await session.shows('Queue 1');
 	await session.press('3', 'x');
-	await session.shows('WARN That entry belongs to erin: only its owner can leave the queue with it');
+	await session.shows('WARN That entry belongs to erin: only its owner can cancel it');
 	expect(await lineOf(box)).toEqual(['entry-erin']);
 });
 
@@ -230,7 +230,7 @@ const zombie = {
 const daemon = {pid: 4242, startTicks: 9, isOwn: true, user: 'alice', name: 'sshd', commandLine: 'sshd: alice'};
 
 test.each([
-	['is on no GPU', new Map([[4242, daemon]]), 'WARN Process 4242 is not on GPU 0, by a scan of our own'],
+	['is on no GPU', new Map([[4242, daemon]]), 'WARN Process 4242 is not on GPU 0, according to a new scan'],
 	[
 		'belongs to another account',
 		new Map([[4242, {...daemon, isOwn: false, user: 'bob'}]]),
@@ -256,7 +256,7 @@ test("the key K shows the kernel's name of a process, not the name in another ac
 	// The process leaves the GPU before the answer.
 	box.readings = [gpuReading(0), gpuReading(1)];
 	await session!.press('y');
-	await session!.shows('ERR Nothing sent: process 4242 is not on GPU 0, by a scan of our own');
+	await session!.shows('ERR Nothing sent: process 4242 is not on GPU 0, according to a new scan');
 	expect(sent).toEqual([]);
 });
 
@@ -361,7 +361,7 @@ test('the key o shows only the events of the selected GPU, newest first', async 
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('o');
-	await session.shows('Nothing is known to have happened to GPU 0');
+	await session.shows('There are no recorded events of GPU 0');
 	const auditEvent = (kind: 'granted' | 'released', gpus: readonly number[], account: string) => ({
 		time: 0,
 		kind,

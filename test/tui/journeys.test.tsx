@@ -167,7 +167,7 @@ test('a key without effect shows the panels in which it works, or that the key i
 	await session.press('5', 't');
 	await session.shows('WARN t does nothing here. It is a key of 1 GPUs, 2 Detail, 6 Processes');
 	await session.press('b');
-	await session.shows('WARN b is no key of the monitor: ? shows them all');
+	await session.shows('WARN b is not a key of the monitor: ? shows all keys');
 	await session.press(keys.escape);
 	await session.shows(/> 0 +Free/v);
 });

@@ -45,13 +45,13 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 				'pool-exists',
 				`There is a pool of ${pool.gpuCount} GPU(s) already in ${pool.location}`,
 				{
-					hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+					hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
 				},
 			);
 		}
 
 		throw new CanhazgpuError('provider', `No GPUs were found here: ${detected.reason}`, {
-			hint: `Fix that, or simulate them: canhazgpu admin --gpus ${given ?? 8} --provider fake${config.get('store') === 'embedded' ? ' --store embedded' : ''}`,
+			hint: `Fix that, or make simulated GPUs: canhazgpu admin --gpus ${given ?? 8} --provider fake${config.get('store') === 'embedded' ? ' --store embedded' : ''}`,
 		});
 	}
 
@@ -60,7 +60,7 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 		throw new CanhazgpuError(
 			'provider',
 			`This machine has GPUs of several kinds: ${[provider, ...others].join(' and ')}`,
-			{hint: `A pool has one kind. Say which: canhazgpu admin --provider ${provider}`},
+			{hint: `A pool has GPUs of one kind. Choose one: canhazgpu admin --provider ${provider}`},
 		);
 	}
 
@@ -82,11 +82,11 @@ export const admin: Command = {
 		['canhazgpu admin --set strategy=lru', 'prefer the GPU that was used least recently'],
 	],
 	flags: {
-		gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (detected)', setting: 'admin.gpus'},
+		gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (default: all that are found)', setting: 'admin.gpus'},
 		provider: {
 			shortFlag: 'p',
 			value: 'NAME',
-			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (detected)`,
+			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (default: detected)`,
 			setting: 'admin.provider',
 		},
 		group: {
@@ -107,7 +107,7 @@ export const admin: Command = {
 		},
 		unset: {
 			value: 'KEY',
-			summary: 'reset a key of the policy to its default, or all: every key without a --set',
+			summary: 'reset this key of the policy to its default; all resets every key that --set does not name',
 			isMultiple: true,
 			completes: 'policy-keys',
 		},
@@ -153,7 +153,7 @@ export const admin: Command = {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
 				app.print(wasThere ? `The ${what} already existed; everyone on this machine finds it now` : `Made a ${what}`);
 				if (droppedLeases > 0) {
-					app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
+					app.print(`Ended ${droppedLeases} reservation(s) of the replaced pool`);
 				}
 			}
 
@@ -162,7 +162,7 @@ export const admin: Command = {
 			}
 
 			if (found !== gpuCount && provider !== 'fake') {
-				app.remark(`Warning: this machine has ${found} GPU(s), the pool ${gpuCount}.`);
+				app.remark(`Warning: this machine has ${found} GPU(s), but the pool has ${gpuCount}.`);
 			}
 
 			if (location.privateLabel !== undefined) {

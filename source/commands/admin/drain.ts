@@ -13,7 +13,7 @@ import {withWorld} from '../shared/with-world.js';
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {
-		throw new CanhazgpuError('usage', `--${making} creates a pool, and ${others} the existing one`, {
+		throw new CanhazgpuError('usage', `--${making} creates a pool, but ${others} the existing one`, {
 			hint: `Leave out --${making}.`,
 		});
 	}

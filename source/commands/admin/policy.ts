@@ -21,7 +21,7 @@ const allKeys = 'all';
 function settingOf(typed: string): PolicyChange {
 	const [key, value] = typed.split(/[=](?<value>.*)/sv, 2).map((part) => part.trim());
 	if (key === undefined || key === '' || value === undefined || value === '') {
-		throw new CanhazgpuError('usage', `--set ${quoted(typed)} sets nothing`, {
+		throw new CanhazgpuError('usage', `--set ${quoted(typed)} needs a key and a value`, {
 			hint: `Write --set KEY=VALUE. The keys are: ${policyKeyNames.join(', ')}`,
 		});
 	}
@@ -69,7 +69,7 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 }
 
 export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
-	refuseMaking(input, '--policy, --set and --unset are about');
+	refuseMaking(input, '--policy, --set and --unset show or change');
 	if (isAboutDrains(input)) {
 		throw new CanhazgpuError('usage', '--drain and --undrain cannot be combined with --policy, --set or --unset', {
 			hint: 'Use two commands.',
@@ -78,9 +78,13 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 
 	if (input.has('policy')) {
 		if (input.has('set') || input.has('unset')) {
-			throw new CanhazgpuError('usage', '--policy shows the policy, and --set and --unset change it', {
-				hint: 'Leave out one of them.',
-			});
+			throw new CanhazgpuError(
+				'usage',
+				'--policy only shows the policy, so it cannot be combined with --set or --unset',
+				{
+					hint: 'Leave out one of them.',
+				},
+			);
 		}
 
 		return showPolicy(app, input);

@@ -135,12 +135,12 @@ export async function acquireShown(
 
 			case 'removed': {
 				if (entryId !== undefined) {
-					app.remark('canhazgpu: left the queue here, for a host that can serve it now');
+					app.remark('canhazgpu: left the queue of this host, because another host can serve the request now');
 					return {kind: 'interrupted', exitCode: movedExitCode};
 				}
 
 				throw new CanhazgpuError('unavailable', 'Somebody removed this request from the queue', {
-					hint: 'Nothing is held. To wait again, run it again.',
+					hint: 'It holds no GPUs. To wait again, repeat the command.',
 				});
 			}
 		}

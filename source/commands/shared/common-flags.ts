@@ -5,7 +5,7 @@ export const jsonFlag: Flag = {shortFlag: 'j', summary: 'print JSON'};
 export const idsFlag = (completes: KnownKind): Flag => ({
 	shortFlag: 'G',
 	value: 'IDS',
-	summary: 'only these GPUs or MIG instances: 1,3 or 0-3 or 0:1',
+	summary: 'only these GPUs or MIG instances, such as 1,3 or 0-3 or 0:1',
 	isMultiple: true,
 	completes,
 });

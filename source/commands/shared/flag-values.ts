@@ -22,7 +22,7 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 	const parts = typedParts(input, flag);
 	const wrong = parts?.find((part) => !isGpuId(part));
 	if (wrong !== undefined) {
-		throw notAnId(flag, wrong, parseInstanceName(wrong) === undefined ? '' : ', but names an instance of MIG');
+		throw notAnId(flag, wrong, parseInstanceName(wrong) === undefined ? '' : ', but the name of a MIG instance');
 	}
 
 	return parts?.map(Number);
@@ -60,7 +60,7 @@ export function checkLabel(label: string | undefined): string | undefined {
 	if (harmless === '' || harmless !== label.trim() || count > longestLabel) {
 		const why = count > longestLabel ? `: it has ${count} characters` : '';
 		throw new CanhazgpuError('usage', `--user: ${quoted(label)} is not a valid name${why}`, {
-			hint: `Use 1 to ${longestLabel} letters, digits or signs.`,
+			hint: `Use 1 to ${longestLabel} letters, digits or punctuation marks.`,
 		});
 	}
 

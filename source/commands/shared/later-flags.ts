@@ -5,30 +5,37 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
-	detach: {summary: 'Slurm: submit the command as a batch job, print its id and return; output goes to a file'},
-	after: {value: 'JOBS', summary: 'Slurm: start after these jobs: 17,18 or afterok:17'},
+	detach: {summary: 'with Slurm: submit the command as a batch job, print its id and return; output goes to a file'},
+	after: {value: 'JOBS', summary: 'with Slurm: start after these jobs, such as 17,18 or afterok:17 (if it succeeds)'},
 	begin: {
 		value: 'WHEN',
-		summary: 'Slurm: start no earlier than 2h (from now), 18:30 or 2026-05-01T18:30',
+		summary: 'with Slurm: do not start before this time, such as 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {value: 'LIST', summary: 'Slurm, with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
+	array: {
+		value: 'LIST',
+		summary: 'with Slurm and --detach: submit one job for each index, such as 0-7 or 1,3,5 or 0-99%4 (four at a time)',
+	},
 };
 
 const localWays: Readonly<Record<string, string>> = {
-	detach: 'In the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
-	after: "One after the other: canhazgpu run -- sh -c 'first; second'",
-	begin: 'Begin it later: sleep 2h && canhazgpu run -- COMMAND, or at(1).',
-	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
+	detach: 'To run it in the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
+	after: "To run one after the other: canhazgpu run -- sh -c 'first; second'",
+	begin: 'To begin it later: sleep 2h && canhazgpu run -- COMMAND. Or use at(1).',
+	array: 'To start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
 };
 
 /** Throws `usage` if a flag needs a job that starts later. Only Slurm keeps such jobs. */
 export function checkNotLater(input: Input): void {
 	for (const [flag, way] of Object.entries(localWays)) {
 		if (input.has(flag)) {
-			throw new CanhazgpuError('usage', `--${flag} needs Slurm: here a job lives as long as the command that runs it`, {
-				hint: way,
-			});
+			throw new CanhazgpuError(
+				'usage',
+				`--${flag} needs Slurm. Without Slurm, a job runs only while its canhazgpu run is running`,
+				{
+					hint: way,
+				},
+			);
 		}
 	}
 }

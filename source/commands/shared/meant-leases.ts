@@ -28,7 +28,7 @@ function leaseIdOf(input: Input): string | undefined {
 	}
 
 	if (input.has('user')) {
-		throw new CanhazgpuError('usage', '--lease names one reservation, and --user all under a name', {
+		throw new CanhazgpuError('usage', '--lease and --user cannot be combined: --lease already names one reservation', {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -47,7 +47,7 @@ export function meantLeases(input: Input, named: NamedParts | undefined): MeantL
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
 	if (leaseId !== undefined && (named?.instances ?? []).length > 0) {
-		throw new CanhazgpuError('usage', '--lease does not support the MIG instances of --gpu-ids', {
+		throw new CanhazgpuError('usage', '--lease cannot be combined with MIG instances in --gpu-ids', {
 			hint: 'Leave out one of them.',
 		});
 	}

@@ -28,14 +28,14 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 	},
 	'min-memory': {
 		value: 'SIZE',
-		summary: 'minimum memory of each GPU: 40G',
+		summary: 'minimum memory of each GPU, such as 40G',
 		aliases: ['gpu-memory'],
 		setting: `${command}.min-memory`,
 		completes: ['16G', '24G', '40G', '48G', '80G'],
 	},
 	model: {
 		value: 'NAMES',
-		summary: 'only GPUs of these models: h100,a100',
+		summary: 'only GPUs of these models, such as h100,a100',
 		isMultiple: true,
 		mayBeEmpty: true,
 		setting: `${command}.model`,
@@ -43,7 +43,7 @@ const needFlags = (command: ClaimingCommand): Flags => ({
 	},
 	'min-compute': {
 		value: 'X.Y',
-		summary: 'minimum CUDA compute capability of each GPU: 8.0',
+		summary: 'minimum CUDA compute capability of each GPU, such as 8.0',
 		setting: `${command}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
@@ -79,7 +79,7 @@ export function strategyOf(input: Input, command: ClaimingCommand): StrategyName
 		});
 	}
 
-	refuseBoth(input, 'strategy', 'workload', `--workload ${workload} is --strategy ${workloads[workload]}.`);
+	refuseBoth(input, 'strategy', 'workload', `--workload ${workload} already means --strategy ${workloads[workload]}.`);
 
 	return workloads[workload];
 }
@@ -109,7 +109,7 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 		input,
 		'mig',
 		'gpu-ids',
-		'A name such as 0:1 means one instance, and a profile any instance of that kind.',
+		'A name such as 0:1 asks for that one instance, but a profile for any instance of its kind.',
 	);
 
 	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';
@@ -144,7 +144,7 @@ type Wish = {readonly count: number; readonly ids: readonly number[] | undefined
 
 function sameModelOf(input: Input, command: ClaimingCommand, {count, ids}: Wish): boolean | undefined {
 	if (input.has('same-model') && input.has('mixed')) {
-		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {
+		throw new CanhazgpuError('usage', '--same-model and --mixed cannot be combined', {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -193,7 +193,7 @@ function needOf(input: Input, command: ClaimingCommand, wish: Wish): Need | unde
 }
 
 export const wantFlags = (command: ClaimingCommand): Flags => ({
-	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${command}.gpus`},
+	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (default: 1)', setting: `${command}.gpus`},
 	'gpu-ids': idsFlag('parts'),
 	...needFlags(command),
 	note: {
@@ -258,7 +258,7 @@ export function countOf(
 		throw new CanhazgpuError('usage', `conflicting gpu count (${count}) and gpu ids (count: ${ids.length})`, {
 			hint: input.has('gpus')
 				? 'Leave out --gpus: --gpu-ids says how many.'
-				: `Leave the setting ${setting} out: ${setting.replace('gpus', 'gpu-ids')} says how many.`,
+				: `Remove the setting ${setting}: ${setting.replace('gpus', 'gpu-ids')} says how many.`,
 		});
 	}
 

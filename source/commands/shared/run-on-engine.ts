@@ -13,12 +13,12 @@ import {createBackground} from './background.js';
 import {laterOf} from './later-flags.js';
 
 const own = {
-	cuda: 'it looks for an installation on this machine, and the command runs on another',
+	cuda: 'it finds installations on this machine, but the command runs on another',
 	mps: 'the MPS daemon of this machine does not serve the nodes',
-	'wait-children': 'Slurm ends what a command has started together with its job',
-	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
+	'wait-children': 'Slurm ends all processes of a job together with the job',
+	numa: 'Slurm binds jobs to processors itself: see TaskPlugin in slurm.conf',
 	notify: 'Slurm sends mails itself, with --mail-type of sbatch',
-	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
+	isolate: 'Slurm isolates jobs itself: see ConstrainDevices in cgroup.conf',
 } as const;
 
 /** Throws `usage` for flags or settings that only the local engine supports. */
@@ -85,7 +85,7 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 			? harmlessJson({lease_id: jobId, output})
 			: submission.isQuiet
 				? jobId
-				: `Slurm job ${jobId}: its output goes to ${output}. To see it: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,
+				: `Submitted Slurm job ${jobId}. Its output goes to ${output}. To see the job: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,
 	);
 	return 0;
 }

@@ -28,8 +28,8 @@ type TimeOptions = {readonly flag?: '--until' | '--since' | '--begin'; readonly 
 
 const examples = {
 	'--until': 'Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
-	'--begin': 'Write how long from now, such as 2h, or 18:30, 2026-05-01 or 2026-05-01T18:30.',
-	'--since': 'Write how long ago, such as 7d, or 2026-05-01 or 2026-05-01T18:30.',
+	'--begin': 'Write how long from now, such as 2h, or a time such as 18:30, 2026-05-01 or 2026-05-01T18:30.',
+	'--since': 'Write how long ago, such as 7d, or a time such as 2026-05-01 or 2026-05-01T18:30.',
 };
 
 const noTime = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>

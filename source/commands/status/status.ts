@@ -22,14 +22,14 @@ export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm
 
 async function follow(app: App, input: Input, form: StatusForm): Promise<number> {
 	if (form !== 'json') {
-		throw new CanhazgpuError('usage', '--follow prints lines of JSON', {
+		throw new CanhazgpuError('usage', '--follow works only with --json', {
 			hint: 'Add --json, or use: canhazgpu top',
 		});
 	}
 
 	const other = ['remote', 'all'].find((flag) => input.has(flag));
 	if (other !== undefined) {
-		throw new CanhazgpuError('usage', `--follow is about this host, and --${other} about others`, {
+		throw new CanhazgpuError('usage', `--follow shows only this host, so it cannot be combined with --${other}`, {
 			hint: 'To follow another host: ssh HOST canhazgpu status --json --follow',
 		});
 	}
@@ -109,7 +109,7 @@ export const status: Command = {
 				loss === undefined ? undefined : `Warning: ${loss}`,
 				policyProblem === undefined ? undefined : `Warning: ${policyProblem}`,
 				view.snapshot.gpus.some(({kind}) => kind === 'garbage')
-					? 'Warning: a GPU whose record cannot be read stays out of use. The way to fix it: canhazgpu doctor'
+					? 'Warning: a GPU whose record cannot be read is not handed out. To fix it: canhazgpu doctor'
 					: undefined,
 				simulated ? 'SIMULATED GPUs: no real hardware is behind this pool.' : undefined,
 				world.privateLabel,

@@ -163,7 +163,9 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 				app.runOnHost({host, words: ['top'], rest: undefined}, {connectMs: undefined, commandMs: undefined}),
 			);
 			if (exitCode !== 0) {
-				app.remark(`\ncanhazgpu: the monitor of ${sanitize(host)} ended with ${exitCode}. Press Enter to go back.`);
+				app.remark(
+					`\ncanhazgpu: the monitor of ${sanitize(host)} ended with exit code ${exitCode}. Press Enter to go back.`,
+				);
 				await untilEnter();
 			}
 

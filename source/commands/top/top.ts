@@ -55,7 +55,7 @@ export const top: Command = {
 		readonly: {summary: 'disable everything that changes the pool'},
 		interval: {
 			value: 'TIME',
-			summary: 'scan the GPUs this often (2s)',
+			summary: 'time between two scans of the GPUs (default: 2s)',
 			setting: 'top.interval',
 			completes: ['1s', '2s', '5s', '10s'],
 		},
@@ -66,7 +66,7 @@ export const top: Command = {
 		const scanIntervalSeconds = input.config.get('top.interval')!;
 		if (scanIntervalSeconds < leastScanIntervalSeconds) {
 			throw new CanhazgpuError('usage', `--interval must be ${leastScanIntervalSeconds}s or more`, {
-				hint: 'Each scan costs the machine time.',
+				hint: 'Choose a longer interval: each scan takes processor time.',
 			});
 		}
 

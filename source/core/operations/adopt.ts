@@ -52,7 +52,7 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	const on = gpus.filter(({processes}) => processes?.some((process) => process.pid === pid));
 	const process = on[0]?.processes?.find((candidate) => candidate.pid === pid);
 	if (process === undefined) {
-		throw new CanhazgpuError('not-found', `Process ${pid} is not seen on any GPU`, {
+		throw new CanhazgpuError('not-found', `Process ${pid} uses no GPU, according to the GPU tool`, {
 			hint: gpus.some(({processes}) => processes === undefined)
 				? 'The GPU tool does not report the processes of some GPUs.'
 				: 'See the processes on GPUs: canhazgpu status',
@@ -80,8 +80,8 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	if (instance === undefined) {
 		throw new CanhazgpuError(
 			'unavailable',
-			`GPU ${index} is split by MIG, and the GPU tool does not say on which instance process ${pid} is`,
-			{hint: 'Reserve the instance by its name: canhazgpu help mig'},
+			`GPU ${index} is split by MIG, but the GPU tool does not say which instance process ${pid} uses`,
+			{hint: 'To reserve the instance by its name, see: canhazgpu help mig'},
 		);
 	}
 
@@ -90,7 +90,7 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 
 /** Returns the owner of a process. Throws if the requester is neither the owner nor root, or if the start time of the process is unknown. */
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
-	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
+	const hint = doubtAbout(requester) ?? 'Only its owner or root can adopt a process.';
 	if (user === undefined || startTicks === undefined) {
 		throw new CanhazgpuError('not-owner', `The owner of process ${pid} is unknown`, {hint});
 	}

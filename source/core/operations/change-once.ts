@@ -112,14 +112,14 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Ends the change if the read shows that it was made, or else sends the next attempt. Undefined if the pool must be read again. */
+	/** Returns how the change ends: it was made, or nothing is left to do. Otherwise sends the next attempt. Undefined if the pool must be read again. */
 	async #endOrSend(snapshot: Snapshot): Promise<End<Result> | undefined> {
 		const {attemptDone} = snapshot;
 		if (attemptDone !== undefined) {
 			return this.#ends.get(attemptDone);
 		}
 
-		// The store can be read, but answers to writes are lost. It may just be slow, so it counts as unreachable only after the time allowed for conflicts.
+		// Reads work, but answers to writes are lost, perhaps because the store is slow. Gives up after the time that is allowed for conflicts.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
 			throw this.#forCaller(this.#lastLoss);
 		}
@@ -135,7 +135,7 @@ class OneChange<Result> {
 			return this.#send(++this.#attempts, plan, end);
 		}
 
-		// The change is reported as not made. An attempt that is still on its way to the store must then not be executed.
+		// The plan is empty, or planning failed. If the answer to an earlier attempt was lost, that attempt must not be executed any more.
 		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
 	}
 

@@ -66,7 +66,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 		throw new CanhazgpuError('failed', 'The GPUs were lost before the command could start', {
 			hint:
 				secondsUntilGrants(snapshot) > 0
-					? 'The store lost its data, and what was put back is older. Try again.'
+					? 'The store lost its data, and the restored copy is older than this reservation. Try again.'
 					: 'Somebody released them, or the pool was replaced. Try again.',
 		});
 	}
@@ -184,10 +184,10 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-/** The record of a GPU that no longer has the lease, but has room for it. */
+/** The record of a GPU that has lost the lease, but still has room for it. */
 type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
 
-/** Returns whether the leases on the GPU leave room for this one. */
+/** Returns whether the GPU is free, or its shares leave room for this lease. */
 function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 	if (record.kind !== 'shared') {
 		return record.kind === 'free';
@@ -217,11 +217,11 @@ type KnownEnds = {
 };
 
 /**
-Returns which parts of the lease have ended for good, according to the GPU's record or else the audit log. If neither
-shows an end, the lease continues. A share does not continue if there is no audit log.
+Returns which parts of the lease have ended for good, according to the GPU's record or else the audit log. If neither shows an end, the part
+continues. A part whose end the record cannot show (a share beside others, or a MIG instance) counts as ended if there is no audit log.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// With several MIG instances on one GPU, the record only shows the end of the last one.
+	// The record shows only the end of the GPU's last lease, and a GPU can have a lease for each MIG instance.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
 	const isLast = (vacancy: Vacancy): boolean =>
@@ -258,7 +258,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 			}
 		}
 	} catch (error) {
-		// The store has no audit log, which therefore cannot show an end.
+		// The store keeps no audit log.
 		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}

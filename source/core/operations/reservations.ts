@@ -120,7 +120,9 @@ export const extend = async (
 							: end.until,
 				);
 			if ('until' in end && end.until <= snapshot.now) {
-				throw new CanhazgpuError('usage', 'The new end is in the past', {hint: 'To end it now, release it.'});
+				throw new CanhazgpuError('usage', 'The new end is in the past', {
+					hint: 'To end the reservation now: canhazgpu release',
+				});
 			}
 
 			if (records.some(({lease}) => expiryOf(lease) > snapshot.now + longestSeconds)) {

@@ -33,7 +33,7 @@ export type Undone = {
 /** Returns why a release of this lease cannot be undone, as a text for the user. Undefined if it can be undone. */
 export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
 	type === 'run' || expiryTime === undefined
-		? 'A release of a running job cannot be undone: nothing would give its GPUs back when it ends'
+		? 'The release of a running job cannot be undone: nothing would release its GPUs when it ends'
 		: undefined;
 
 /** Returns the released reservations that can be restored. The GPUs of one lease can have different ends. */

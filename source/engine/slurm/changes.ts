@@ -36,7 +36,7 @@ function checkWhole(
 			const [ids, allIds] = [named, whole].map((holdings) => holdings.map(({index}) => index).join(','));
 			throw new CanhazgpuError(
 				'failed',
-				`Slurm job ${job} has GPU ${allIds}, and Slurm ${does} whole jobs: GPU ${ids} alone cannot be ${done}`,
+				`Slurm job ${job} has GPU ${allIds}, but Slurm ${does} only whole jobs: GPU ${ids} alone cannot be ${done}`,
 				{hint: `Name them all: --gpu-ids ${allIds}`},
 			);
 		}
@@ -94,7 +94,9 @@ export async function extendJobs(
 	}
 
 	if ('until' in end && end.until <= now) {
-		throw new CanhazgpuError('usage', 'The new end is in the past', {hint: 'To end it now, release it.'});
+		throw new CanhazgpuError('usage', 'The new end is in the past', {
+			hint: 'To end the reservation now: canhazgpu release',
+		});
 	}
 
 	checkWhole(state, snapshot, records, ['extends', 'extended']);
@@ -106,8 +108,8 @@ export async function extendJobs(
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm itself would only say "Access/permission denied".
-		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
-			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
+		throw new CanhazgpuError('not-owner', 'On Slurm, only administrators can move an end to a later time', {
+			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. You can set an earlier end with --until`,
 		});
 	}
 

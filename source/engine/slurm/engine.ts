@@ -121,9 +121,9 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				if (clock.monotonicMs() > untilMs) {
 					throw new CanhazgpuError(
 						'store-unreachable',
-						`Slurm's controller does not answer, and job ${jobId} is still in its queue`,
+						`Slurm's controller does not answer, so job ${jobId} is still in its queue`,
 						{
-							hint: `It gets GPUs one day that nobody uses. When the controller is back: scancel ${jobId}`,
+							hint: `The job may get GPUs later, which nobody would use. When the controller is back: scancel ${jobId}`,
 							cause: error,
 						},
 					);
@@ -173,8 +173,8 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			}
 
 			if (clock.monotonicMs() > untilMs) {
-				throw new CanhazgpuError('failed', `Slurm granted job ${jobId} and does not show which GPUs it has`, {
-					hint: `See it: scontrol show job -d ${jobId}`,
+				throw new CanhazgpuError('failed', `Slurm granted job ${jobId}, but does not show which GPUs it has`, {
+					hint: `To see its GPUs: scontrol show job -d ${jobId}`,
 				});
 			}
 

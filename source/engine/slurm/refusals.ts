@@ -32,30 +32,29 @@ export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 				hint: `Its message is above. ${whoHasThem}`,
 			});
 
-const outOfService = 'The nodes that could give that are down, drained or reserved';
-const outOfServiceHint = 'To wait for them, leave out --nonblock. See why they are: canhazgpu status';
+const outOfService = 'The nodes that fit this request are down, drained or reserved';
+const outOfServiceHint = 'To wait for them, leave out --nonblock. To see why: canhazgpu status';
 
 export const outOfServiceError = (): CanhazgpuError =>
 	new CanhazgpuError('unavailable', outOfService, {hint: outOfServiceHint});
 
 const away = 'See whether the controller runs: scontrol ping';
 
-const partitionHint =
-	'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.';
+const partitionHint = 'See the partitions: sinfo. SLURM_PARTITION or SALLOC_PARTITION names the one to use.';
 
 /** Slurm's messages, from src/common/slurm_errno.c, and their meanings. The first match is used. */
 const meanings: readonly Meaning[] = [
 	{
 		pattern: /munge|authentication credential|protocol authentication/iv,
 		code: 'store-unreachable',
-		message: 'Slurm cannot tell its controller who asks: munge does not answer',
+		message: 'Slurm cannot prove to its controller who you are, because munge does not answer',
 		hint: 'See whether munged runs here: munge -n | unmunge',
 	},
 	{
 		pattern: /could not establish a configuration|unable to (?:establish|process) configuration/iv,
 		code: 'store-unreachable',
 		message: 'Slurm finds no configuration that it can read on this machine',
-		hint: 'SLURM_CONF names the file, or else it is /etc/slurm/slurm.conf. Without a cluster: --engine local',
+		hint: 'Check SLURM_CONF, or else /etc/slurm/slurm.conf. If there is no cluster: --engine local',
 	},
 	{
 		command: 'sacct',
@@ -77,8 +76,8 @@ const meanings: readonly Meaning[] = [
 		message: 'There is no such partition',
 		hint: partitionHint,
 	},
-	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT and SALLOC_ACCOUNT name the one that is charged.'},
-	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS and SALLOC_QOS name it.'},
+	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT or SALLOC_ACCOUNT names the account to use.'},
+	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS or SALLOC_QOS names the one to use.'},
 	{
 		pattern: /not permitted to use this partition/iv,
 		code: 'usage',
@@ -92,14 +91,14 @@ const meanings: readonly Meaning[] = [
 	{
 		pattern: /requested partition configuration not available/iv,
 		code: 'unavailable',
-		message: 'The partition gives no job so much time, or so many nodes',
-		hint: 'See its limits: sinfo, scontrol show partition. SLURM_PARTITION and SALLOC_PARTITION name another one.',
+		message: 'The partition does not allow so much time, or so many nodes',
+		hint: 'See its limits: sinfo, scontrol show partition. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
 	},
 	{
 		pattern:
 			/requested node configuration is not available|invalid generic resource|node count specification invalid|more processors requested/iv,
 		code: 'impossible',
-		message: 'No node of this cluster can give that',
+		message: 'No node of this cluster fits this request',
 		hint: 'See what the nodes have: canhazgpu status',
 	},
 	{
@@ -135,7 +134,7 @@ const meanings: readonly Meaning[] = [
 		pattern: /required partition not available/iv,
 		code: 'failed',
 		message: 'The partition takes no jobs now',
-		hint: 'See in which state it is: sinfo. SLURM_PARTITION and SALLOC_PARTITION name another one.',
+		hint: 'See in which state it is: sinfo. To use another one: SLURM_PARTITION or SALLOC_PARTITION.',
 	},
 	{command: 'salloc', pattern: /already completing or completed/iv, code: 'not-found'},
 	{
@@ -143,7 +142,7 @@ const meanings: readonly Meaning[] = [
 		code: 'not-owner',
 		hint: 'Only its account or an administrator may do that.',
 	},
-	{pattern: /invalid job id/iv, code: 'not-found', hint: 'It has ended, or never was.'},
+	{pattern: /invalid job id/iv, code: 'not-found', hint: 'It has ended, or never existed.'},
 ];
 
 const usefulLine = (stderr: string): string =>
@@ -172,7 +171,7 @@ export const missingCommand = (command: string, cause?: unknown): CanhazgpuError
 /** Returns an error for a command without `--json`, or undefined for other failures. */
 export function oldVersionError(error: unknown): CanhazgpuError | undefined {
 	return error instanceof CanhazgpuError && /unrecognized option|invalid option/iv.test(error.message)
-		? new CanhazgpuError('store-unreachable', 'This Slurm is too old: squeue knows no --json', {
+		? new CanhazgpuError('store-unreachable', 'This Slurm is too old: squeue has no --json', {
 				hint: 'Slurm 21.08 or newer is needed. See: squeue --version',
 			})
 		: undefined;
@@ -180,27 +179,27 @@ export function oldVersionError(error: unknown): CanhazgpuError | undefined {
 
 const localCommands: Readonly<Record<LocalCommand, {readonly message: string; readonly hint: string}>> = {
 	adopt: {
-		message: 'Slurm cannot take over a process that runs already',
+		message: 'Slurm cannot take over a process that is already running',
 		hint: 'Start it again with GPUs of its own: canhazgpu run --gpus N -- COMMAND',
 	},
 	drain: {
-		message: 'Slurm takes nodes out of service, and not single GPUs',
-		hint: 'The whole node: scontrol update NodeName=NODE State=DRAIN Reason=TEXT. One GPU: leave it out of gres.conf on that node, then scontrol reconfigure.',
+		message: 'Slurm takes whole nodes out of service, not single GPUs',
+		hint: 'To drain the whole node: scontrol update NodeName=NODE State=DRAIN Reason=TEXT. To remove one GPU: delete it from gres.conf on that node, then scontrol reconfigure.',
 	},
 	policy: {
-		message: "Slurm's own configuration says what holds for everybody",
+		message: "On Slurm, the rules for everybody are in Slurm's own configuration",
 		hint: 'See it: scontrol show config, scontrol show partition',
 	},
 	undo: {
-		message: 'Slurm does not give back what was released',
+		message: 'On Slurm, a release cannot be undone',
 		hint: 'Reserve again: canhazgpu reserve --gpus N',
 	},
 	who: {
-		message: 'The GPUs of a cluster are on its nodes, and no process there can be looked at from here',
+		message: 'The GPUs of a cluster are on its nodes, so their processes cannot be inspected from here',
 		hint: 'On the node itself: canhazgpu who GPU --engine local',
 	},
 	pool: {
-		message: 'Slurm keeps the GPUs of this cluster: there is no pool to make',
+		message: 'Slurm manages the GPUs of this cluster, so there is no pool to make',
 		hint: 'For a pool of this machine alone: canhazgpu admin --engine local',
 	},
 };
@@ -225,15 +224,15 @@ const inexpressible: readonly Inexpressible[] = [
 		wish: 'ids',
 		isAsked: ({ids}) => ids !== undefined,
 		flag: '--gpu-ids',
-		why: 'it chooses the GPUs itself',
+		why: 'Slurm chooses the GPUs itself',
 		hint: 'Say how many: --gpus N. A node can be named: --on NODE',
 	},
 	{
 		wish: 'label',
 		isAsked: ({requester}) => requester.label !== requester.account,
 		flag: '--user',
-		why: 'it knows accounts alone',
-		hint: 'Say it in the note: --note TEXT',
+		why: 'Slurm knows only accounts',
+		hint: 'Write the name into the note: --note TEXT',
 	},
 	{
 		wish: 'strategy',
@@ -253,48 +252,48 @@ const inexpressible: readonly Inexpressible[] = [
 		wish: 'min-memory',
 		isAsked: ({need = {}}) => need.minMemoryMiB !== undefined,
 		flag: '--min-memory',
-		why: 'it knows no memory of GPUs',
+		why: 'Slurm does not know the memory of GPUs',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
 		wish: 'min-compute',
 		isAsked: ({need = {}}) => need.minCompute !== undefined,
 		flag: '--min-compute',
-		why: 'it knows no compute capability',
+		why: 'Slurm does not know the compute capability of GPUs',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
 		wish: 'nvlink',
 		isAsked: ({need = {}}) => need.nvlink === true,
 		flag: '--nvlink',
-		why: 'it knows no links of GPUs',
+		why: 'Slurm does not know how GPUs are linked',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
 		wish: 'same-model',
 		isAsked: ({need = {}}) => need.sameModel === true,
 		flag: '--same-model',
-		why: 'it mixes the GPUs of a node as they come',
+		why: 'Slurm can grant GPUs of different models',
 		hint: 'Name the model: --model NAME',
 	},
 	{
 		isAsked: ({need = {}}) => need.mig !== undefined && 'instances' in need.mig,
 		flag: '--gpu-ids',
-		why: 'it chooses the instances itself',
+		why: 'Slurm chooses the instances itself',
 		hint: 'Name a profile: --mig 1g.10gb',
 	},
 	{
 		isAsked: ({need = {}}) => need.mig !== undefined && need.models !== undefined,
 		flag: '--mig with --model',
-		why: 'a job names one type of GPU',
+		why: 'a job can name only one GPU type',
 		hint: 'Leave out --model.',
 	},
 	{
 		wish: 'share',
 		isAsked: ({need = {}}, hasShardSize) => need.shareMiB !== undefined && !hasShardSize,
 		flag: '--share',
-		why: 'its shards are parts of a GPU without a size',
-		hint: 'Say how much memory one stands for, in the configuration: slurm.shard-memory. Or ask Slurm itself: srun --gres=shard:N',
+		why: 'a Slurm shard is a part of a GPU without a size',
+		hint: 'In the configuration, set slurm.shard-memory to the memory of one shard. Or ask Slurm itself: srun --gres=shard:N',
 	},
 	{
 		isAsked: ({count, need = {}}) => need.shareMiB !== undefined && count > 1,
@@ -311,7 +310,7 @@ const inexpressible: readonly Inexpressible[] = [
 	{
 		isAsked: ({need = {}}) => (need.models?.length ?? 0) > 1,
 		flag: '--model with several names',
-		why: 'a job names one type of GPU',
+		why: 'a job can name only one GPU type',
 		hint: 'Name one of them.',
 	},
 ];

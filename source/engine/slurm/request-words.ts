@@ -27,7 +27,7 @@ export function typeFor(model: string, types: readonly string[]): string {
 		throw new CanhazgpuError('impossible', `No GPU of model ${cutShort(model)} in this cluster`, {
 			hint:
 				types.length === 0
-					? 'Its gres.conf names no types of GPUs: leave out --model, and name a node: --on NODE'
+					? "The cluster's gres.conf names no GPU types: leave out --model, or name a node with --on NODE"
 					: `Slurm knows: ${types.join(', ')}`,
 		});
 	}
@@ -53,11 +53,11 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 		const instances = types.filter((each) => isProfile(each));
 		throw new CanhazgpuError(
 			'impossible',
-			`No GPU of this cluster has instances of MIG with the profile ${cutShort(profile)}`,
+			`No GPU of this cluster has MIG instances with the profile ${cutShort(profile)}`,
 			{
 				hint:
 					instances.length === 0
-						? 'Its gres.conf names no type such as 1g.10gb: ask its administrator, or leave out --mig.'
+						? "The cluster's gres.conf names no type such as 1g.10gb: ask its administrator, or leave out --mig."
 						: `Slurm knows: ${instances.join(', ')}`,
 			},
 		);
@@ -83,7 +83,7 @@ export type Gres = {
 /** Returns the number of shards for a share of this size. Throws `impossible` if no node has shards. */
 export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly SlurmNode[]): number {
 	if (nodes.every(({shards}) => shards === 0)) {
-		throw new CanhazgpuError('impossible', 'No node of this cluster has shards of GPUs', {
+		throw new CanhazgpuError('impossible', 'No node of this cluster has GPU shards', {
 			hint: 'Ask for a whole GPU: leave out --share.',
 		});
 	}

@@ -247,15 +247,15 @@ export function observationOf(state: ClusterState): Observation {
 
 		const {ids, unplaced} = hidden.get(node)!;
 		if (ids.has(gpu)) {
-			return `a job has GPU ${gpu} of ${node}, and Slurm does not tell which job`;
+			return `a job has GPU ${gpu} of ${node}, but Slurm does not say which job`;
 		}
 
 		if (unplaced > 0) {
-			return `jobs have ${counted(unplaced)} of ${node}, and Slurm does not tell which`;
+			return `jobs have ${counted(unplaced)} of ${node}, but Slurm does not say which`;
 		}
 
 		const jobId = clearing.get(node);
-		return jobId === undefined ? closed : `node ${node} is not cleared yet of job ${jobId}, which has ended`;
+		return jobId === undefined ? closed : `node ${node} is still cleaning up after job ${jobId}, which has ended`;
 	};
 
 	return {

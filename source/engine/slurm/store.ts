@@ -14,7 +14,7 @@ const pollMs = 1000;
 const sameMomentMs = 500;
 
 const readOnly = (): CanhazgpuError =>
-	new CanhazgpuError('failed', 'Slurm keeps this cluster, and canhazgpu changes nothing there but by its commands', {
+	new CanhazgpuError('failed', "Slurm manages this cluster, and canhazgpu changes it only through Slurm's commands", {
 		hint: 'See what can be done: canhazgpu help slurm',
 	});
 

@@ -81,7 +81,7 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	} catch (error) {
 		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 			throw new CanhazgpuError('store-unreachable', error.message, {
-				hint: 'A job that srun could not take back still waits, and gets GPUs that nobody uses: squeue --me, scancel JOB',
+				hint: 'A job that srun could not cancel still waits, and may get GPUs that nobody uses. Find and cancel it: squeue --me, scancel JOB',
 				cause: error,
 			});
 		}
@@ -236,7 +236,7 @@ export async function submitDetached(
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];
 	if (jobId === undefined) {
-		throw new CanhazgpuError('failed', 'Slurm took the job and did not say its number', {hint: 'See it: squeue --me'});
+		throw new CanhazgpuError('failed', 'Slurm took the job, but did not print its id', {hint: 'To find it: squeue --me'});
 	}
 
 	return {jobId, output: later.array === undefined ? `slurm-${jobId}.out` : `slurm-${jobId}_N.out`};

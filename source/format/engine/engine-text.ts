@@ -18,7 +18,7 @@ export function useLines({gpus, instances, place, leaseId}: Grant, hostname: str
 	return [
 		'To use them from here, for all that srun starts in this shell:',
 		`export SLURM_JOB_ID=${leaseId}`,
-		`Or a shell on ${sanitize(place.node)}: srun --jobid=${leaseId} --pty bash`,
+		`Or open a shell on ${sanitize(place.node)}: srun --jobid=${leaseId} --pty bash`,
 		`${isHere ? 'Here' : `Logged in on ${sanitize(place.node)}`}: export CUDA_VISIBLE_DEVICES=${place.gpuIds.join(',')}`,
 	];
 }

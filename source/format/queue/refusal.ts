@@ -19,7 +19,7 @@ const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): nu
 /** How many GPUs a message names. Any others are only counted. */
 const namedGpus = 4;
 
-/** Returns why a GPU without a holder cannot be granted, to follow its number: `cannot be judged: ...`. */
+/** Returns why a GPU without a holder cannot be granted, to follow its number: `may be in use: ...`. */
 function useText(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
@@ -27,7 +27,7 @@ function useText(block: UsageBlock): string {
 				return `is not clean yet: ${
 					block.users.length > 0
 						? `processes of ${sanitize(block.users.join(', '))} are on it`
-						: `${mebibytes(block.memoryUsedMiB ?? 0)} are held, and no process of a known account is on it`
+						: `${mebibytes(block.memoryUsedMiB ?? 0)} are in use, but by no process of a known account`
 				}`;
 			}
 
@@ -37,11 +37,11 @@ function useText(block: UsageBlock): string {
 		case 'unknown-use':
 		case 'failed':
 		case 'not-scanned': {
-			return `cannot be judged: ${sanitize(block.why)}`;
+			return `may be in use: ${sanitize(block.why)}`;
 		}
 
 		case 'unfit': {
-			return `is unfit: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
+			return `is unhealthy: ${sanitize(block.problems.map(({words}) => words).join('; '))}`;
 		}
 	}
 }
@@ -76,7 +76,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'split': {
-			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG, and not handed out whole';
+			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG, so it cannot be reserved whole';
 		}
 
 		case 'shared': {
@@ -137,7 +137,7 @@ function listed<Gpu extends {readonly index: number; readonly instance?: string}
 	);
 }
 
-/** Returns `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. After a failed scan, gives the reason only once. */
+/** Returns `GPU 1 may be in use: ..., GPU 3 is unhealthy: ...`. After a failed scan, gives the reason only once. */
 export function unusableText(unusable: readonly UnusableGpu[]): string {
 	const unscanned = unusable.find(({block}) => block.kind === 'not-scanned')?.block;
 	return unscanned?.kind === 'not-scanned'

@@ -35,13 +35,13 @@ export function partsOutText(
 	].join(' and ');
 }
 
-/** If a wanted GPU is out of service, returns what must happen before the request can be served. */
+/** Returns `when GPU 3 is back in service`. Undefined if no wanted GPU is out of service. */
 export const outOfServiceText = (outages: OutOfService): string | undefined =>
 	outages.length === 0
 		? undefined
 		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
-/** Returns the progress in one line. `hasEstimate` is false for lines that stay visible for long, because an estimate would become wrong. */
+/** Returns the progress in one line. Without `hasEstimate`, omits when and why the wait can end. The monitor and the dashboard show these in the queue. */
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
@@ -66,7 +66,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 		}
 
 		case 'rejoined': {
-			return `The position in the queue was lost: joined again, ${progress.isLast === true ? 'at the end' : 'where it was'}`;
+			return `The queue entry was lost. The request joined the queue again, ${progress.isLast === true ? 'at the end' : 'at the same position'}`;
 		}
 	}
 }

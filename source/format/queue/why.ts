@@ -108,7 +108,7 @@ export function stuckText({
 	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
 	const others =
 		keepsHoldings && held.length > 0
-			? `others go first, and get the GPUs that it holds after ${shortDuration(usedPatienceSeconds)}`
+			? `others go first, and after ${shortDuration(usedPatienceSeconds)} they get the GPUs that it holds`
 			: 'others can use its GPUs in the meantime';
 	return `waits for ${partsOutText(outages)}, which ${outages.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
 }
@@ -159,7 +159,7 @@ function reasonsOf(row: QueueRow, now: number): readonly string[] {
 	];
 	return reasons.length > 0 || !row.isPossible || row.isUnknown
 		? reasons
-		: ['no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them'];
+		: ['no reservation blocks it: unreserved GPUs are in use, or it gets them in a moment'];
 }
 
 /** Returns a header for each entry, with its reasons below. `now` is in seconds on the store's clock. */

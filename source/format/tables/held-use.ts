@@ -52,7 +52,7 @@ function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	const hours = (window.to - window.from) / secondsPerHour;
 	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
 	if (longest === undefined) {
-		return `The GPUs were monitored for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
+		return `The GPUs were monitored for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, without gaps of ten minutes or more`;
 	}
 
 	const times = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, longest.from)}`;
@@ -88,7 +88,7 @@ export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUse
 	const known = sum((row) => row.known);
 	const whatRan =
 		known > 0
-			? `Of ${known.toFixed(2)} of them it is known what ran: ${percent(
+			? `The use of ${known.toFixed(2)} of them is known: ${percent(
 					sum(({used}) => used),
 					known,
 				)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`

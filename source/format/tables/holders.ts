@@ -40,7 +40,7 @@ const pidList = (pids: readonly number[]): string => pids.join(' ');
 function adviceText(advice: HolderAdvice, index: number): string {
 	switch (advice.kind) {
 		case 'nothing-held': {
-			return 'No process holds memory: the driver itself uses it.';
+			return 'No process holds memory. The driver itself uses what is in use.';
 		}
 
 		case 'end-own': {
@@ -58,7 +58,7 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'stopped': {
-			return `Stopped, and holding on to its memory. Let it go on (fg, or kill -CONT ${pidList(advice.pids)}), or end it.`;
+			return `Stopped, but still holds its memory. Continue it (fg, or kill -CONT ${pidList(advice.pids)}), or end it.`;
 		}
 
 		case 'stuck': {
@@ -66,11 +66,11 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'zombie': {
-			return `${advice.pid} has ended, but its parent has not collected it${advice.parentPid === undefined ? '' : `: end ${advice.parentPid}`}.`;
+			return `Process ${advice.pid} has ended, but its parent has not reaped it${advice.parentPid === undefined ? '' : `: end process ${advice.parentPid}`}.`;
 		}
 
 		case 'out-of-sight': {
-			return `The GPU tool lists ${pidList(advice.pids)}, which cannot be seen from here: look on the host, not in a container.`;
+			return `The GPU tool lists PID ${pidList(advice.pids)}, not visible from here: look on the host, not in a container.`;
 		}
 
 		case 'look-as-root': {
@@ -83,7 +83,7 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'kept-by-driver': {
-			return `No process has it open: the driver keeps the memory. When nobody uses the GPU, an administrator may reset it: sudo nvidia-smi --gpu-reset -i ${index}`;
+			return `No process has it open: the driver keeps the memory. When nobody uses the GPU, an administrator can reset it: sudo nvidia-smi --gpu-reset -i ${index}`;
 		}
 	}
 }

@@ -30,8 +30,8 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 				? '-'
 				: `${harmless(setting.by ?? 'an unknown user')}, ${clockTime(setting.since, snapshot.now)}`,
 			problem === undefined
-				? (summary ?? 'nothing: this version does not know the key')
-				: `until it is set again ${effect}: ${harmless(problem)}`,
+				? (summary ?? 'none: this version does not know the key')
+				: `until it is set again, ${effect}: ${harmless(problem)}`,
 		]),
 		paint,
 		{width, sacrifices},
@@ -70,7 +70,7 @@ function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): st
 
 	const fallback = defaultOf(key);
 	const was = before === undefined ? '' : `, which was ${harmless(before)}`;
-	return `Unset ${name}${was}${fallback === undefined ? '' : `: the default, ${fallback}, holds again`}`;
+	return `Unset ${name}${was}${fallback === undefined ? '' : `: the default, ${fallback}, applies again`}`;
 }
 
 /** Returns a line for each key that the user named. With `--unset all`, returns a line for each key that had a value. */

@@ -18,7 +18,7 @@ export const amdDriver: DriverText = {
 		},
 		{
 			words: /missing the following required groups|permission denied|no_perm\b|\/dev\/kfd/iv,
-			message: 'This account may not ask the GPUs.',
+			message: 'This account may not access the GPUs.',
 			hint: 'Add it to the groups of /dev/kfd and /dev/dri: `sudo usermod -aG render,video NAME`, then log in again.',
 		},
 		{
@@ -58,4 +58,4 @@ export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeout
 
 /** Returns the warning for unknown processes. */
 export const processesWarning = (...call: Parameters<typeof explainAmdFailure>): string =>
-	`Processes could not be asked for: ${explainAmdFailure(...call).message}`;
+	`The processes could not be read: ${explainAmdFailure(...call).message}`;

@@ -69,7 +69,7 @@ const gttTotal: ValuePath = {quantity: 'memory', paths: ['mem_usage.total_gtt', 
 
 /** Adds the GPU's own memory and the machine's. Unknown if one of them is unknown. */
 const together = (own: Taken, shared: Taken): Taken => {
-	const parts = [own, shared ?? {word: 'the machine’s memory in use is not told'}];
+	const parts = [own, shared ?? {word: 'the machine’s memory in use is not reported'}];
 	return parts.every((part) => part !== undefined && 'value' in part)
 		? {value: parts.reduce((sum, part) => sum + part.value, 0)}
 		: parts.find((part) => part === undefined || 'word' in part);

@@ -172,11 +172,11 @@ export const createNvidiaProvider = ({
 
 		if (processTable === undefined) {
 			const {message} = explainFailure(processOutcome, command, timeoutMs);
-			warnings.push(`Processes could not be asked for: ${message}`);
+			warnings.push(`The processes could not be read: ${message}`);
 		}
 
 		if (strays > 0) {
-			warnings.push('Processes run on a GPU that is not listed, so no GPU can be said to have none.');
+			warnings.push('Some processes run on a GPU that is not listed, so each GPU may have more processes than are shown.');
 		}
 
 		return report({

@@ -97,7 +97,7 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 	return seconds >= from && seconds < until;
 };
 
-/** Returns for how many seconds something has existed. Work that exists from the start of the box began earlier. */
+/** Returns how many seconds ago something began. Processes that exist at the start of the box began some time before. */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 

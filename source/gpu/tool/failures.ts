@@ -77,7 +77,7 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 
 /** Explains that no other run of the tool is started while one run cannot be killed. */
 export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverText): Failure => ({
-	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
+	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so it is not started again.`,
 	hint: hangHint,
 });
 

@@ -19,7 +19,7 @@ const envTool = '/usr/bin/env';
 /** Decodes and executes the script, whose exact bytes Node cannot pass. `exit 126` runs only if that fails. */
 const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
 
-/** The longest piece, in characters. Linux limits a word of a command line to 128 KiB. */
+/** The longest piece of the encoded script, in characters. Linux limits a word of a command line to 128 KiB. */
 const pieceLength = 20_000;
 
 /** Escapes text for `printf %b`. */

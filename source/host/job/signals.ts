@@ -7,7 +7,7 @@ import {type ProcessStat, readStat} from '../process/proc.js';
 import {signalsOf} from '../inherited/inherited.js';
 import {isIgnored} from './ignored-signals.js';
 
-/** All signals that can be caught and would end this process but not the job. Without a listener, Node starts its debugger at SIGUSR1. */
+/** The signals that are caught, because they would end this process but not the job. SIGUSR1 would start Node's debugger instead. */
 const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 type Held = (typeof held)[number];
@@ -15,7 +15,7 @@ type Held = (typeof held)[number];
 type Target = {
 	readonly pid: number;
 	readonly kill: (signal: Held) => void;
-	/** Whether the process is still the shell that will execute the job. Such a shell catches Ctrl-C, so the job would not get it. */
+	/** Whether the process is still the shell that isolates the job and then executes it. A Ctrl-C that this shell gets does not reach the job. */
 	readonly isOnItsWay: () => boolean;
 };
 
@@ -30,7 +30,7 @@ type SignalRelay = {
 	readonly close: () => void;
 };
 
-/** Milliseconds after a terminal's loss in which a SIGHUP is attributed to it: bash signals its jobs, and the kernel signals them when bash ends. */
+/** Milliseconds after the first SIGHUP without a terminal in which another one is attributed to the same hang-up. The shell and the kernel each send one. */
 const hangUpMs = 2000;
 
 /**

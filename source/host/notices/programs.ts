@@ -55,7 +55,14 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 	signal.addEventListener('abort', stop);
 	child.once('error', reject);
 	child.once('exit', (code, killedBy) => {
-		resolve(code === 0 ? {outcome: 'delivered'} : {outcome: 'failed', reason: `it ended with ${killedBy ?? code}`});
+		resolve(
+			code === 0
+				? {outcome: 'delivered'}
+				: {
+						outcome: 'failed',
+						reason: killedBy === null ? `it ended with exit code ${code}` : `it was ended by ${killedBy}`,
+					},
+		);
 	});
 	// The command may ignore its input.
 	child.stdin.on('error', () => undefined);

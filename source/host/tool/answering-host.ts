@@ -115,7 +115,7 @@ async function watch(
 	if (commandMs !== undefined) {
 		await pause(commandMs - passedMs(), signal);
 		stop();
-		return `${host}: the command there did not end within ${commandMs / 1000} s, and may have been done`;
+		return `${host}: the command there did not end within ${commandMs / 1000} s, but may have taken effect`;
 	}
 
 	return undefined;

@@ -68,7 +68,7 @@ export const checkCommand = (command: string, environment: Environment): string 
 			throw new CanhazgpuError(
 				'command-not-executable',
 				`${JSON.stringify(found.file)} ${isFolder ? 'is a directory, not a command' : 'is not executable'}`,
-				{hint: isFolder ? undefined : 'To make it so: chmod +x, followed by the name of the file'},
+				{hint: isFolder ? undefined : 'To make it executable: chmod +x FILE'},
 			);
 		}
 	}

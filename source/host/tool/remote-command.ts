@@ -128,7 +128,7 @@ export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall)
 	});
 	if (failure === 'timed-out') {
 		throw new CanhazgpuError('failed', `${host}: no answer within ${answerMs / 1000} s`, {
-			hint: 'Whether it was done is not known: its next status shows it.',
+			hint: `The command may have taken effect there. To check: canhazgpu status --remote ${host}`,
 		});
 	}
 

@@ -47,13 +47,16 @@ export const whereItMustBe = (host: string): string =>
 
 /** Hints for known error messages of ssh. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
-	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
+	[
+		/Permission denied \(/v,
+		(host) => `canhazgpu never asks for a password. Install your key there: ssh-copy-id ${host}`,
+	],
 	[
 		/Host key (?:verification failed|for \S+ has changed)/v,
-		(host) => `Log in once by hand, and compare its key: ssh ${host}`,
+		(host) => `Log in once by hand to check and accept its host key: ssh ${host}`,
 	],
 	[/No user exists for uid/v, () => 'ssh needs an account with a name: add this uid to /etc/passwd'],
-	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
+	[/Could not resolve hostname/v, () => 'Use a name that ssh can find: in DNS, or as a Host in ~/.ssh/config'],
 	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];
 
@@ -208,7 +211,7 @@ Asks another host for its report by ssh. `by` is `user`, `gpu`, `day` or `model`
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
 	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {
-		throw new CanhazgpuError('usage', `${quoted(by)} is no way to split a report`);
+		throw new CanhazgpuError('usage', `${quoted(by)} is not a grouping of reports`);
 	}
 
 	const split = by === 'user' ? [] : ['--by', by];

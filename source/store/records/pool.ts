@@ -19,7 +19,7 @@ export type RawPool = {
 /** Returns the error for a pool with invalid values, with advice on how to fix the pool. */
 export const poolGarbage = (
 	problem: string,
-	hint = 'Put that value right; or remove it and run canhazgpu admin, without --force, which would end all reservations',
+	hint = 'Correct that value. Or remove it and run canhazgpu admin, but without --force, which would end all reservations',
 ): CanhazgpuError => new CanhazgpuError('pool-garbage', `The GPU pool is damaged: ${problem}`, {hint});
 
 const quote = (raw: string): string => JSON.stringify(textOf(raw).slice(0, 40));

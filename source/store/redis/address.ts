@@ -64,7 +64,7 @@ export function withUrl(address: RedisAddress): RedisAddress {
 			passwordHint: address.passwordHint,
 		};
 	} catch {
-		throw badUrl('has a % that is no escape');
+		throw badUrl('has a % that starts no escape such as %40');
 	}
 }
 

@@ -78,19 +78,27 @@ const tlsFailures: readonly TlsFailure[] = [
 	{
 		pattern: /^ERR_SSL.*_ALERT_/v,
 		reason: (code) => `it refused TLS with this client (${code})`,
-		hint: 'Does it want a certificate? Set redis.tls_cert_file and redis.tls_key_file.',
+		hint: 'If it requires a client certificate, set redis.tls_cert_file and redis.tls_key_file.',
 	},
 	{
 		pattern: /^ERR_SSL/v,
 		reason: () => 'it does not speak TLS',
-		hint: 'Leave out redis.tls, or name a port on which it does.',
+		hint: 'Leave out redis.tls, or name a port that speaks TLS.',
 	},
-	{pattern: /ALTNAME/v, reason: untrusted, hint: 'It is for another name: use that one as redis.host or --redis-host.'},
-	{pattern: /EXPIRED|NOT_YET/v, reason: untrusted, hint: 'Renew it there. Or is the clock of this machine wrong?'},
+	{
+		pattern: /ALTNAME/v,
+		reason: untrusted,
+		hint: 'The certificate is for another name: use that name as redis.host or --redis-host.',
+	},
+	{
+		pattern: /EXPIRED|NOT_YET/v,
+		reason: untrusted,
+		hint: 'Renew the certificate, or check whether the clock of this machine is wrong.',
+	},
 	{
 		pattern: /CERT|VERIFY/v,
 		reason: untrusted,
-		hint: 'Name the authority that signed it: redis.tls_ca_cert_file.',
+		hint: 'Set redis.tls_ca_cert_file to the authority that signed the certificate.',
 	},
 ];
 
@@ -149,14 +157,14 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 
 /** Returns the error for an answer that no Redis sends. It is unknown whether the command was executed. */
 export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `${name} gives an answer that makes no sense`, {
+	new CanhazgpuError('store-unreachable', `${name} gives an invalid answer`, {
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
 	});
 
 /** Returns the error for a connection that was lost between a command and its answer. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `${name} did not say whether it was done: ${reason}`, {
-		hint: 'See whether it was: canhazgpu status',
+	new CanhazgpuError('store-unreachable', `${name} did not say whether the change was made: ${reason}`, {
+		hint: 'To check: canhazgpu status',
 	});
 
 type Wording = readonly [code: 'store-unreachable' | 'store-refused', problem: string, hint: string];
@@ -169,7 +177,11 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	['NOAUTH', ['store-unreachable', 'wants a password', 'Set redis.password or redis.password_file.']],
 	[
 		'DENIED',
-		['store-unreachable', 'is in protected mode and lets nobody in', 'Set a password there, or use its own machine.'],
+		[
+			'store-unreachable',
+			'is in protected mode and refuses connections from other machines',
+			'Set a password there, or run canhazgpu on the machine of that Redis.',
+		],
 	],
 	[
 		'CLIENTS',
@@ -197,7 +209,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		'NOCOMMAND',
 		[
 			'store-refused',
-			'lacks a command that is needed',
+			'lacks a command that canhazgpu needs',
 			'The audit log needs Redis 5 or later, with no command renamed.',
 		],
 	],
@@ -205,7 +217,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 		'NOPERM',
 		[
 			'store-refused',
-			'does not allow this account what is needed',
+			'does not allow this account everything that canhazgpu needs',
 			'Its ACL must allow ~canhazgpu:* &canhazgpu:* and the commands of canhazgpu.',
 		],
 	],

@@ -24,7 +24,7 @@ function readFile(setting: string, file: string, {longestBytes, judge}: ReadOpti
 		throw refuse(
 			setting,
 			`cannot read ${file}: ${problem}`,
-			`Fix redis.${setting}, or the file. It belongs to the account that runs canhazgpu.`,
+			`Fix redis.${setting}, or the file, which must belong to the account that runs canhazgpu.`,
 			read.kind === 'refused' ? read.cause : undefined,
 		);
 	}
@@ -43,7 +43,7 @@ export function readPasswordFile(file: string): string {
 		judge(status) {
 			// Root can read the files of all accounts. Without this check, it could be made to send another account's file to a server.
 			if (status.uid !== effectiveUid()) {
-				throw refuse(setting, `${file} ${ownerText(status)}`, 'Name a file of your own.');
+				throw refuse(setting, `${file} ${ownerText(status)}`, 'Name a file that belongs to you.');
 			}
 
 			// A password that others can read is no secret.
@@ -82,7 +82,7 @@ export function readTlsFiles({authority, certificate, key = certificate}: TlsFil
 		createSecureContext(options);
 	} catch (error) {
 		throw new CanhazgpuError('config', `The files of redis.tls_* cannot be used: ${messageOf(error)}`, {
-			hint: 'They hold certificates, and a key without a password, as PEM (-----BEGIN ...).',
+			hint: 'They must hold certificates, and a key without a password, as PEM (-----BEGIN ...).',
 			cause: error,
 		});
 	}

@@ -206,11 +206,11 @@ journal, which an account that can write the database could have forged, or coul
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {
-		throw databaseProblem(path, ['was given another kind of journal', changedByHand]);
+		throw databaseProblem(path, ['has another journal mode than canhazgpu sets', changedByHand]);
 	}
 
 	if (ask('auto_vacuum') !== 0) {
-		throw databaseProblem(path, ['was given another form, in which it shrinks by itself', changedByHand]);
+		throw databaseProblem(path, ['has auto_vacuum turned on, which canhazgpu never does', changedByHand]);
 	}
 }
 

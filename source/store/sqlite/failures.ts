@@ -28,7 +28,7 @@ const problems: ReadonlyMap<number | string, Problem> = new Map<number | string,
 	['EPERM', denied],
 	[
 		'EROFS',
-		['is on a read-only file system', 'Linux mounts a disk with errors so: see dmesg. Or use another directory.'],
+		['is on a read-only file system', 'Linux does this to a disk with errors: see dmesg. Or use another directory.'],
 	],
 	['ENOSPC', full],
 	['EDQUOT', ['cannot be written: your disk quota is used up', 'Free some space. Nothing was changed.']],
@@ -98,7 +98,7 @@ export function explain(error: unknown, path: string, isUndone = false): unknown
 
 	const unknown = [
 		`does not work: ${(error as Error).message}`,
-		typeof code === 'number' ? 'Is the file whole?' : 'See whether it can be read: stat FILE',
+		typeof code === 'number' ? 'Check whether the file is damaged.' : 'See whether it can be read: stat FILE',
 	] as const;
 	return databaseProblem(
 		path,

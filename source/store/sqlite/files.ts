@@ -130,7 +130,7 @@ export function checkDirectory(path: string): void {
 	const status = statSync(directory);
 	if (isOpenToOthers(status)) {
 		throw databaseProblem(path, [
-			`lies in a directory that others may write (${directory}): they could replace its files`,
+			`lies in a directory that others can write to (${directory}), so they could replace its files`,
 			unsafeHint,
 		]);
 	}
@@ -139,7 +139,7 @@ export function checkDirectory(path: string): void {
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
 			`belongs to account number ${status.uid}, and root uses pools of root alone`,
-			'Run it as that account. With sudo, leave its home behind: sudo -H canhazgpu ...',
+			'Run canhazgpu as that account. With sudo, add -H, so that HOME is not that of the account: sudo -H canhazgpu ...',
 		]);
 	}
 }
@@ -159,7 +159,7 @@ function checkFile(path: string): void {
 
 	if (isTooShort(status)) {
 		throw databaseProblem(path, [
-			`${status.size === 0 ? 'is empty' : `has only ${status.size} bytes`}: somebody cut it short`,
+			`${status.size === 0 ? 'is empty' : `has only ${status.size} bytes`}: somebody truncated it`,
 			'Make it again: sudo canhazgpu admin --store embedded',
 		]);
 	}
@@ -171,7 +171,7 @@ function checkFile(path: string): void {
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal === undefined && isOpenToOthers(status) && !isOwnDirectory(path)) {
 		const problem = databaseProblem(path, [
-			'has lost its journal, which its owner alone can make again',
+			'has lost its journal, which only its owner can make again',
 			'Any command of its owner does that, such as: sudo canhazgpu status',
 		]);
 		missingJournals.add(problem);
@@ -363,8 +363,8 @@ function closeOpenDirectory(path: string): readonly string[] {
 	checkAncestors(path);
 	if (!isTrusted(status.uid) || isSticky(status) || !isOwnDatabase(path)) {
 		throw databaseProblem(path, [
-			`lies in a directory that others may write (${directory}): they could replace its files`,
-			`Use another directory, or take the right away if it is for the pool alone: chmod go-w ${directory}`,
+			`lies in a directory that others can write to (${directory}), so they could replace its files`,
+			`Use another directory. Or, if only the pool uses this one, make it unwritable for others: chmod go-w ${directory}`,
 		]);
 	}
 
@@ -375,12 +375,12 @@ function closeOpenDirectory(path: string): readonly string[] {
 	// Checks again, because others could still replace the file during the first check.
 	if (!isOwnDatabase(path)) {
 		throw databaseProblem(path, [
-			`was replaced by somebody while ${directory} was closed to others`,
+			`was replaced by somebody while ${directory} was being made unwritable for others`,
 			`See what it is: ls -l ${path}`,
 		]);
 	}
 
-	const done = [`Others could write in ${directory}: it was closed to them.`];
+	const done = [`Others could write to ${directory}: their permission was removed.`];
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
 	if (journal !== undefined && !isPlain(journal)) {
 		// If the journal were a link, its target would be overwritten and made accessible to everybody.
@@ -417,7 +417,7 @@ function removeOrSetAside(file: string): readonly string[] {
 	} catch {
 		const aside = `${file}.${crypto.randomUUID()}`;
 		renameSync(file, aside);
-		return [`A directory in the place of ${file} is now ${aside}: see what is in it, and delete it.`];
+		return [`A directory was in the place of ${file}. It was renamed to ${aside}: check its contents, then delete it.`];
 	}
 }
 
@@ -444,7 +444,7 @@ function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 			if (!status.isFile() || status.nlink !== 1) {
 				throw databaseProblem(path, [
 					'has something beside it that canhazgpu did not make',
-					`See what it is: ls -l ${file}`,
+					`See what is there: ls -l ${file}`,
 				]);
 			}
 

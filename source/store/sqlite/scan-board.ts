@@ -44,7 +44,7 @@ const form: Form<Names> = {
 	statements: statementTexts,
 	isReady(database, path) {
 		if (refuseForeign(database, path, tables) !== tables.size) {
-			throw databaseProblem(path, ['has lost its tables: somebody cut it short', 'Delete it: rm FILE']);
+			throw databaseProblem(path, ['has lost its tables: somebody truncated it', 'Delete it: rm FILE']);
 		}
 
 		return true;
@@ -67,7 +67,7 @@ const audienceOf = (poolPath: string, file: string): Audience =>
 	explained(poolPath, () => {
 		const {mode, gid} = statSync(poolPath);
 		if (!isOwnDirectory(file) && lstatSync(file, {throwIfNoEntry: false}) === undefined) {
-			throw databaseProblem(file, ['is missing', 'The owner of the pool makes it by any command of canhazgpu.']);
+			throw databaseProblem(file, ['is missing', "Any canhazgpu command of the pool's owner makes it again."]);
 		}
 
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};

@@ -73,14 +73,14 @@ function checkOwner(database: DatabaseSync, path: string): number {
 
 	if (version > schemaVersion) {
 		throw databaseProblem(path, [
-			`was made by a later version of canhazgpu (its form is ${version}, this version knows ${schemaVersion})`,
-			'Use that version.',
+			`was made by a later version of canhazgpu (its format is ${version}, but this version knows only ${schemaVersion})`,
+			'Use that later version.',
 		]);
 	}
 
 	// This program gives a database its final name only when it is complete, so somebody else has changed this file.
 	if (version < 1) {
-		throw databaseProblem(path, ['is a database without tables: somebody cut it short', makeAgain]);
+		throw databaseProblem(path, ['is a database without tables: somebody truncated it', makeAgain]);
 	}
 
 	return version;

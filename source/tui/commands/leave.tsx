@@ -27,12 +27,12 @@ function reasonAgainstSelected(state: State): string | undefined {
 	}
 
 	if (record.kind !== 'entry') {
-		return 'This queue entry cannot be read: canhazgpu queue tells why';
+		return 'This queue entry cannot be read. To see why: canhazgpu queue';
 	}
 
 	return mayChange(state.settings.requester, record.entry)
 		? undefined
-		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
+		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can cancel it`;
 }
 
 type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};

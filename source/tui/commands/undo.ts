@@ -15,7 +15,7 @@ export const undo = defineCommand({
 			? undoable === undefined
 				? 'Nothing to undo'
 				: undefined
-			: 'Slurm does not give back what was released: reserve again with r',
+			: 'On Slurm, a release cannot be undone: reserve again with r',
 	),
 	async perform({world, store: {getState, dispatch}}) {
 		const {undo: undoable, settings} = getState();

@@ -151,10 +151,10 @@ type Page = {
 	readonly count: number;
 };
 
-/** The lines of the title, the states and a blank line. */
+/** Number of lines for the title, the states and a blank line. */
 const stateRows = shownStates.length + 2;
 
-/** The lines of a blank line and the colors. */
+/** Number of lines for a blank line and the explanation of the colors. */
 const colourRows = 3;
 
 export const openPage = remembering(

@@ -38,7 +38,7 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 		const name = keyNamed(key);
 		if (name === undefined) {
 			throw refuse(
-				`${quoted(key)} is no key that ${action} can have`,
+				`${quoted(key)} cannot be a key for ${action}`,
 				'Write one character, space, enter, tab, escape, up, down, left, right, pageup, pagedown, home, end, or ctrl-d and similar.',
 			);
 		}
@@ -68,10 +68,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 	const known = actions();
 	for (const action of custom.keys()) {
 		if (!known.has(action)) {
-			throw refuse(
-				`there is nothing called ${quoted(action)} to choose keys for`,
-				'See the names: canhazgpu help monitor',
-			);
+			throw refuse(`there is no action called ${quoted(action)}`, 'See the names: canhazgpu help monitor');
 		}
 	}
 

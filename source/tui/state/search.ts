@@ -37,7 +37,7 @@ function jump(state: State, step: 1 | -1): State {
 		}
 	}
 
-	return withFlash(state, 'warning', `Nothing here holds ${sanitize(text)}`);
+	return withFlash(state, 'warning', `Nothing here contains ${sanitize(text)}`);
 }
 
 function keepSearch(state: State): State {

@@ -202,9 +202,13 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			checkLease(await readForDisplay(world), requester, leaseId);
 			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
 			if (notTimed.length > 0) {
-				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, so there is no end time to extend`, {
-					hint: 'Nothing was changed. The reservation ends with its job.',
-				});
+				throw new CanhazgpuError(
+					'failed',
+					`${gpuList(notTimed)} ${notTimed.length === 1 ? 'is' : 'are'} held by a running job, which has no end time to extend`,
+					{
+						hint: 'Nothing was changed. The reservation ends with its job.',
+					},
+				);
 			}
 
 			if (extended.length === 0) {

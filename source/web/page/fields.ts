@@ -99,10 +99,10 @@ export type Waiter = Shown<
 		user: true;
 		actual_user: true;
 		requested_count: true;
-		// Shown as the text `wanted_gpus`.
+		// The page shows `wanted_gpus` instead.
 		requested_ids: false;
 		wanted_gpus: true;
-		// Shown as the text `wants`.
+		// The page shows `wants` instead.
 		need: false;
 		wants: true;
 		eligible_gpus: false;

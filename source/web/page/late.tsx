@@ -65,7 +65,7 @@ export function late<Props extends Record<string, unknown>>(
 				<p class="quiet">Loading…</p>
 			) : (
 				<p class="quiet" role="status">
-					This part cannot be loaded now. It is tried again by itself.{' '}
+					This part cannot be loaded now. The page tries again automatically.{' '}
 					<button
 						type="button"
 						class="text-button"

@@ -56,17 +56,17 @@ const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	}
 
 	if (!isOwnPage(headers)) {
-		return refuse(context, 403, {error: 'Only for the page of this server: the Origin is different'});
+		return refuse(context, 403, {error: 'Only the page of this server may do that, but the Origin is different'});
 	}
 
 	if (!/^application\/json(?:;\s*charset=utf-8)?$/iv.test(headers['content-type'] ?? '')) {
-		return refuse(context, 415, {error: 'Only JSON: content-type: application/json'});
+		return refuse(context, 415, {error: 'The body must be JSON, with content-type: application/json'});
 	}
 
 	const length = Number(headers['content-length'] ?? NaN);
 	if (headers['transfer-encoding'] !== undefined || !Number.isSafeInteger(length)) {
 		context.header('connection', 'close');
-		return refuse(context, 411, {error: 'The length of the body is unknown: content-length is needed'});
+		return refuse(context, 411, {error: 'The length of the body is unknown: send content-length'});
 	}
 
 	if (length > mostBytes) {
@@ -83,7 +83,7 @@ const tokenOf = (context: Context): string =>
 const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
 	used: 'This link was opened before, and works only once',
 	expired: `This link is older than ${linkMinutes} minutes`,
-	unknown: 'This link is of another server, or was replaced by a newer link',
+	unknown: 'This link belongs to another server, or was replaced by a newer link',
 };
 
 const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
@@ -100,7 +100,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
 		sessions.isOpen(tokenOf(context))
 			? next()
-			: refuse(context, 401, {error: 'This page is not allowed to act, or no longer', hint: linkHint});
+			: refuse(context, 401, {error: 'This page may not act, or its session has ended', hint: linkHint});
 
 	app.post('/api/session', async (context) => {
 		const {token} = parseBody(linkSchema, await context.req.text());

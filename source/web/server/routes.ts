@@ -176,11 +176,11 @@ function datesOf(context: Context, otherHost: string | undefined): {readonly fro
 	}
 
 	if (otherHost !== undefined) {
-		throw wrong('from and to are for the report of this host alone: ask others by days');
+		throw wrong('from and to work only for this host: for other hosts, use days');
 	}
 
 	if (first === undefined) {
-		throw wrong('to needs from');
+		throw wrong('to works only together with from');
 	}
 
 	if (first.from > Date.now() / 1000) {
@@ -229,7 +229,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 	});
 	const hoursAsked = (context: Context, mostHours: number): HoursQuestion => {
 		if (!isLocal(parts, context.req.query('host'))) {
-			throw wrong('host must be this one: who had the GPUs of another host is not known here');
+			throw wrong('host must be this host: the history of other hosts is not known here');
 		}
 
 		return {hours: numberOf(context, 'hours', 24, [1, mostHours])};

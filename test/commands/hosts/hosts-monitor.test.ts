@@ -92,7 +92,7 @@ test('the monitor on a computer without a pool opens the host list, reserves on 
 	await top.waitFor(/2 hosts +1 answering +1 not answering/v);
 	await top.waitFor(/> far +0/v);
 	top.write('1');
-	await top.waitFor('This computer has no pool of GPUs');
+	await top.waitFor('This computer has no GPU pool');
 	top.write(`r1${keys.tab}2h${keys.enter}`);
 	await top.waitFor(/reserved GPU \d of far for 2h 0m 0s/v);
 	top.write(`:host${keys.enter}`);
@@ -106,7 +106,7 @@ test('the monitor on a computer without a pool opens the host list, reserves on 
 		const bare = await laptop.run(command, environment);
 		expect([command, bare.exitCode, bare.stdout]).toEqual([command, 4, '']);
 		expect(bare.stderr).toMatch(
-			/^Error: There is no GPU pool on this machine yet\ncanhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on far\. For a pool here: /v,
+			/^Error: There is no GPU pool on this machine yet\nTo see the hosts in remote_hosts: canhazgpu status --all\. To use one: --on far with run, reserve, release, extend or queue\. For a pool on this machine, read on\. /v,
 		);
 	}
 

@@ -149,11 +149,11 @@ test('--on any does not add up the free GPUs of different nodes in a cluster', a
 		`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '{}';; *) echo "$*"; esac\n`,
 	);
 	expect(await here.run('run --on any -g 2 -- true', environment)).toMatchObject({
-		stderr: 'canhazgpu: on near: 2 GPU(s) are free there\n',
+		stderr: 'canhazgpu: using near: 2 GPU(s) are free there\n',
 		stdout: 'run --gpus=2 -- true\n',
 	});
 	expect((await here.run('run --on any -g 3 -- true', environment)).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\n',
+		'canhazgpu: using far: 4 GPU(s) are free there\n',
 	);
 });
 
@@ -166,7 +166,7 @@ slowTest('--on any counts no GPU in MIG mode as a whole GPU, even without instan
 		`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '{}';; *) echo "$*"; esac\n`,
 	);
 	expect((await here.run('run --on any -g 2 -- true', environment)).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\n',
+		'canhazgpu: using far: 4 GPU(s) are free there\n',
 	);
 });
 
@@ -178,17 +178,17 @@ test('--on any chooses the first host with enough free GPUs, or else the host th
 
 	expect(await taken('reserve --on any -d 1h')).toEqual([
 		0,
-		expect.stringMatching(/^canhazgpu: on [^:]+: 1 GPU\(s\) are free there\n$/v),
+		expect.stringMatching(/^canhazgpu: using [^:]+: 1 GPU\(s\) are free there\n$/v),
 	]);
 	expect(await holders(here)).toBe(1);
 	const said = (host: string, count: number) =>
-		`canhazgpu: on ${host}: ${count} GPU(s) are free there\ncanhazgpu: these GPUs are on ${host}, so use them there: ssh ${host}\n`;
+		`canhazgpu: using ${host}: ${count} GPU(s) are free there\ncanhazgpu: these GPUs are on ${host}, so use them there: ssh ${host}\n`;
 	expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, said('near', 2)]);
 	expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, said('far', 4)]);
 	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
 		3,
 		expect.stringMatching(
-			/^canhazgpu: on near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
+			/^canhazgpu: using near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
 		),
 	]);
 });
@@ -201,10 +201,10 @@ slowTest('--on any prefers hosts in the order of remote_hosts and names the host
 	writeFileSync(ssh, stub.replace('shift 2\n', 'shift 2\n[ "$host" = near ] && sleep 1.5\n'));
 	const slow = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'lost,gone,near,far'};
 	expect((await here.run('reserve --on any -g 2 -d 1h', slow)).stderr).toBe(
-		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: skipped 2 hosts that did not answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
+		'canhazgpu: using near: 2 GPU(s) are free there\ncanhazgpu: skipped 2 hosts that did not answer, such as lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
 	);
 	expect((await here.run('reserve --on any -g 4 -d 1h', {...slow, CANHAZGPU_REMOTE_HOSTS: 'lost,far'})).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: skipped lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
+		'canhazgpu: using far: 4 GPU(s) are free there\ncanhazgpu: skipped lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
 	);
 });
 
@@ -214,7 +214,7 @@ slowTest('--on any fails with a reason for each host if no host can ever serve t
 		exitCode: 2,
 		stdout: '',
 		stderr: expect.stringMatching(
-			/^Error: No host can give 3 GPU\(s\) as requested\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+			/^Error: No host has 3 GPU\(s\) that fit the request\n[^:]+: it has 1 GPU\(s\), but too few of them fit the request; near: it has 2 GPU\(s\), but too few of them fit the request; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
 });
@@ -242,7 +242,7 @@ slowTest('run --on any works on a computer without a pool', async () => {
 	onTestFinished(laptop.remove);
 	const {exitCode, stdout, stderr} = await laptop.run('run --on any -- printenv CUDA_VISIBLE_DEVICES', environment);
 	expect([exitCode, stdout]).toEqual([0, '0\n']);
-	expect(stderr).toContain('canhazgpu: on near: 2 GPU(s) are free there\n');
+	expect(stderr).toContain('canhazgpu: using near: 2 GPU(s) are free there\n');
 });
 
 test.each([
@@ -250,10 +250,18 @@ test.each([
 	['run --on -oProxyCommand=x -- true', 2, 'Error: "-oProxyCommand=x" is not a host name\n'],
 	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
 	['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
-	['release --on near --lease a -u b', 2, 'Error: --lease names one reservation, and --user all under a name\n'],
-	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease does not support the MIG instances of --gpu-'],
-	['release --on any', 2, 'Error: release needs the host: --on any is for run and reserve\n'],
-	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
+	[
+		'release --on near --lease a -u b',
+		2,
+		'Error: --lease and --user cannot be combined: --lease already names one reservation\n',
+	],
+	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease cannot be combined with MIG instances in --gp'],
+	['release --on any', 2, 'Error: release needs the name of a host: --on any works only with run and reserve\n'],
+	[
+		'reserve --on near --redis-port 7000',
+		2,
+		'Error: --redis-port cannot be combined with --on, because it applies only to this host\n',
+	],
 	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
 	['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
 ])('%s exits with %i and explains why', async (words, exitCode, message) => {
@@ -275,11 +283,11 @@ test.each([
 	],
 	[
 		'run --on lost -- true',
-		`${unreached}canhazgpu: lost was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote lost\n`,
+		`${unreached}canhazgpu: lost was not reached, the connection ended, or the command ended with exit code 255. To check whether the host answers: canhazgpu status --remote lost\n`,
 	],
 	[
 		'run --on far -- sh -c exit\u{A0}255',
-		'canhazgpu: the connection to far was lost, or the command ended with 255. What it started there may still be running. To check: canhazgpu status --remote far\n',
+		'canhazgpu: the connection to far was lost, or the command ended with exit code 255. The command may still be running there. To check: canhazgpu status --remote far\n',
 	],
 ])('%s exits with 255, names the host and suggests a command', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
@@ -386,7 +394,7 @@ slowTest(
 		const moved = await mover.ended;
 		expect([moved.exitCode, moved.stdout]).toEqual([1, '0,1\n']);
 		expect(moved.stderr).toMatch(
-			/canhazgpu: left the queue here, for a host that can serve it now\ncanhazgpu: on far: enough GPUs are free there now\n/v,
+			/canhazgpu: left the queue of this host, because another host can serve the request now\ncanhazgpu: moving to far: enough GPUs are free there now\n/v,
 		);
 		expect([(await peek(near)).queue.length, await holders(far), await holders(near)]).toEqual([0, 0, 2]);
 	},

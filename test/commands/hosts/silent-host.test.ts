@@ -31,7 +31,7 @@ afterAll(() => {
 
 const waiting = 'canhazgpu: waiting for quiet to answer\n';
 const gaveUp = (seconds: number): string =>
-	`${waiting}Error: quiet: no answer within ${seconds} s\nTo see what it is: canhazgpu status --remote quiet\n`;
+	`${waiting}Error: quiet: no answer within ${seconds} s\nTo see the state of that host: canhazgpu status --remote quiet\n`;
 
 test.concurrent.each(
 	firstCase([

@@ -140,7 +140,7 @@ describe.each(
 		await box.run('reserve -g 2');
 		const made = await box.run('admin --gpus 3 --provider fake --force');
 		expect(made.stdout).toMatch(
-			/^Made a pool of 3 GPU\(s\) \(fake\) in .*\nEnded 2 reservation\(s\) of the pool before it\n$/v,
+			/^Made a pool of 3 GPU\(s\) \(fake\) in .*\nEnded 2 reservation\(s\) of the replaced pool\n$/v,
 		);
 		expect(JSON.parse((await box.run('status -j')).stdout)).toHaveLength(3);
 		await box.run('admin --gpus 4 --provider fake --force');
@@ -172,7 +172,7 @@ slowTest('a damaged record keeps its GPU out of use and is never overwritten', a
 	await client.set('canhazgpu:gpu:0', '{"user": 7}');
 	const status = await box.run('status');
 	expect(status.stdout).toMatch(/ 0 +│ ✗ ERROR +│ - +│ - +│ - +│ unreadable record: /v);
-	expect(status.stderr).toContain('Warning: a GPU whose record cannot be read stays out of use.');
+	expect(status.stderr).toContain('Warning: a GPU whose record cannot be read is not handed out.');
 	expect((await box.run('reserve -g 2 --nonblock')).exitCode).toBe(3);
 	expect((await box.run('reserve -G 0 --force --nonblock')).exitCode).toBe(3);
 	expect((await box.run('reserve -g 1 --short')).stdout).toBe('1\n');

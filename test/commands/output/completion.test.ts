@@ -60,7 +60,7 @@ test('--complete offers values from the pool and the config with descriptions', 
 	expect(await answer('zsh', 'who', '')).toEqual([
 		'words',
 		...gpus,
-		'--gpu-ids\tonly these GPUs: 1,3 or 0-3',
+		'--gpu-ids\tonly these GPUs, such as 1,3 or 0-3',
 		'--json\tprint JSON',
 	]);
 	expect(await answer('bash', 'who', '0,')).toEqual(['words', '0,1', '0,2', '0,3']);
@@ -182,11 +182,11 @@ test.each(['bash', 'zsh', 'fish'])('completion prints the script for %s, named b
 test.each([
 	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
 	['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
-	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
-	['', undefined, 'Which shell? SHELL names none'],
+	['', '/bin/tcsh', 'There is no completion for "tcsh", your SHELL'],
+	['', undefined, 'No shell was named, and SHELL is not set'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
 ])('`completion %s` with SHELL=%s is a usage error: %s', async (typed, shell, message) => {
-	const hint = 'There is one for bash, zsh, and fish: canhazgpu completion bash';
+	const hint = 'Name one of bash, zsh, and fish, such as: canhazgpu completion bash';
 	await expect(completionOf(typed, shell)).rejects.toMatchObject({exitCode: 2, message, hint});
 });
 

@@ -104,8 +104,8 @@ describe.each(
 		const changes = 5;
 		expect(still((await own.run('events')).stdout).slice(-changes)).toEqual([
 			'took GPUs 0,1 out of service: fan',
-			'took GPU 1 out of service: dust, out before that for: fan',
-			'put GPUs 0,1 back into service, out before that for: fan; dust',
+			'took GPU 1 out of service: dust, which was already out of service: fan',
+			'put GPUs 0,1 back into service, which was already out of service: fan; dust',
 			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
 			'remade the pool: 3 GPUs (fake), as before',
 		]);

@@ -79,7 +79,7 @@ slowTest(
 			const ran = await box.run([...command.split(' '), '--user', long, ...(command === 'run' ? ['--', 'true'] : [])]);
 			expect([command, ran.exitCode]).toEqual([command, 2]);
 			expect(ran.stderr).toMatch(
-				/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
+				/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or punctuation marks\.\n$/v,
 			);
 		}
 	},

@@ -98,7 +98,7 @@ test.each([
 	['report --days 0', '--days must be a whole number from 1 to 3650, not "0"'],
 	['report --days 3651', '--days must be a whole number from 1 to 3650, not "3651"'],
 	['report --days 3 --since 1d', 'Give --days or --since, not both'],
-	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or 2026-05-01'],
+	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or a time such as 2026-05-01'],
 	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
 	['report --since 2999-01-01', '--since: "2999-01-01" is in the future'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
@@ -176,7 +176,7 @@ test('report --used prints a table, JSON or CSV, with the time for which no use 
 	expect(table[2]).toMatch(/^ =cmd\(\) +│ +3\.00 │ +\d\d% │ +0\.\d\d │ +5\d%$/v);
 	expect(table[3]).toMatch(/^ bob +│ +1\.00 │ +- │ - +│ +0%$/v);
 	expect(table.join('\n')).toMatch(
-		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nThe GPUs were not monitored for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
+		/GPU hours were reserved in the last 1 day\. The use of 1\.5\d of them is known: \d\d% busy, 0\.\d\d hours idle\nThe GPUs were not monitored for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
 	);
 	const json = JSON.parse((await box.run('report --used --days 1 --json')).stdout) as {
 		users: ReadonlyArray<Readonly<Record<string, number | string>>>;

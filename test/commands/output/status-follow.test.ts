@@ -39,10 +39,13 @@ slowTest('status --json --follow prints each change at once and ends when its re
 });
 
 test.each([
-	['status --follow', 'Error: --follow prints lines of JSON\n'],
-	['status --follow --summary', 'Error: --follow prints lines of JSON\n'],
-	['status --json --follow --all', 'Error: --follow is about this host, and --all about others\n'],
-	['status --json --follow --remote far', 'Error: --follow is about this host, and --remote about others\n'],
+	['status --follow', 'Error: --follow works only with --json\n'],
+	['status --follow --summary', 'Error: --follow works only with --json\n'],
+	['status --json --follow --all', 'Error: --follow shows only this host, so it cannot be combined with --all\n'],
+	[
+		'status --json --follow --remote far',
+		'Error: --follow shows only this host, so it cannot be combined with --remote\n',
+	],
 ])('%s is refused', async (words, message) => {
 	const {exitCode, stdout, stderr} = await box.run(words);
 	expect([exitCode, stdout, stderr.slice(0, message.length)]).toEqual([2, '', message]);

@@ -160,14 +160,18 @@ describe('wrong input on the command line', () => {
 		[
 			'reserve --duration 0h',
 			2,
-			'--duration must be a duration such as 30m, 2h or 1h30m, not "0h"\nZero is no duration.',
+			'--duration must be a duration such as 30m, 2h or 1h30m, not "0h"\nWrite 30s, 30m, 2h',
 		],
 		[
 			'reserve --duration 99999d',
 			2,
 			'--duration must be a duration such as 30m, 2h or 1h30m, not "99999d"\nThe longest is 36500d.',
 		],
-		['reserve --duration 0.5s', 2, '--duration must be a second or more, such as 30m, 2h or 1h30m, not "0.5s"'],
+		[
+			'reserve --duration 0.5s',
+			2,
+			'--duration must be a duration of at least one second, such as 30m, 2h or 1h30m, not "0.5s"',
+		],
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
 		['reserve 3', 2, 'reserve does not take the argument "3"\nSee its usage: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
@@ -188,7 +192,7 @@ describe('wrong input on the command line', () => {
 		].map((flag): [string, number, string] => [
 			`reserve --pid 1 --${flag}`,
 			2,
-			`--pid and --${flag.split(' ', 1)[0]!} cannot be used together\nThe process is given the GPUs that it uses, at once`,
+			`--pid and --${flag.split(' ', 1)[0]!} cannot be used together\n--pid reserves the GPUs that the process already uses, until it ends.`,
 		]),
 		['report --json --format csv', 2, 'Give --json or --format, not both'],
 		['queue --json --leave x', 1, 'No entry of the queue has the id "x"'],
@@ -199,7 +203,7 @@ describe('wrong input on the command line', () => {
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
 		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
-		['extend --until 2020-01-01', 2, 'The new end is in the past\nTo end it now, release it.'],
+		['extend --until 2020-01-01', 2, 'The new end is in the past\nTo end the reservation now: canhazgpu release'],
 		[
 			'extend --gpu-ids 1 --duration 1h',
 			1,
@@ -209,7 +213,7 @@ describe('wrong input on the command line', () => {
 		['admin --gpus 0 --force', 2, '--gpus must be a whole number from 1 to 1024, not "0"'],
 		['admin --provider intel', 2, '--provider must be one of nvidia, amd, fake, not "intel"'],
 		['admin --provider nvidia', 1, 'nvidia-smi was not found.'],
-		['admin --store redis --gpus 2 --provider fake --group x', 2, '--group is for a pool without Redis'],
+		['admin --store redis --gpus 2 --provider fake --group x', 2, '--group works only for a pool without Redis'],
 		['admin --store', 2, '--store needs a value'],
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
 		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
@@ -271,8 +275,8 @@ describe('wrong input in a config file or the environment', () => {
 		['f.json', '{"reserve": {"duration": 8}}', 'reserve.duration must be a duration such as 30m, 2h or 1h30m, not 8'],
 		['g.json', '{"__proto__": {"polluted": true}}', 'the key __proto__ is not allowed'],
 		['h.yaml', 'redis:\n  __proto__: {polluted: true}', 'the key redis.__proto__ is not allowed'],
-		['i.yaml', '- a\n- b', 'expected settings by name, not a list'],
-		['j.yaml', 'just words', 'expected settings by name, not a single value'],
+		['i.yaml', '- a\n- b', 'must hold settings by name, not a list'],
+		['j.yaml', 'just words', 'must hold settings by name, not a single value'],
 		['k.json', '{"redis": ', 'it is not valid JSON'],
 		['l.toml', 'redis = [', 'Cannot read the config file'],
 		['m.yaml', 'redis: {port: 1', 'Cannot read the config file'],
@@ -318,12 +322,12 @@ describe('without a pool', () => {
 		const chosen = await empty.run('reserve --store embedded');
 		expect(chosen).toMatchObject({exitCode: 4, stdout: ''});
 		expect(chosen.stderr).toBe(
-			'Error: There is no GPU pool on this machine yet\nMake one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+			'Error: There is no GPU pool on this machine yet\nMake a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
 		);
 		const admin = await empty.run('admin --gpus 8 --provider fake', withoutRedis);
 		expect(admin).toMatchObject({exitCode: 4, stdout: ''});
 		expect(admin.stderr).toContain(
-			'Or keep the pool without Redis: sudo canhazgpu admin --store embedded --gpus 8 --provider fake',
+			'Or make a pool without Redis: sudo canhazgpu admin --store embedded --gpus 8 --provider fake',
 		);
 		empty.remove();
 	});
@@ -339,7 +343,7 @@ describe('without a pool', () => {
 						exitCode: 4,
 						stdout: '',
 						stderr:
-							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused: if your pool is kept there, start that server. Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
+							'Error: There is no GPU pool on this machine yet\nCannot reach Redis at localhost:6379: connection refused. If your pool is kept there, start that server. Make a pool with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo\n',
 					},
 				]);
 			}
@@ -370,7 +374,7 @@ describe('without a pool', () => {
 		const ran = await empty.run('status');
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 		expect(ran.stderr).toBe(
-			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
+			`Error: ${file} should say where the GPU pool is, but its content is not valid\nRemove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). It finds the pool again, and no reservation is lost.\n`,
 		);
 		// The hint also works if there is a reservation.
 		rmSync(file);

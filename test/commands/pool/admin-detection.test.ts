@@ -19,7 +19,7 @@ test('admin --gpus 8 without a GPU tool fails instead of simulating GPUs', async
 		exitCode: 1,
 		stdout: '',
 		stderr:
-			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or simulate them: canhazgpu admin --gpus 8 --provider fake --store embedded\n',
+			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or make simulated GPUs: canhazgpu admin --gpus 8 --provider fake --store embedded\n',
 	});
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 8 --provider fake --json')).toMatchObject({exitCode: 0});
@@ -38,7 +38,7 @@ test('admin on a machine with NVIDIA and AMD GPUs requires --provider', async ()
 		exitCode: 1,
 		stdout: '',
 		stderr:
-			'Error: This machine has GPUs of several kinds: nvidia and amd\nA pool has one kind. Say which: canhazgpu admin --provider nvidia\n',
+			'Error: This machine has GPUs of several kinds: nvidia and amd\nA pool has GPUs of one kind. Choose one: canhazgpu admin --provider nvidia\n',
 	});
 	const made = await box.run('admin --provider nvidia --json', {PATH});
 	expect(made.exitCode).toBe(0);

@@ -28,7 +28,7 @@ test('doctor warns about a Redis that does not persist data', async () => {
 	expect(lines[0]).toMatch(/^[⚠✓] store {7}redis \S+ answers in \d+ ms$/v);
 	// On a loaded machine, a hint about the slow answer comes between.
 	expect(stdout).toContain(
-		`⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it\n              redis-cli -p ${redis.port} config set appendonly yes, and the same in redis.conf\n`,
+		`⚠ store       appendonly is off: a crash of Redis would lose the newest reservations\n              Turn it on: redis-cli -p ${redis.port} config set appendonly yes, and the same in redis.conf\n`,
 	);
 	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
@@ -103,9 +103,8 @@ slowTest('the commands that doctor suggests repair damaged records of an embedde
 	database.exec("INSERT INTO gpus VALUES (0, 'x'); UPDATE pool SET raw = 'x' WHERE name = 'drains'");
 	database.close();
 	const {stdout} = await box.run('doctor');
-	const {file, statement} = /^ +Remove that record alone: sqlite3 (?<file>\S+) "(?<statement>.*)"\. Then nobody/mv.exec(
-		stdout,
-	)!.groups!;
+	const {file, statement} =
+		/^ +Remove that record alone: sqlite3 (?<file>\S+) "(?<statement>.*)"\. Nobody holds/mv.exec(stdout)!.groups!;
 	expect(stdout).toMatch(/^ +An administrator can return the others to service: canhazgpu admin --undrain IDS\. /mv);
 	const again = new DatabaseSync(file!);
 	again.exec(statement!);
@@ -137,7 +136,7 @@ test.skipIf(!isRoot || isBinary)(
 		const doctor = () =>
 			spawnSync(process.execPath, [path.join(copy, 'dist/cli.js'), 'doctor'], {env: box.environment, encoding: 'utf8'});
 		const finding =
-			/^⚠ permissions Other accounts cannot run this program: they may not read (?<part>\S+)\n +(?<fix>\S.*)$/mv;
+			/^⚠ permissions Other accounts cannot run this program, because they cannot read (?<part>\S+)\n +(?<fix>\S.*)$/mv;
 		execFileSync('chmod', ['755', box.home]);
 		execFileSync('chmod', ['-R', 'u=rwX,go=', copy]);
 		const {part, fix} = finding.exec(doctor().stdout)!.groups!;

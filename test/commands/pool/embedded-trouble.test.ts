@@ -27,7 +27,7 @@ slowTest('a database of a later version is refused by every command and left unc
 		expect(await box.run(command), command).toEqual({
 			exitCode: 4,
 			stdout: '',
-			stderr: `Error: The GPU pool ${database(box)} was made by a later version of canhazgpu (its form is 9, this version knows 2)\nUse that version.\n`,
+			stderr: `Error: The GPU pool ${database(box)} was made by a later version of canhazgpu (its format is 9, but this version knows only 2)\nUse that later version.\n`,
 		});
 	}
 

@@ -39,7 +39,7 @@ test('admin --force in another store ends the former reservations and redirects 
 
 	expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
 		exitCode: 0,
-		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the pool before it\n`,
+		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the replaced pool\n`,
 	});
 	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that were started before. Remove settings and flags that name the old location.\n`;
 	const {exitCode, stderr} = await waiting;
@@ -107,7 +107,7 @@ slowTest('admin --store embedded replaces a pool that the Go canhazgpu made in R
 	});
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,
-		stdout: `Made a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the pool before it\n`,
+		stdout: `Made a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the replaced pool\n`,
 		stderr: '',
 	});
 	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);

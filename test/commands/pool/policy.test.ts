@@ -25,10 +25,10 @@ test('admin --set and --unset change the strategy for choosing GPUs, and doctor 
 	await box.run('release --gpu-ids 0');
 	expect((await box.run('reserve --gpus 1 --duration 1h --short')).stdout).toBe('1\n');
 	expect((await box.run('admin --unset strategy')).stdout).toBe(
-		'Unset strategy, which was lru: the default, mru, holds again\n',
+		'Unset strategy, which was lru: the default, mru, applies again\n',
 	);
 	const {stdout} = await box.run('events');
-	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
+	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy in the policy, which was lru\n$/sv);
 });
 
 slowTest('admin --policy --json prints the policy of an embedded pool', async () => {
@@ -52,16 +52,19 @@ slowTest('admin --policy --json prints the policy of an embedded pool', async ()
 });
 
 test.each<[typed: string, error: string, hint?: string]>([
-	['--set strategy', '--set "strategy" sets nothing', 'Write --set KEY=VALUE. The keys are: '],
-	['--set strategy=', '--set "strategy=" sets nothing'],
+	['--set strategy', '--set "strategy" needs a key and a value', 'Write --set KEY=VALUE. The keys are: '],
+	['--set strategy=', '--set "strategy=" needs a key and a value'],
 	['--set stratgy=lru', 'The policy has no key "stratgy"', 'Did you mean strategy? '],
 	['--set __proto__=lru', 'The policy has no key "__proto__"', 'The keys are: strategy'],
 	['--set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--set strategy=lru --unset strategy', 'The key "strategy" is named twice'],
 	['--unset all --unset strategy', '--unset all already removes every key'],
 	['--unset all --set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
-	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
-	['--set strategy=lru --gpus 4', '--gpus creates a pool, and --policy, --set and --unset are about the existing one'],
+	['--policy --set strategy=lru', '--policy only shows the policy, so it cannot be combined with --set or --unset'],
+	[
+		'--set strategy=lru --gpus 4',
+		'--gpus creates a pool, but --policy, --set and --unset show or change the existing one',
+	],
 	['--policy --force', '--force creates a pool'],
 	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],
 	['--unset strategy --reason x', '--drain and --undrain cannot be combined'],
@@ -97,7 +100,7 @@ slowTest('status, run and doctor report an unreadable policy, and admin --unset 
 	const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];
 	await client.set('canhazgpu:policy', JSON.stringify({policy}));
 	const wrong =
-		'The policy cannot be read, and until it is set again GPUs are handed out in the default order: strategy: ';
+		'The policy cannot be read. Until it is set again, GPUs are handed out in the default order. The problem: strategy: ';
 	expect((await box.run('status')).stderr).toContain(`Warning: ${wrong}`);
 	expect(await box.run('admin --policy')).toMatchObject({
 		exitCode: 0,

@@ -60,8 +60,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), mallory, mallory, 0o755);
 			},
-			() =>
-				`lies below ${above()}, which belongs to account number ${mallory}: it can put another directory in its place`,
+			() => `lies below ${above()}, whose owner, account number ${mallory}, can put another directory in its place`,
 			'sudo chown root',
 		],
 		[
@@ -74,7 +73,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 				mkdirSync(path.join(accounts.directory, 'kept/link'));
 				rmSync(path.join(above(), 'link'), {recursive: true, force: true});
 			},
-			() => `lies behind the link ${above()}/link, which belongs to account number ${mallory}: it can lead elsewhere`,
+			() => `lies behind the link ${above()}/link, whose owner, account number ${mallory}, can make it lead elsewhere`,
 			'remove the link: rm',
 		],
 	];
@@ -143,7 +142,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			expect([words, exitCode, stderr]).toEqual([
 				words,
 				4,
-				expect.stringContaining(`lies below ${above()}, which belongs to account number ${mallory}`),
+				expect.stringContaining(`lies below ${above()}, whose owner, account number ${mallory}`),
 			]);
 			expect(readdirSync(precious)).toEqual([]);
 		}

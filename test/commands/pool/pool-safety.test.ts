@@ -51,7 +51,7 @@ test.runIf(canBeOthers)('admin of an ordinary account makes no private pool if a
 		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private pool beside it: sudo canhazgpu admin --force creates another pool and redirects everyone to it.\n`,
+			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. To create another pool and redirect everyone to it: sudo canhazgpu admin --force\n`,
 		});
 	}
 });
@@ -251,9 +251,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
 		expect(ran.exitCode).toBe(4);
-		expect(ran.stderr).toContain(
-			'has lost its journal, which its owner alone can make again\nAny command of its owner',
-		);
+		expect(ran.stderr).toContain('has lost its journal, which only its owner can make again\nAny command of its owner');
 		expect(await accounts.run(root, 'status')).toMatchObject({exitCode: 0});
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
@@ -278,7 +276,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 		for (const command of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, command);
 			expect([command, exitCode]).toEqual([command, command === 'doctor' ? 1 : 4]);
-			expect(`${stdout}${stderr}`).toContain('lies in a directory that others may write');
+			expect(`${stdout}${stderr}`).toContain('lies in a directory that others can write to');
 			expect(`${stdout}${stderr}`).toContain('sudo canhazgpu admin --store embedded');
 		}
 
@@ -348,9 +346,9 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 			mkdirSync(inPool('pool.sqlite-lock'));
 			const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
 			expect(again.exitCode).toBe(1);
-			expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
+			expect(again.stderr).toContain(`Others could write to ${accounts.poolDirectory}: their permission was removed.\n`);
 			expect(again.stderr).toContain(
-				'Its reservations were kept. --force replaces it and ends all its reservations.\n',
+				'Its reservations were kept. --force replaces the pool and ends all its reservations.\n',
 			);
 			expect(again.stderr).not.toContain('Nothing was changed');
 			for (const tree of trees) {
@@ -359,7 +357,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
 				);
 				expect([name, aside]).toEqual([name, expect.any(String)]);
-				expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
+				expect(again.stderr).toContain(`A directory was in the place of ${tree}. It was renamed to ${inPool(aside!)}`);
 				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
 				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
 			}

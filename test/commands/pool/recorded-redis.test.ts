@@ -32,7 +32,7 @@ test('status and completion send no password to a recorded Redis that the config
 	const ran = await box.run('status', username);
 	expect(ran).toMatchObject({exitCode: 4, stdout: ''});
 	expect(ran.stderr).toBe(
-		`Error: Redis at 127.0.0.1:${thief.port} wants a password\nThe configured password was not sent: it is for redis localhost:6379/0, and another place is recorded for this machine's pool. If that is right, write beside the password: redis: {host: "127.0.0.1", port: ${thief.port}, db: 0}\n`,
+		`Error: Redis at 127.0.0.1:${thief.port} wants a password\nThe configured password was not sent, because the settings name redis localhost:6379/0, but this machine's pool is recorded in another Redis. If the recorded Redis is right, add it to the settings: redis: {host: "127.0.0.1", port: ${thief.port}, db: 0}\n`,
 	);
 	await box.run(['--complete', 'bash', 'release', '-G', ''], username);
 	const heard = JSON.stringify(thief.asked);
@@ -47,7 +47,7 @@ slowTest(
 		const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
 		expect(await box.run('admin --gpus 2 --provider fake --force', named)).toMatchObject({exitCode: 0, stderr: ''});
 		const {stderr} = await box.run('status');
-		const settings = /beside the password: (?<settings>.*)\n/v.exec(stderr)!.groups!['settings']!;
+		const settings = /add it to the settings: (?<settings>.*)\n/v.exec(stderr)!.groups!['settings']!;
 		writeFileSync(path.join(box.home, '.canhazgpu.yaml'), settings);
 		const {exitCode, stdout} = await box.run('status --json');
 		expect({exitCode, rows: JSON.parse(stdout) as unknown}).toEqual({
@@ -75,7 +75,7 @@ slowTest('admin --force sends the password of the URL also to the former pool on
 	await box.run('reserve', at(3));
 	expect(await box.run('admin --gpus 2 --provider fake --force', at(4))).toEqual({
 		exitCode: 0,
-		stdout: `Made a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the pool before it\n`,
+		stdout: `Made a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the replaced pool\n`,
 		stderr: '',
 	});
 });

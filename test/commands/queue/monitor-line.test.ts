@@ -129,7 +129,7 @@ test.each([
 	[
 		'admin --force',
 		'admin cannot create a pool inside the monitor',
-		'Type it in a shell. Here it takes --policy, --set, --unset, --drain, --undrain.',
+		'Type it in a shell. Inside the monitor, it takes only --policy, --set, --unset, --drain, --undrain.',
 	],
 	[
 		'reserve --on far',
@@ -166,7 +166,7 @@ test.each([
 });
 
 test.each([
-	['host gpu-box-2 3', 'host takes the name of one host', 'Type host alone for all of them.'],
+	['host gpu-box-2 3', 'host takes one host name', 'Type host alone for all of them.'],
 	['host -oProxyCommand=x', '"-oProxyCommand=x" is not a host name', 'Type host alone for all of them.'],
 	[
 		'host gpu-box-4',

@@ -70,7 +70,7 @@ test('a scan reads MIG instances only in MIG mode and only for commands that nee
 	const before = smi.calls().length;
 	expect(await box.run('reserve --gpu-ids 0 --nonblock', environment)).toMatchObject({
 		exitCode: 2,
-		stderr: 'Error: GPU 0 is split by MIG, and not handed out whole\nSee its instances: canhazgpu status\n',
+		stderr: 'Error: GPU 0 is split by MIG, so it cannot be reserved whole\nSee its instances: canhazgpu status\n',
 	});
 	expect(smi.calls().slice(before)).toHaveLength(2);
 	expect((await box.run('reserve --gpu-ids 0:0 --nonblock --short', environment)).stdout).toBe('MIG-a\n');

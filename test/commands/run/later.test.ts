@@ -17,6 +17,8 @@ test.each([
 	expect((await box.run('admin -g 2 --provider fake --store embedded --force')).exitCode).toBe(0);
 	const {exitCode, stdout, stderr} = await box.run(`run ${flag} -- echo ran`);
 	expect([exitCode, stdout]).toEqual([2, '']);
-	expect(stderr).toMatch(/^Error: --\w+ needs Slurm: here a job lives as long as the command that runs it\n.+\n$/v);
+	expect(stderr).toMatch(
+		/^Error: --\w+ needs Slurm\. Without Slurm, a job runs only while its canhazgpu run is running\n.+\n$/v,
+	);
 	expect(stderr).toContain(way);
 });

@@ -28,7 +28,7 @@ describe('run during an outage of Redis', () => {
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 5});
 		expect(ran.stderr).toContain(
-			'canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written',
+			'canhazgpu: the GPUs could not be released. Once the store can be written again, the next canhazgpu command releases them.',
 		);
 		expect(performance.now() - asked).toBeLessThan(20_000);
 	});

@@ -152,7 +152,7 @@ test('run waits with one message if the store is unreachable after the grant, an
 	);
 	expect(await exitCode).toBe(5);
 	expect(remarks).toEqual([
-		'canhazgpu: the GPUs are granted, and the command starts when the store answers: Cannot reach the store',
+		'canhazgpu: the GPUs are granted, but the command cannot start until the store answers: Cannot reach the store',
 		'Reserved 1 GPU(s): [0] for command execution',
 	]);
 });

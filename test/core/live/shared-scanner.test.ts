@@ -253,7 +253,7 @@ test('a viewer in an isolated job shows the scans of other viewers and shares no
 		createScanner: () => ({
 			...world.gpus,
 			observe: async () => ({
-				...observationOf([idleReading(0), {...idleReading(1), failure: 'its device does not open here'}]),
+				...observationOf([idleReading(0), {...idleReading(1), failure: 'this process cannot open its device'}]),
 				isPartial: true,
 			}),
 		}),

@@ -103,7 +103,7 @@ test('adopt refuses a process with an unknown owner or start time', async () => 
 test('adopt refuses a process that does not exist or uses no GPU', async () => {
 	world.processes.set(701, 'dead');
 	await refusal({pid: 701}, 'not-found', 'There is no process 701');
-	await refusal({pid: 702}, 'not-found', 'Process 702 is not seen on any GPU');
+	await refusal({pid: 702}, 'not-found', 'Process 702 uses no GPU, according to the GPU tool');
 });
 
 test('adopt refuses a later process with the same pid', async () => {

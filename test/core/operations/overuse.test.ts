@@ -61,7 +61,7 @@ test('a share that exceeds its memory reminds its owner once, shows for how long
 		10,
 		undefined,
 	]);
-	const words = 'ann uses 16G of GPU 0, more than the share of 8G asked for';
+	const words = 'ann uses 16G of GPU 0, more than the share of 8G that it asked for';
 	expect(await recorded()).toEqual([words]);
 
 	// Other accounts leave the reminder to the owner for a minute. Then accounts that can notify others send the reminder.
@@ -81,7 +81,7 @@ test('a share that exceeds its memory reminds its owner once, shows for how long
 	expect(await recorded()).toEqual([words, reminded]);
 	const last = await scan(8192);
 	expect(sharesText(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
-	expect(await recorded()).toEqual([words, reminded, 'ann uses no more of GPU 0 than the share of 8G again']);
+	expect(await recorded()).toEqual([words, reminded, 'ann is back within the share of 8G of GPU 0']);
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 

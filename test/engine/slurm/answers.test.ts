@@ -307,7 +307,7 @@ test.each([
 });
 
 test.each([
-	['MIXED+RESERVED', 'kept for a reservation of Slurm'],
+	['MIXED+RESERVED', 'kept for a Slurm reservation'],
 	['IDLE+FAIL', 'expected to fail soon'],
 	['IDLE+REBOOT_ISSUED', 'being rebooted'],
 	['IDLE+POWERING_DOWN', 'being powered down'],
@@ -343,8 +343,8 @@ describe('readNodes with partitions', () => {
 	});
 
 	test.each([
-		['ALLOCATED', 'NO', 'jobs have all cores of box1'],
-		['ALLOCATED', 'YES:4', 'jobs have all cores of box1'],
+		['ALLOCATED', 'NO', 'jobs use all cores of box1'],
+		['ALLOCATED', 'YES:4', 'jobs use all cores of box1'],
 		['ALLOCATED', 'FORCE:4', undefined],
 		['MIXED', 'NO', undefined],
 	])(

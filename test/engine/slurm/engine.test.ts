@@ -234,7 +234,7 @@ test('acquire on Slurm cancels an abandoned job when the controller is back, or 
 		const {outcome} = await outcomeOf(Infinity, isAborted);
 		expect(outcome).toMatchObject({
 			code: 'store-unreachable',
-			message: "Slurm's controller does not answer, and job 7 is still in its queue",
+			message: "Slurm's controller does not answer, so job 7 is still in its queue",
 			hint: expect.stringContaining('scancel 7') as string,
 		});
 	}
@@ -264,7 +264,7 @@ echo "salloc: Granted job allocation 7" >&2
 		}),
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
 	expect(said.map((progress) => progressText(progress))).toEqual([
-		'The position in the queue was lost: joined again, at the end',
+		'The queue entry was lost. The request joined the queue again, at the end',
 	]);
 });
 
@@ -377,10 +377,10 @@ test('release on Slurm ends the components of a heterogeneous job together', asy
 	);
 	const engine = createSlurmEngine(cluster, clock, undefined);
 	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow(
-		'Slurm job 40 has GPU 4,5, and Slurm gives back whole jobs: GPU 4 alone cannot be released',
+		'Slurm job 40 has GPU 4,5, but Slurm gives back only whole jobs: GPU 4 alone cannot be released',
 	);
 	await expect(engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).rejects.toThrow(
-		'Slurm job 40 has GPU 4,5, and Slurm extends whole jobs: GPU 4 alone cannot be extended',
+		'Slurm job 40 has GPU 4,5, but Slurm extends only whole jobs: GPU 4 alone cannot be extended',
 	);
 	await engine.release(root, {by: 'gpus', ids: [4, 5]});
 	await engine.leaveQueue(root, '51');
@@ -486,7 +486,7 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 		const cluster = clusterThatSays(state);
 		Object.assign(cluster, {
 			async run() {
-				throw new CanhazgpuError('impossible', 'No node of this cluster can give that');
+				throw new CanhazgpuError('impossible', 'No node of this cluster fits this request');
 			},
 		});
 		return submission(cluster, clock, {...asked, waitSeconds: 0, ...more}, {name: 'gpu', count: 2})

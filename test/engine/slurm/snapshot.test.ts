@@ -106,9 +106,9 @@ test('a GPU that a hidden Slurm job has is unavailable if the node names it, and
 	const state = stateOf([node('box1', {usedGpus: 2, usedIds: [1, 3]})], []);
 	expect(rowsOf(state).map(({state: each, problem}) => [each, problem])).toEqual([
 		['available', undefined],
-		['error', 'a job has GPU 1 of box1, and Slurm does not tell which job'],
+		['error', 'a job has GPU 1 of box1, but Slurm does not say which job'],
 		['available', undefined],
-		['error', 'a job has GPU 3 of box1, and Slurm does not tell which job'],
+		['error', 'a job has GPU 3 of box1, but Slurm does not say which job'],
 	]);
 	// A job that ended between the two queries looks the same, so the jobs are read again.
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];

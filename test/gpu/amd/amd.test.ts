@@ -176,7 +176,7 @@ test('the AMD provider reports unknown processes if the process query fails', as
 		{failure: undefined, processes: undefined},
 		{failure: undefined, processes: undefined},
 	]);
-	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 139\.$/v)]);
+	expect(warnings).toEqual([expect.stringMatching(/^The processes could not be read: .*exited with 139\.$/v)]);
 });
 
 test('the AMD provider reports unknown processes to an account outside of the render and video groups', async () => {
@@ -299,7 +299,7 @@ test('the AMD provider reports memory errors and overheating as the reason for a
 	const worn = {...metricOf(1), ecc: {total_uncorrectable_count: 2}};
 	const {gpus} = await observe({metric: json([hot, worn])});
 	expect(gpus.map(({health}) => health)).toEqual([
-		[{kind: 'temperature', words: '101 °C, and it slows down from 100 °C on'}],
+		[{kind: 'temperature', words: '101 °C, and it slows down at 100 °C'}],
 		[{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'}],
 	]);
 });

@@ -63,7 +63,7 @@ test('no second nvidia-smi starts while the first cannot be killed', async () =>
 	expect(await provider.observe()).toMatchObject({
 		gpus: [],
 		takenAtMs: 34_000,
-		failure: {message: 'nvidia-smi has hung for 34 s and cannot be ended, so the GPUs are not asked again.'},
+		failure: {message: 'nvidia-smi has hung for 34 s and cannot be ended, so it is not started again.'},
 	});
 	expect(run).toHaveBeenCalledTimes(2);
 
@@ -100,7 +100,7 @@ test.each([
 	['Failed to initialize NVML: Unknown Error\n', 255, /cannot reach the driver/v],
 	["NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.\n", 12, /does not find the driver's library/v],
 	['Failed to initialize NVML: GPU access blocked by the operating system\n', 17, /blocks access/v],
-	['Failed to initialize NVML: Insufficient Permissions\n', 4, /may not ask/v],
+	['Failed to initialize NVML: Insufficient Permissions\n', 4, /may not access/v],
 	['', 9, /driver is not loaded/v],
 	['', 255, /exited with 255\.$/v],
 	['what is this\n', 0, /printed no table of GPUs\.$/v],

@@ -91,7 +91,7 @@ test('in an isolated job each reading belongs to the GPU with its PCI address, a
 	const {provider} = await providerOf(box);
 	expect(await provider.observe()).toMatchObject({
 		isPartial: true,
-		gpus: [{processes: undefined, failure: 'its device does not open here, as in an isolated job'}, {}, {}, {}],
+		gpus: [{processes: undefined, failure: 'this process cannot open its device, as in an isolated job'}, {}, {}, {}],
 	});
 	// The tool would number them differently here too.
 	expect(await provider.readLinks!()).toBeUndefined();

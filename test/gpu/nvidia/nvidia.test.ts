@@ -102,7 +102,7 @@ test('a scan returns GPUs with unknown processes if the process query fails', as
 	const {failure, gpus, warnings} = await observe({...good, processes: {stdout: 'Unknown Error\n', exitCode: 255}});
 	expect(failure).toBeUndefined();
 	expect(gpus).toMatchObject([{processes: undefined}, {processes: undefined}]);
-	expect(warnings).toEqual([expect.stringMatching(/^Processes could not be asked for: .*exited with 255\.$/v)]);
+	expect(warnings).toEqual([expect.stringMatching(/^The processes could not be read: .*exited with 255\.$/v)]);
 });
 
 test('a process query without output leaves the processes unknown', async () => {

@@ -62,8 +62,8 @@ test('only a required reset, memory errors and overheating make a GPU unhealthy'
 			{kind: 'needs-reset', words: 'The driver asks for: Drain and Reset'},
 			{kind: 'ecc', words: '2 memory errors that could not be corrected (ECC)'},
 		],
-		[{kind: 'temperature', words: '93 °C, and it slows down from 93 °C on'}],
-		[{kind: 'temperature', words: '90 °C, and it slows down from 88 °C on'}],
+		[{kind: 'temperature', words: '93 °C, and it slows down at 93 °C'}],
+		[{kind: 'temperature', words: '90 °C, and it slows down at 88 °C'}],
 	]);
 	expect(gpusOf(fixture('gpus/one-requires-reset.csv')).map(({health}) => health)).toEqual([
 		[{kind: 'needs-reset', words: 'GPU requires reset (utilization.gpu)'}],
@@ -79,7 +79,7 @@ test('unrepairable memory makes a GPU unhealthy, and memory rows that await a re
 3, [N/A], [Unknown Error], [Not Supported]`;
 	expect(gpusOf(text).map(({health}) => health)).toEqual([
 		undefined,
-		[{kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU needs exchanging'}],
+		[{kind: 'ecc', words: 'Faulty memory could not be replaced (row remapping failed): the GPU must be replaced'}],
 		[{kind: 'needs-reset', words: 'Faulty memory pages are in use until the GPU is reset (retired pages pending)'}],
 		undefined,
 	]);

@@ -223,7 +223,7 @@ test('checkCommand explains each refusal with a hint', async () => {
 	);
 	expect(refusal('package.json', directory)).toBe('Command not found: "package.json". ');
 	expect(refusal(`${directory}/plain/tool`)).toBe(
-		`"${directory}/plain/tool" is not executable. To make it so: chmod +x, followed by the name of the file`,
+		`"${directory}/plain/tool" is not executable. To make it executable: chmod +x FILE`,
 	);
 	expect(refusal(directory)).toBe(`"${directory}" is a directory, not a command. `);
 });

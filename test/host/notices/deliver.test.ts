@@ -123,7 +123,7 @@ test('a program receives the text and the data, without a shell and without secr
 });
 
 test('a program that fails or cannot be started is reported and does not throw', async () => {
-	expect(await deliver(command('/bin/sh', '-c', 'exit 3'), options)).toEqual(failed('it ended with 3'));
+	expect(await deliver(command('/bin/sh', '-c', 'exit 3'), options)).toEqual(failed('it ended with exit code 3'));
 	expect(await deliver(command('/nowhere/program'), options)).toEqual(failed('spawn /nowhere/program ENOENT'));
 	expect(await deliver(command('/etc/passwd/x'), options)).toEqual(failed(expect.stringMatching(/ENOTDIR/v)));
 	expect(await deliver(command(''), options)).toMatchObject({outcome: 'failed'});
@@ -159,7 +159,7 @@ test('a mail is passed to sendmail, or to mail where sendmail is missing, or rep
 	expect(readFileSync(out, 'utf8')).toBe(`-s\ncanhazgpu on box\n--\nalice@example.org\n${me}: ${text}\n`);
 	expect(await deliver(request, having(undefined))).toEqual(failed('sendmail or mail is not installed'));
 	writingProgram(place, out, 75);
-	expect(await deliver(request, having('sendmail'))).toEqual(failed('it ended with 75'));
+	expect(await deliver(request, having('sendmail'))).toEqual(failed('it ended with exit code 75'));
 });
 
 test('the desktop is notified on the session bus, if there is one', async () => {
@@ -235,7 +235,7 @@ test('a hanging program or web server is given up, with its child processes, whe
 		return started.length === 2;
 	});
 	ended.abort();
-	expect(await sending).toEqual([failed('it ended with SIGKILL'), failed(expect.stringMatching(/abort/v))]);
+	expect(await sending).toEqual([failed('it was ended by SIGKILL'), failed(expect.stringMatching(/abort/v))]);
 	const isGone = (pid: string) =>
 		!existsSync(`/proc/${pid}`) || /^State:\s+Z/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 	await eventually(() => started.every((pid) => isGone(pid)));

@@ -121,12 +121,12 @@ slowTest('web connects neither to hostile names nor to hosts outside its config'
 test.each([
 	[
 		'echo "alice@near: Permission denied (publickey)." >&2; exit 255',
-		/^Error: near: .*\nNobody .*: ssh-copy-id near\n$/v,
+		/^Error: near: .*\ncanhazgpu never .*: ssh-copy-id near\n$/v,
 	],
 	['echo "Host key verification failed." >&2; exit 255', /^Error: near: .*\nLog in once .*: ssh near\n$/v],
 	[
 		'echo "ssh: Could not resolve hostname near: Name or service not known" >&2; exit 255',
-		/^Error: near: .*\nName it as ssh finds it: .*\n$/v,
+		/^Error: near: .*\nUse a name that ssh can find: .*\n$/v,
 	],
 	[
 		'echo "Host key for near has changed and you have requested strict checking." >&2; echo "Host key verification failed." >&2; exit 255',

@@ -46,7 +46,7 @@ const heldOn = async (box: Box): Promise<number> => (await peek(box)).gpus.filte
 
 test('run --on any skips hosts that are switched off or lack canhazgpu', async () => {
 	const {exitCode, stdout, stderr} = await here.run('run --on any -g 4 -- printenv CUDA_VISIBLE_DEVICES', environment);
-	expect([exitCode, stdout, stderr]).toEqual([0, '0,1,2,3\n', 'canhazgpu: on far: 4 GPU(s) are free there\n']);
+	expect([exitCode, stdout, stderr]).toEqual([0, '0,1,2,3\n', 'canhazgpu: using far: 4 GPU(s) are free there\n']);
 	const none = await here.run('run --on any -g 5 -- true', environment);
 	expect(none.exitCode).toBe(2);
 	expect(none.stderr).toMatch(

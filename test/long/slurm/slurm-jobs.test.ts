@@ -39,7 +39,7 @@ test('run --detach on Slurm starts the command in the background, with exact arg
 			CANHAZGPU_RUN_QUIET: 'false',
 		},
 	);
-	const {id} = /^Slurm job (?<id>\d+): its output goes to slurm-\d+\.out\. /v.exec(words.stdout)!.groups!;
+	const {id} = /^Submitted Slurm job (?<id>\d+)\. Its output goes to slurm-\d+\.out\. /v.exec(words.stdout)!.groups!;
 	await eventually(() => textOf(`slurm-${id!}.out`) === "<$HOME><a b><it's><--gpus>", 30_000);
 	const job = await detached(
 		'-g',
@@ -147,7 +147,7 @@ test('a request on Slurm while nodes are down exits with 3 if it may not wait, a
 		const {exitCode, stderr} = await box().run(words);
 		expect([words, exitCode]).toEqual([words, code]);
 		expect(stderr).toContain(
-			code === 3 ? 'are down, drained or reserved\n' : 'No node of this cluster can give that\n',
+			code === 3 ? 'are down, drained or reserved\n' : 'No node of this cluster fits this request\n',
 		);
 	}
 });
@@ -226,7 +226,7 @@ test('run --mig on Slurm requests the profile as a type in gres.conf', async () 
 	const {exitCode, stderr} = await box().run(['run', '--mig', '3g.40gb', '--', 'true']);
 	expect([exitCode, stderr]).toEqual([
 		2,
-		'Error: No GPU of this cluster has instances of MIG with the profile 3g.40gb\nSlurm knows: 1g.10gb\n',
+		'Error: No GPU of this cluster has MIG instances with the profile 3g.40gb\nSlurm knows: 1g.10gb\n',
 	]);
 });
 

@@ -114,7 +114,7 @@ test('reserve on Slurm holds whole GPUs without a command, and release ends only
 	const partly = await box().run('release --gpu-ids 0');
 	expect([partly.exitCode, partly.stderr]).toEqual([
 		1,
-		`Error: Slurm job ${jobId} has GPU 0,1, and Slurm gives back whole jobs: GPU 0 alone cannot be released\nName them all: --gpu-ids 0,1\n`,
+		`Error: Slurm job ${jobId} has GPU 0,1, but Slurm gives back only whole jobs: GPU 0 alone cannot be released\nName them all: --gpu-ids 0,1\n`,
 	]);
 	expect(await heldBy(jobId)).toHaveLength(2);
 	expect((await box().run('release --gpu-ids 0,1')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
@@ -215,7 +215,7 @@ test('options that Slurm does not support are refused with exit code 2, and noth
 	const model = await box().run('run --model h100 -- true');
 	expect([model.exitCode, model.stderr]).toEqual([
 		2,
-		'Error: No GPU of model h100 in this cluster\nIts gres.conf names no types of GPUs: leave out --model, and name a node: --on NODE\n',
+		"Error: No GPU of model h100 in this cluster\nThe cluster's gres.conf names no GPU types: leave out --model, or name a node with --on NODE\n",
 	]);
 	// Slurm remembers ended jobs for a while, so none were submitted.
 	expect(
@@ -228,7 +228,7 @@ test('options that Slurm does not support are refused with exit code 2, and noth
 test('errors for wrong input on Slurm name the valid choices', async () => {
 	expect(await box().run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
 	expect((await box().run('reserve --gpus 5')).stderr).toBe(
-		'Error: No node of this cluster can give that\nSee what the nodes have: canhazgpu status\n',
+		'Error: No node of this cluster fits this request\nSee what the nodes have: canhazgpu status\n',
 	);
 	const partition = await box().run('run -- true', {SLURM_PARTITION: 'nope'});
 	expect([partition.exitCode, partition.stderr]).toEqual([
@@ -255,7 +255,7 @@ test('queue on Slurm reports a squeue without JSON as too old', async () => {
 	const {exitCode, stderr} = await box().run('queue', {PATH: `${directory}:${box().environment['PATH']!}`});
 	expect([exitCode, stderr]).toEqual([
 		4,
-		'Error: This Slurm is too old: squeue knows no --json\nSlurm 21.08 or newer is needed. See: squeue --version\n',
+		'Error: This Slurm is too old: squeue has no --json\nSlurm 21.08 or newer is needed. See: squeue --version\n',
 	]);
 });
 
@@ -292,7 +292,7 @@ test('another account on Slurm can end and shorten its own jobs, but not the job
 	expect([longer.exitCode, longer.output]).toEqual([
 		1,
 		expect.stringMatching(
-			/^Error: Slurm lets its administrators alone move an end to a later time\nAsk one of them for: scontrol update JobId=\d+ TimeLimit=180/v,
+			/^Error: On Slurm, only administrators can move an end to a later time\nAsk one of them for: scontrol update JobId=\d+ TimeLimit=180/v,
 		),
 	]);
 	const minutes = (): string => slurm().run('squeue', '--noheader', '--user=nobody', '--format=%l').trim();
@@ -431,7 +431,7 @@ test('GPUs of a closed Slurm partition and of a node without a free core are una
 	const ofNode = (await rows()).filter(({node}) => node === 'box2');
 	expect(ofNode.map(({status, error}) => [status, error])).toEqual([
 		['IN_USE', undefined],
-		...Array.from({length: 3}, () => ['ERROR', 'jobs have all cores of box2']),
+		...Array.from({length: 3}, () => ['ERROR', 'jobs use all cores of box2']),
 	]);
 }, 200_000);
 
@@ -501,7 +501,7 @@ test('top on Slurm reserves and releases by key, offers only what Slurm supports
 
 test("doctor names Slurm as the engine, and report without a database refers to Slurm's records", async () => {
 	expect((await box().run('doctor')).stdout).toMatch(
-		/Slurm, cluster lab: it answered in \d+ ms\n.*12 GPU\(s\), granted by Slurm/v,
+		/Slurm, cluster lab answered in \d+ ms\n.*12 GPU\(s\), granted by Slurm/v,
 	);
 	expect(await box().run('report')).toMatchObject({exitCode: 1, stdout: ''});
 	await box().run('run -- true');

@@ -45,7 +45,7 @@ export function garbageContract({store, harness}: Subject): void {
 				await expect(store().read()).rejects.toMatchObject({
 					name: 'CanhazgpuError',
 					code: 'pool-garbage',
-					hint: 'Put that value right; or remove it and run canhazgpu admin, without --force, which would end all reservations',
+					hint: 'Correct that value. Or remove it and run canhazgpu admin, but without --force, which would end all reservations',
 				});
 				expect(await write(store(), poolWrite(2))).toBe('done');
 				expect((await store().read()).pool?.gpuCount).toBe(2);

@@ -32,7 +32,7 @@ describe('an unavailable audit log', () => {
 		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await checkGrant(store, {
 			code: 'store-refused',
-			message: `Redis at 127.0.0.1:${server.port} lacks a command that is needed`,
+			message: `Redis at 127.0.0.1:${server.port} lacks a command that canhazgpu needs`,
 			hint: 'The audit log needs Redis 5 or later, with no command renamed.',
 		});
 		await server.stop();
@@ -45,7 +45,7 @@ describe('an unavailable audit log', () => {
 		const address = {host: server.host, port: server.port, db: 0, keepReconnecting: false};
 		await checkGrant(await openRedisStore({...address, username: 'limited', password: secret}), {
 			code: 'store-refused',
-			message: `Redis at 127.0.0.1:${server.port} does not allow this account what is needed`,
+			message: `Redis at 127.0.0.1:${server.port} does not allow this account everything that canhazgpu needs`,
 		});
 		await client.flushall();
 		await client.set('canhazgpu:trail', 'something else');

@@ -90,7 +90,7 @@ test.each(
 		const {exitCode, stdout, stderr} = await box.run(command);
 		expect({command, exitCode, stdout}).toEqual({command, exitCode: 4, stdout: ''});
 		expect(stderr).toMatch(
-			/^Error: (?:Cannot reach )?Redis at 127\.0\.0\.1:\d+(?: gives an answer that makes no sense|: what answers there is not Redis)\n/v,
+			/^Error: (?:Cannot reach )?Redis at 127\.0\.0\.1:\d+(?: gives an invalid answer|: what answers there is not Redis)\n/v,
 		);
 		expect(stderr).not.toMatch(/\n *at |bug/v);
 	}

@@ -76,7 +76,7 @@ test('the SQLite store refuses an empty file, and admin creates a pool in it', a
 	writeFileSync(file, '');
 	await expect(open()).rejects.toMatchObject({
 		code: 'store-unreachable',
-		message: `The GPU pool ${file} is empty: somebody cut it short`,
+		message: `The GPU pool ${file} is empty: somebody truncated it`,
 	});
 	const store = await open({create: true});
 	expect((await store.read()).pool).toBeUndefined();
@@ -118,7 +118,7 @@ describe('the SQLite store refuses', () => {
 		database.exec('PRAGMA user_version = 3');
 		database.close();
 		await expect(open()).rejects.toMatchObject(
-			refusal('was made by a later version of canhazgpu (its form is 3, this version knows 2)'),
+			refusal('was made by a later version of canhazgpu (its format is 3, but this version knows only 2)'),
 		);
 	});
 

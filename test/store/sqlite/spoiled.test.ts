@@ -137,7 +137,7 @@ test.each(['pool.sqlite', 'scans.sqlite'])(
 		const using = open().then(async (store) => store.scans.claim({owner: 'eve', intervalMs: 1}, 10));
 		await expect(using).rejects.toMatchObject({
 			code: 'store-unreachable',
-			message: `The GPU pool ${spoiled} was given another form, in which it shrinks by itself`,
+			message: `The GPU pool ${spoiled} has auto_vacuum turned on, which canhazgpu never does`,
 		});
 		expect(readFileSync(spoiled).equals(bytes)).toBe(true);
 	},
@@ -149,7 +149,7 @@ test.each([1, 511])(
 		truncateSync(file, size);
 		await expect(open()).rejects.toMatchObject({
 			code: 'store-unreachable',
-			message: `The GPU pool ${file} has only ${size} bytes: somebody cut it short`,
+			message: `The GPU pool ${file} has only ${size} bytes: somebody truncated it`,
 			hint: 'Make it again: sudo canhazgpu admin --store embedded',
 		});
 		const store = await open(true);

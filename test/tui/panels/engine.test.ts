@@ -138,9 +138,9 @@ test('the key K on Slurm explains that processes on a node cannot be read', asyn
 
 test('the keys z and [ on Slurm explain why there is no undo and no load history', async () => {
 	const state = await onSlurm();
-	expect(undo.reasonAgainst(state)).toBe('Slurm does not give back what was released: reserve again with r');
+	expect(undo.reasonAgainst(state)).toBe('On Slurm, a release cannot be undone: reserve again with r');
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
-		' WARN No load is read from the nodes here: there are no graphs to look back in',
+		' WARN The load of the nodes is not read here, so there are no graphs',
 	);
 });
 

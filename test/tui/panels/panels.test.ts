@@ -82,7 +82,7 @@ test('Tab moves the focus through the panels in a circle', async () => {
 		expect(reported.panels.isZoomed).toBe(false);
 	}
 
-	expect(after(state, 'unzoom').flash?.text).toBe('No panel hides the others: + does that');
+	expect(after(state, 'unzoom').flash?.text).toBe('No panel has the whole screen: + gives it to one');
 	expect(after(state, 'zoom', 'unzoom').flash).toBeUndefined();
 	// Esc removes the filter first and then the zoom.
 	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');
@@ -250,7 +250,7 @@ test('the key 6 lists the processes of all GPUs with the largest first, next to 
 
 test('the key [ explains where to find the graphs of the past, also while only the table is shown', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
-	const words = 'The graphs of the detail show the last 1h';
+	const words = 'Graphs show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);
-	expect(after(state, 'zoom', 'look-back').flash?.text).toBe(`${words}: 2 and + give them room`);
+	expect(after(state, 'zoom', 'look-back').flash?.text).toBe(`${words}: press 2 and + to see them`);
 });

@@ -134,7 +134,7 @@ test('a policy that cannot be read is reported until it is replaced', async () =
 	});
 	await box.write(written('\u{1B}[31mfast'));
 	expect(textOf(await stateOf(box, size), <MessageLine />)).toMatch(
-		/WARN +The policy cannot be read, and until it is set again GPUs are handed out in the default order/v,
+		/WARN +The policy cannot be read\. Until it is set again, GPUs are handed out in the default order/v,
 	);
 	await box.write(written('lru'));
 	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
@@ -148,6 +148,6 @@ test('a GPU with leftover memory or processes is shown as not clean without nami
 	await box.write({kind: 'alerts', alerts: [], baselines});
 	const state = await stateOf(box, size);
 	const detail = detailOf(state).join('\n');
-	expect(detail).toContain('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 0');
+	expect(detail).toContain('not clean yet: 500MB are in use, but no process is listed: canhazgpu who 0');
 	expect(detail).not.toContain('uses it without a reservation');
 });

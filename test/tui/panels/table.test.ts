@@ -237,7 +237,7 @@ test('the key i without a second sort column explains how to choose one', async 
 	const state = await stateOf(await createBox(2), size);
 	for (const begun of [state, after(state, 'focus-processes')]) {
 		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');
-		expect(frame.at(-2)).toBe(' WARN There is no second column to invert: . chooses one to sort equals by');
+		expect(frame.at(-2)).toBe(' WARN There is no second sort column to reverse: . chooses one');
 		expect(frameOf(after(begun, 'second-sort-next', 'invert-second-sort'))).toMatch(/ then \S+v/v);
 	}
 });

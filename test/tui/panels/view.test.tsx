@@ -135,5 +135,5 @@ test('the queue panel names the unavailable GPU that an entry waits for, and the
 test('the keys [ and ] show which time the graphs cover, and [ continues further back', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	expect(after(state, 'look-forward').flash?.text).toBe('The graphs show the last 5 minutes: [ looks further back');
-	expect(after(state, 'look-back').flash?.text).toBe('The graphs of the detail show the last 1h');
+	expect(after(state, 'look-back').flash?.text).toBe('Graphs show the last 1h');
 });

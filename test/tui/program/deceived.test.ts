@@ -104,7 +104,7 @@ describe.each(
 		top.write('j');
 		await top.waitFor('python3 leftover');
 		top.write('K');
-		await top.waitFor(`WARN Process ${victim.pid} is not on GPU 1, by a scan of our own`);
+		await top.waitFor(`WARN Process ${victim.pid} is not on GPU 1, according to a new scan`);
 		top.write('y');
 		await top.waitFor('WARN GPU 1 is not yours');
 		expect(isAlive(victim.pid!)).toBe(true);

@@ -99,9 +99,9 @@ test('top.keys with an invalid key or action fails with the valid choices', () =
 	};
 
 	expect(problem({release: ['r']})).toBe('top.keys: r is the key of both reserve and release');
-	expect(problem({relase: ['D']})).toBe('top.keys: there is nothing called "relase" to choose keys for');
-	expect(problem({release: ['F13']})).toBe('top.keys: "F13" is no key that release can have');
-	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" is no key that release can have');
+	expect(problem({relase: ['D']})).toBe('top.keys: there is no action called "relase"');
+	expect(problem({release: ['F13']})).toBe('top.keys: "F13" cannot be a key for release');
+	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" cannot be a key for release');
 	// Two actions can swap their keys.
 	expect(problem({release: ['e'], extend: ['x']})).toBe('');
 	expect(intentOf('table', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
@@ -123,9 +123,9 @@ test('top.keys can be a map or a text, and a number in it means the digit key', 
 		]),
 	});
 	expect(checkSetting('top.keys', ['D'])).toMatchObject({
-		expected: expect.stringContaining('keys by what they do') as unknown,
+		expected: expect.stringContaining('keys by the name of their action') as unknown,
 	});
 	expect(checkText('top.keys', 'D')).toMatchObject({
-		expected: expect.stringContaining('keys by what they do') as unknown,
+		expected: expect.stringContaining('keys by the name of their action') as unknown,
 	});
 });

@@ -197,16 +197,16 @@ test('the key S in the options dialog saves the options in the config file and k
 	await press('T', keys.right, keys.right, keys.down, keys.right, keys.down, keys.down, keys.right);
 	expect(readFileSync(file, 'utf8')).toBe(text);
 	await press('S');
-	await shows('OK Kept in');
+	await shows('OK Saved in');
 	expect(presentOptions(store.getState())).toMatchObject({theme: 'light', scanIntervalMs: 5000, isMouseOn: false});
 	const added = '  theme: light\n  interval: 5s\n  mouse: false\n';
 	const [before, after] = text.split(/(?=web\.port)/v, 2);
 	expect(readFileSync(file, 'utf8')).toBe(before! + added + after!);
 	await press('O', 'S');
-	await shows('needs no change: the next monitor begins so');
+	await shows('needs no change: it already says so');
 	// A default removes the setting again.
 	await press('O', keys.left, keys.left, keys.down, keys.left, keys.down, keys.down, keys.left, 'S');
-	await shows('OK Kept in');
+	await shows('OK Saved in');
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
@@ -238,5 +238,5 @@ test('the key S keeps the options dialog open with the reason if the config cann
 test('the key S shows an error if top runs without a config', async () => {
 	const {press, shows} = await start();
 	await press('O', 'S');
-	await shows('ERR This monitor has no config to keep them in');
+	await shows('ERR This monitor has no config file to save this in');
 });

@@ -149,7 +149,7 @@ test('the list of columns hides, shows and moves columns, and the table follows'
 	// The GPU column stays, and stays first.
 	const first = after(state, 'toggle-column', 'move-column-right');
 	expect(listedColumns(first).shown[0]).toBe('gpu');
-	expect(after(state, 'move-column-right').flash?.text).toBe('The column of the GPU stays');
+	expect(after(state, 'move-column-right').flash?.text).toBe('The GPU column cannot be hidden');
 	expect(after(hidden, 'move-column-left').flash?.text).toBe('A hidden column has no position: Space shows it');
 	expect(after(first, 'next-column', 'move-column-left').view.columns).toBeUndefined();
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();

@@ -31,9 +31,9 @@ test('the key S saves the layout preset and the columns, from a panel and from t
 	await session.press('P');
 	await session.shows('Preset dense: as many GPUs as fit. S keeps it');
 	await session.press('S');
-	await session.shows('OK Kept in ~/.canhazgpu.yaml: preset dense, usual columns');
+	await session.shows('OK Saved in ~/.canhazgpu.yaml: preset dense, usual columns');
 	await session.press('C', keys.down, ' ', 'S');
-	await session.shows('~/.canhazgpu.yaml needs no change: the next monitor begins so');
+	await session.shows('~/.canhazgpu.yaml needs no change: it already says so');
 	await session.shows('[ ] STATE');
 	await session.press('S');
 	await session.shows('ERR the disk is full. Make room.');
@@ -58,9 +58,9 @@ test('the key S saves whether each reservation has one row, and removes the sett
 	await session.press('g');
 	await session.shows('One row for each reservation; g unfolds them, S keeps it');
 	await session.press('S');
-	await session.shows('OK Kept in ~/.canhazgpu.yaml: preset default, usual columns, folded');
+	await session.shows('OK Saved in ~/.canhazgpu.yaml: preset default, usual columns, folded');
 	await session.press('g', 'S');
-	await session.shows(/OK Kept in ~\/\.canhazgpu\.yaml: preset default, usual columns(?!,)/v);
+	await session.shows(/OK Saved in ~\/\.canhazgpu\.yaml: preset default, usual columns(?!,)/v);
 	expect(kept.map((view) => view.isFolded)).toEqual([true, undefined]);
 });
 

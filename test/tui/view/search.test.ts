@@ -25,7 +25,7 @@ test('the keys n and N move the selection to the next and previous match and wra
 				const matches = owners.flatMap((owner, index) => (owner === 'ann' ? [index] : []));
 				expect(visibleRows(state)).toHaveLength(owners.length);
 				if (matches.length === 0) {
-					expect([selectedGpu(state), state.flash?.text]).toEqual([0, 'Nothing here holds ANN']);
+					expect([selectedGpu(state), state.flash?.text]).toEqual([0, 'Nothing here contains ANN']);
 					return;
 				}
 

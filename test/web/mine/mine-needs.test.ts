@@ -68,7 +68,7 @@ test('web --mine reserves GPUs that meet the requirements, and answers impossibl
 	const wrong: ReadonlyArray<
 		readonly [request: Readonly<Record<string, unknown>>, error: string, hint: RegExp | string]
 	> = [
-		[{needs: '40'}, 'Needs: "40" is unknown, or contradicts another word', /^Memory: 40G/v],
+		[{needs: '40'}, 'Needs: "40" is unknown, or contradicts another word', /^Use words such as 40G \(memory\)/v],
 		[{needs: 'cool pack'}, 'Needs: "pack" is unknown, or contradicts another word', /mru, lru, pack/v],
 		[{needs: 'h100'}, 'No GPU of model h100 in this pool', there],
 		[{needs: '100G'}, 'No GPU with 100G or more in this pool', there],
@@ -85,7 +85,7 @@ test('web --mine reserves GPUs that meet the requirements, and answers impossibl
 		[{needs: '1g.10gb'}, 'No GPU of this pool is split by MIG', /^Leave out --mig for whole GPUs/v],
 		[{share: '0'}, 'Share: "0" is not a memory size', /^Write a number and a unit/v],
 		[{share: '8'}, 'Share: "8" has no unit', 'Did you mean 8G?'],
-		[{share: '8G'}, 'This pool does not share GPUs', /^An administrator allows it/v],
+		[{share: '8G'}, 'This pool does not share GPUs', /^An administrator can allow it/v],
 	];
 	for (const act of ['reserve', 'join']) {
 		for (const [request, error, hint] of wrong) {
@@ -136,7 +136,7 @@ test('web --mine grants a MIG instance by its profile', async () => {
 		'Share: a MIG instance cannot be shared',
 		'Leave out the share or the MIG profile.',
 	]);
-	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');
+	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, so it cannot be reserved whole');
 });
 
 /** A GPU with two instances that appear only in `-q -x` and `-L`, not in the tables. */

@@ -34,7 +34,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 		for (const [query, words] of [
 			['from=2026-02-30', 'from must be a day'],
 			['from=2026-02-03&to=2026-02-02', 'to must not be before from'],
-			['to=2026-02-02', 'to needs from'],
+			['to=2026-02-02', 'to works only together with from'],
 			['from=2999-01-01', 'from must not be in the future'],
 			['from=2026-02-03&host=good', 'of this host alone'],
 			['format=xls', 'format must be json or csv'],

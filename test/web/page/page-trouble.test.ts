@@ -189,7 +189,9 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page during failure
 		const {page} = await openPage(browser, web.url);
 		await redis.kill();
 		await page
-			.locator('#banners [data-kind="store"]', {hasText: /STALE.*The values are \d+s old.*It comes back by itself/v})
+			.locator('#banners [data-kind="store"]', {
+				hasText: /STALE.*The values are \d+s old.*The page updates when it is back/v,
+			})
 			.waitFor();
 		await page
 			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})

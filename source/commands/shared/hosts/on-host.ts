@@ -78,16 +78,16 @@ function patienceOf(app: App, input: Input, {name}: Command): Patience {
 function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, command: Command): void {
 	const ask = `canhazgpu status --remote ${host}`;
 	if (problem !== undefined) {
-		app.remark(`Error: ${problem}\nTo see what it is: ${ask}`);
+		app.remark(`Error: ${problem}\nTo see the state of that host: ${ask}`);
 		return;
 	}
 
-	const orCommand = command.takesRest === true ? ', or the command ended with 255' : '';
+	const orCommand = command.takesRest === true ? ', or the command ended with exit code 255' : '';
 	app.remark(
 		hasAnswered === true
-			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it started there may still be running. To check: ${ask}`
+			? `canhazgpu: the connection to ${host} was lost${orCommand}. The command may still be running there. To check: ${ask}`
 			: command.takesRest === true
-				? `canhazgpu: ${host} was not reached, the connection ended, or the command ended with 255. To see which: ${ask}`
+				? `canhazgpu: ${host} was not reached, the connection ended, or the command ended with exit code 255. To check whether the host answers: ${ask}`
 				: `canhazgpu: ${host} was not reached, or the connection ended. To see why: ${ask}`,
 	);
 }
@@ -136,9 +136,13 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 
 	refuseLocalFlags(input);
 	if (host === 'any') {
-		throw new CanhazgpuError('usage', `${command.name} needs the host: --on any is for run and reserve`, {
-			hint: 'To compare the hosts: canhazgpu status --all',
-		});
+		throw new CanhazgpuError(
+			'usage',
+			`${command.name} needs the name of a host: --on any works only with run and reserve`,
+			{
+				hint: 'To compare the hosts: canhazgpu status --all',
+			},
+		);
 	}
 
 	return runThere(app, input, {command, host});
@@ -147,7 +151,7 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 function refuseLocalFlags(input: Input): void {
 	const own = localFlags.find((name) => input.has(name));
 	if (own !== undefined) {
-		throw new CanhazgpuError('usage', `--${own} is about this host, and --on names another`, {
+		throw new CanhazgpuError('usage', `--${own} cannot be combined with --on, because it applies only to this host`, {
 			hint: `Leave out --${own}: the configuration of that host applies.`,
 		});
 	}
@@ -156,7 +160,7 @@ function refuseLocalFlags(input: Input): void {
 const reasonText = (reason: HostReason): string =>
 	reason.kind === 'error'
 		? sanitize(reason.words)
-		: `it has ${reason.gpuCount} GPU(s), and not enough of them can serve it`;
+		: `it has ${reason.gpuCount} GPU(s), but too few of them fit the request`;
 
 async function choose(app: App, others: readonly string[], wanted: Wanted): Promise<string> {
 	const {askForGpus} = await import('./host-answers.js');
@@ -174,7 +178,7 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 		);
 		const hasAnswer = choice.reasons.some(({reason}) => reason.kind !== 'error');
 		throw hasAnswer
-			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as requested`, {
+			? new CanhazgpuError('impossible', `No host has ${wanted.count} GPU(s) that fit the request`, {
 					hint: reasons.join('; '),
 				})
 			: new CanhazgpuError('store-unreachable', 'No host reported its GPUs', {hint: reasons.join('; ')});
@@ -185,10 +189,10 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 		waitSeconds === 0
 			? `${freeCount} GPU(s) are free there`
 			: `it should be the first with enough free GPUs, ${waitSeconds === undefined ? 'at an unknown time' : `in about ${longDuration(waitSeconds)}`}`;
-	app.remark(`canhazgpu: on ${sanitize(host)}: ${when}`);
+	app.remark(`canhazgpu: using ${sanitize(host)}: ${when}`);
 	const [first] = unanswered;
 	if (first !== undefined) {
-		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that did not answer, the first `;
+		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that did not answer, such as `;
 		app.remark(`canhazgpu: skipped ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`);
 	}
 
@@ -250,7 +254,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 			return {isHere: false, exitCode};
 		}
 
-		app.remark(`canhazgpu: on ${sanitize(next)}: enough GPUs are free there now`);
+		app.remark(`canhazgpu: moving to ${sanitize(next)}: enough GPUs are free there now`);
 		host = next;
 	}
 
@@ -271,7 +275,7 @@ export async function acquireElsewhere(
 	refuseLocalFlags(input);
 	if (typed === 'any' && wanted.need?.mig !== undefined) {
 		throw new CanhazgpuError('usage', '--on any does not support MIG instances', {
-			hint: 'Name the host. The instances of each: canhazgpu status --all',
+			hint: 'Name one host. To see the instances of each: canhazgpu status --all',
 		});
 	}
 

@@ -21,7 +21,7 @@ import type {SettingValue} from '../../../config/schema.js';
 export const isolateFlag: Flag = {
 	value: 'HOW',
 	bare: 'auto',
-	summary: 'hide all other GPUs: auto, require (fail if impossible), off, or a method: bwrap, systemd, cgroup',
+	summary: 'hide all other GPUs; HOW is auto, require (fail if impossible), off, or a method (bwrap, systemd, cgroup)',
 	completes: isolationWishes,
 };
 
@@ -32,7 +32,7 @@ export function isolationWishOf(input: Input): IsolationWish | undefined {
 	}
 
 	throw new CanhazgpuError('usage', `--isolate must be one of ${isolationWishes.join(', ')}, not ${quoted(typed)}`, {
-		hint: 'Alone, --isolate is --isolate=auto. See: canhazgpu help isolation',
+		hint: '--isolate without a value means --isolate=auto. See: canhazgpu help isolation',
 	});
 }
 
@@ -72,7 +72,7 @@ const grantedGpus = (
 const contradiction = ({doubt}: PoolIsolation): CanhazgpuError =>
 	doubt === undefined
 		? new CanhazgpuError('usage', 'This pool requires isolation, so --isolate=off is not allowed', {
-				hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
+				hint: 'Leave it out. To see what isolation changes for a job: canhazgpu help isolation',
 			})
 		: new CanhazgpuError(
 				'pool-garbage',

@@ -54,8 +54,8 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	const said = new Set<string>();
 	const sayTakenBack = (index: number, reason: string | undefined): void => {
-		const why = reason === undefined ? '' : ` (its record said: ${endingText(reason)})`;
-		const words = `canhazgpu: GPU ${index} had become free${why}. Nobody had released it and the command runs on it, so it was taken back.`;
+		const why = reason === undefined ? '' : ` (the recorded reason: ${endingText(reason)})`;
+		const words = `canhazgpu: GPU ${index} was no longer reserved${why}. Nobody had released it, and the command still runs on it, so it was reserved again.`;
 		if (said.has(words)) {
 			return;
 		}
@@ -114,7 +114,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 				if (app.clock.monotonicMs() > untilMs) {
 					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
 					app.remark(
-						`canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written: ${why}`,
+						`canhazgpu: the GPUs could not be released. Once the store can be written again, the next canhazgpu command releases them. The reason: ${why}`,
 					);
 					return;
 				}

@@ -9,10 +9,10 @@ const namedProcesses = 8;
 const patienceMs = 2000;
 
 export const waitingText = (children: readonly ProcessIdentity[]): string =>
-	`canhazgpu: the command has ended, and its GPUs stay reserved until what it started ends: ${firstOf(
+	`canhazgpu: the command has ended, but its GPUs stay reserved until the processes that it started end: ${firstOf(
 		children.map(({pid}) => `PID ${pid}`),
 		namedProcesses,
-	)}. Ctrl-C ends it.`;
+	)}. Ctrl-C ends them.`;
 
 /** Reports which processes still use the GPUs after the job, and what to do. Needs a scan. If the scan fails, reports nothing. */
 export async function tellLeft(

@@ -9,7 +9,7 @@ const numaWishes = ['bind', 'off'] as const;
 
 export const numaFlag: Flag = {
 	value: 'HOW',
-	summary: 'bind (to the CPUs and memory near the GPUs) or off',
+	summary: 'bind (use only the CPUs and memory near the GPUs) or off',
 	completes: numaWishes,
 };
 

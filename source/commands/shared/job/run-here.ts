@@ -124,7 +124,7 @@ const grantedLease = async (
 				signal,
 				away(reason) {
 					app.remark(
-						`canhazgpu: the GPUs are granted, and the command starts when the store answers: ${sanitize(reason)}`,
+						`canhazgpu: the GPUs are granted, but the command cannot start until the store answers: ${sanitize(reason)}`,
 					);
 				},
 			});
@@ -146,9 +146,9 @@ type GrantedText = {
 };
 
 function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedText): string {
-	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
+	const fence = isLimited ? 'limit enforced by MPS' : 'limit not enforced';
 	const details = [
-		...(shareMiB === undefined ? [] : [`a share of ${sizeText(shareMiB)}: ${fence}`]),
+		...(shareMiB === undefined ? [] : [`a share of ${sizeText(shareMiB)}, ${fence}`]),
 		...(timeoutSeconds === undefined ? [] : [`timeout: ${setDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;

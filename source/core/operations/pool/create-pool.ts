@@ -84,7 +84,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 					'pool-exists',
 					`There is a pool of ${snapshot.pool.gpuCount} GPU(s) already in ${store.location}`,
 					{
-						hint: 'Nothing was changed. --force replaces it and ends all its reservations.',
+						hint: 'Nothing was changed. --force replaces the pool and ends all its reservations.',
 						details: snapshot.pool,
 					},
 				);

@@ -21,8 +21,8 @@ function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
 			'unavailable',
-			'The GPUs are not free, or not visible from here: an isolated job sees only its own, and cannot wait for others',
-			{hint: 'Run the command outside of the job.'},
+			'The GPUs are not free, or not visible from here: an isolated job sees only its own GPUs, so it cannot wait for others',
+			{hint: 'Run the command outside the job.'},
 		);
 	}
 }

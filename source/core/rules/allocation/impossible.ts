@@ -32,7 +32,7 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
 		.join(', ');
 
-const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
+const noInstancesHint = 'It has no instances yet. An administrator can create them with nvidia-smi mig.';
 
 function splitHint(readings: readonly GpuReading[]): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
@@ -130,7 +130,7 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 		);
 		return missing === undefined
 			? impossible(
-					`${wantedInstanceText(mig, count)} ${mig.instances.length === 1 ? 'is on no GPU' : 'are not all on GPUs'}${besides}`,
+					`${wantedInstanceText(mig, count)} ${mig.instances.length === 1 ? 'is not on a GPU' : 'are not all on GPUs'}${besides}`,
 					gpusHint,
 				)
 			: missingProblem(missing.gpu, instanceText(missing), readings[missing.gpu]);
@@ -139,8 +139,8 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 	if (all.length === 0) {
 		return readings.some((reading) => isWhole(reading) === false)
 			? impossible(
-					'MIG is on in this pool, and there are no instances yet',
-					'An administrator makes them by nvidia-smi mig.',
+					'MIG is on in this pool, but there are no instances yet',
+					'An administrator can create them with nvidia-smi mig.',
 				)
 			: impossible(
 					'No GPU of this pool is split by MIG',
@@ -181,7 +181,7 @@ function namedProblem(
 	if (named.length > 0) {
 		const isOne = named.length === 1;
 		return impossible(
-			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, and not handed out whole`,
+			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, so ${isOne ? 'it' : 'they'} cannot be reserved whole`,
 			splitHint(named),
 		);
 	}
@@ -191,7 +191,7 @@ function namedProblem(
 		return meets(need, reading) === false;
 	});
 	const which = unfit.length > 0 ? unfit : ids;
-	const words = which.length === 1 ? `GPU ${which[0]!} is no GPU` : `GPUs ${which.join(', ')} are no GPUs`;
+	const words = which.length === 1 ? `GPU ${which[0]!} is not a GPU` : `GPUs ${which.join(', ')} are not GPUs`;
 	return impossible(`${words}${cutShort(needText(need))}`, hint);
 }
 
@@ -211,7 +211,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const inventory = inventoryText(ofPool.filter((reading) => !split.includes(reading)));
 	const hints = [
 		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' that MIG has not split'}.`]),
-		...(split.length === 0 ? [] : [`Of what MIG has split, ask for an instance: ${migExample(split)}.`]),
+		...(split.length === 0 ? [] : [`On a GPU that MIG has split, ask for an instance: ${migExample(split)}.`]),
 	];
 	const hint = hints.length === 0 ? undefined : hints.join(' ');
 	if (ids !== undefined) {

@@ -30,7 +30,7 @@ export function withinSharePolicy(
 
 	if (policyValue(snapshot, 'share') === 'off') {
 		throw new CanhazgpuError('impossible', 'This pool does not share GPUs', {
-			hint: 'An administrator allows it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
+			hint: 'An administrator can allow it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
 		});
 	}
 
@@ -48,7 +48,7 @@ export function withinSharePolicy(
 				? `GPU ${outside.join(', ')} cannot be shared in this pool`
 				: `Cannot share ${count} GPUs: in this pool ${allowed.length} can be shared`,
 			{
-				hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator changes that: canhazgpu admin --set share.gpus=all`,
+				hint: `GPUs that can be shared: ${allowed.join(', ')}. An administrator can change that: canhazgpu admin --set share.gpus=all`,
 			},
 		);
 	}

@@ -57,7 +57,7 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
 	// A program also runs on a driver for an older version of CUDA, if the major version is the same.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
-		? `Warning: the driver supports CUDA up to ${supported}, and programs of ${version} (${root}) may not start.`
+		? `Warning: the driver supports CUDA up to ${supported}, so programs built for CUDA ${version} (${root}) may not start.`
 		: undefined;
 }
 

@@ -31,7 +31,7 @@ export function parseDuration(text: string, what: string): number {
 	for (const part of trimmed.replace(/^\+/v, '').split(/(?<=[dhms])/v)) {
 		const unitSeconds = secondsPerUnit[part.at(-1)!]!;
 		if (unitSeconds >= previousUnit) {
-			throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} repeats a unit or has them out of order`, {
+			throw new CanhazgpuError('usage', `${what}: ${quoted(trimmed)} repeats a unit, or its units are out of order`, {
 				hint: 'Write each unit once, the largest first: 1d12h30m.',
 			});
 		}
@@ -42,7 +42,7 @@ export function parseDuration(text: string, what: string): number {
 
 	if (!(seconds > 0)) {
 		throw new CanhazgpuError('usage', `${what} must be more than zero, not ${quoted(trimmed)}`, {
-			hint: 'Zero is no duration. Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
+			hint: 'Write 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
 		});
 	}
 

@@ -88,13 +88,13 @@ export const policyKeys = {
 	share: choice(['off', 'on'], {
 		fallback: 'off',
 		inDoubt: {value: 'off', words: noSharesText},
-		summary: 'whether a part of a GPU can be asked for, others beside it',
+		summary: 'whether requests can reserve a part of a GPU',
 	}),
 	'share.max': {
 		expects: `a whole number from 1 to ${mostShares}`,
 		fallback: '4',
 		inDoubt: {value: 1, words: noSharesText},
-		summary: 'how many may share one GPU',
+		summary: 'how many shares one GPU can have',
 		completes: ['2', '4', '8'],
 		read: (text: string): number | undefined =>
 			/^\d{1,2}$/v.test(text) && Number(text) >= 1 && Number(text) <= mostShares ? Number(text) : undefined,
@@ -103,7 +103,7 @@ export const policyKeys = {
 		expects: 'all, or GPU ids such as 0,1',
 		fallback: 'all',
 		inDoubt: {value: [], words: noSharesText},
-		summary: 'which GPUs may be shared',
+		summary: 'which GPUs can be shared',
 		completes: ['all'],
 		read: (text: string): 'all' | readonly number[] | undefined => (text === 'all' ? 'all' : readIds(text)),
 		check(value: 'all' | readonly number[], gpuCount: number) {

@@ -49,7 +49,7 @@ export function policyDoubtOf(
 		effects: [...new Set(keys.map((key) => policyKeys[key].inDoubt.words))],
 		fix:
 			policyProblem === undefined
-				? `An administrator sets it again: ${keys.map((key) => `canhazgpu admin --set ${key}=VALUE`).join(', ')}`
+				? `An administrator can set it again: ${keys.map((key) => `canhazgpu admin --set ${key}=VALUE`).join(', ')}`
 				: unreadablePolicy(policyProblem, snapshot.stored?.policy).fix,
 	};
 }

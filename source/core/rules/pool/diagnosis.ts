@@ -52,22 +52,22 @@ export function judgeStore(
 			isDurable === false,
 			'store',
 			'warning',
-			'appendonly is off: a crash of Redis takes the newest reservations with it',
-			`${shell} config set appendonly yes, and the same in redis.conf`,
+			'appendonly is off: a crash of Redis would lose the newest reservations',
+			`Turn it on: ${shell} config set appendonly yes, and the same in redis.conf`,
 		),
 		...when(
 			evicts === true,
 			'store',
 			'warning',
-			'Redis throws keys away when its memory is full, reservations among them',
-			`${shell} config set maxmemory-policy noeviction, and the same in redis.conf`,
+			'When its memory is full, Redis deletes keys, including reservations',
+			`Forbid that: ${shell} config set maxmemory-policy noeviction, and the same in redis.conf`,
 		),
 		...when(
 			damage !== undefined,
 			'store',
 			'error',
 			`The database is damaged: ${damage}`,
-			'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
+			'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiting requests and monitors that are still running then restore what they know.',
 		),
 	];
 }
@@ -80,10 +80,10 @@ export function judgeAccount(account: Account): readonly Finding[] {
 				fix !== undefined,
 				'permissions',
 				'warning',
-				`to the pool this account is ${accountName(account)}, and nobody else`,
+				`the pool knows this account only as ${accountName(account)}`,
 				fix,
 			)
-		: [finding('permissions', 'ok', `to the pool this account is ${outsideName}, whose job runs here`)];
+		: [finding('permissions', 'ok', `the pool recognizes this account as ${outsideName}, whose job runs here`)];
 }
 
 /** Reports a part of the program that other users cannot read, such as after an npm installation with a strict umask. */
@@ -91,7 +91,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 	finding(
 		'permissions',
 		'warning',
-		`Other accounts cannot run this program: they may not read ${part}`,
+		`Other accounts cannot run this program, because they cannot read ${part}`,
 		part === directory || part.startsWith(`${directory}/`)
 			? `chmod -R go+rX ${directory}`
 			: 'Install a copy for everybody: canhazgpu help setup',
@@ -179,8 +179,8 @@ export function judgeRecords(
 				finding(
 					'pool',
 					'error',
-					`The record of GPU ${index} makes no sense: ${problem}`,
-					`${removeRecord(index, store)}. Then nobody holds it; admin --force would end all reservations.`,
+					`The record of GPU ${index} is invalid: ${problem}`,
+					`${removeRecord(index, store)}. Nobody holds the GPU then. Do not use admin --force, which ends all reservations.`,
 				),
 			),
 		...(drains === undefined ? [] : [finding('store', 'error', drains.words, drains.fix)]),
@@ -198,18 +198,11 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	const {index, failure, health = []} = gpu;
 	const use = judgeUsage(gpu, 0);
 	const problems = wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]);
-	const drainHint = `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`;
+	const drainHint = `Until that is fixed, the GPU is not handed out. To tell everybody why: canhazgpu admin --drain ${index} --reason TEXT`;
 	return [
 		...problems.map((words) => finding('gpus', 'error', `GPU ${index}: ${words}`, drainHint)),
 		...(use.kind === 'unknown'
-			? [
-					finding(
-						'gpus',
-						'warning',
-						`GPU ${index}: ${use.why}`,
-						'Unknown is not free: it is handed out by --force alone.',
-					),
-				]
+			? [finding('gpus', 'warning', `GPU ${index}: ${use.why}`, 'It may be in use, so only --force reserves it.')]
 			: []),
 	];
 };
@@ -236,15 +229,15 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			pool !== undefined && pool.gpuCount !== gpus.length,
 			'pool',
 			'warning',
-			`The pool has ${pool?.gpuCount} GPU(s), this machine ${gpus.length}`,
-			'Once everybody has released theirs: canhazgpu admin --force',
+			`The pool has ${pool?.gpuCount} GPU(s), but this machine has ${gpus.length}`,
+			'Once nobody holds a GPU, make the pool again: canhazgpu admin --force',
 		),
 		...when(
 			unseen.length > 0,
 			'gpus',
 			'warning',
 			`GPU ${unseen.join(', ')} cannot be read from here: an isolated job can open only its own GPUs`,
-			'Outside of the job, canhazgpu doctor sees them all.',
+			'Outside the job, canhazgpu doctor sees all of them.',
 		),
 		...gpus.filter(({index}) => !unseen.includes(index)).flatMap((gpu) => judgeGpu(gpu)),
 		...when(
@@ -252,14 +245,14 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			'permissions',
 			'warning',
 			`The processes on GPU ${hidden.join(', ')} cannot be seen`,
-			'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
+			'In a container, share the pid namespace of the host (docker run --pid=host). Otherwise run the GPU tool as root, to see what it says.',
 		),
 		...when(
 			unowned.length > 0,
 			'permissions',
 			'warning',
-			`${unowned.length} process(es) have an owner who cannot be told`,
-			'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
+			`${unowned.length} process(es) have an unknown owner`,
+			'If /proc is mounted with hidepid, join the group of its mount option gid=, or run canhazgpu as root.',
 		),
 	];
 }

@@ -34,12 +34,12 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 		],
 		[
 			stateDirectory === undefined,
-			'This account has no home directory: nothing is remembered, and it can have no private pool',
+			'This account has no home directory, so canhazgpu can save nothing for it, not even a private pool',
 			'Set HOME to a directory of your own.',
 		],
 		[
 			stateDirectory !== undefined && !facts.canWriteState,
-			`${stateDirectory ?? ''} cannot be written: nothing is remembered, and this account can have no private pool`,
+			`${stateDirectory ?? ''} cannot be written, so canhazgpu can save nothing for this account, not even a private pool`,
 			'Set HOME or XDG_STATE_HOME to a directory of your own.',
 		],
 		[
@@ -50,7 +50,7 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 		[
 			!facts.hasMachineId,
 			'/etc/machine-id is missing: this machine is recognized by its host name',
-			'While no GPU is reserved: systemd-machine-id-setup',
+			'Create it while no GPU is reserved: systemd-machine-id-setup',
 		],
 		[
 			directory !== 'usable',

@@ -95,7 +95,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 			// A count above 0 shows that there was a pool: its key was evicted, or somebody deleted it.
 			hint:
 				snapshot.revision.count > 0
-					? 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N'
+					? 'Only its number of GPUs is missing. Its reservations are still there. Set the number again, without --force: canhazgpu admin --gpus N'
 					: 'Make one with: canhazgpu admin',
 		});
 	}
@@ -128,7 +128,7 @@ export function requireNoClone(snapshot: Snapshot, host: Host, location: string)
 	if (clone !== undefined) {
 		throw new CanhazgpuError(
 			'wrong-machine',
-			`Another machine with the same machine-id (${host.machineId}) uses the pool in ${location}: a job or a waiter of ${ownerOf(clone)} lives there`,
+			`Another machine with the same machine-id (${host.machineId}) uses the pool in ${location}: a job or a waiting request of ${ownerOf(clone)} runs there`,
 			{
 				hint: `This is ${host.hostname}. If it was cloned, give it an id of its own (remove /etc/machine-id, run systemd-machine-id-setup and restart) and a store of its own: --redis-host, --redis-db.`,
 			},

@@ -53,7 +53,7 @@ function sortWords(text: string): Words {
 	const wrong = of('wrong')[0] ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
 		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is unknown, or contradicts another word`, {
-			hint: `Memory: 40G. Compute capability: 8.0. Model: h100. Linked GPUs: nvlink. Different models: mixed. MIG instance: 1g.10gb. Preferred free GPUs: ${strategyNames.join(', ')}.`,
+			hint: `Use words such as 40G (memory), 8.0 (compute capability), h100 (model), nvlink (linked GPUs), mixed (different models), 1g.10gb (MIG instance), or a strategy: ${strategyNames.join(', ')}.`,
 		});
 	}
 

@@ -34,7 +34,7 @@ export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: 
 function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	const {processes, memoryUsedMiB} = reading;
 	if (processes === undefined) {
-		return {kind: 'unknown', why: 'its processes cannot be read, so that it may not be clean'};
+		return {kind: 'unknown', why: 'its processes cannot be read, so it is unknown whether the GPU is clean'};
 	}
 
 	const limit = limitMiB(reading);
@@ -86,8 +86,8 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 					kind: 'unknown',
 					why:
 						load === undefined
-							? 'neither memory nor load can be read, and no process is told'
-							: `memory cannot be read and no process is told, but its load is ${load} %`,
+							? 'neither memory nor load can be read, and no process is reported'
+							: `memory cannot be read, and no process is reported, but its load is ${load} %`,
 				};
 	}
 
@@ -188,7 +188,10 @@ export function judgeInstance(
 	return isCleanWanted && own.length > 0
 		? {kind: 'used', memoryUsedMiB, isDirty: true}
 		: isCleanWanted && !isComplete
-			? {kind: 'unknown', why: 'the processes of the MIG instance cannot be read, so that it may not be clean'}
+			? {
+					kind: 'unknown',
+					why: 'the processes of the MIG instance cannot be read, so it is unknown whether the instance is clean',
+				}
 			: {kind: 'idle'};
 }
 

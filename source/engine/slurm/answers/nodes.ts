@@ -31,7 +31,7 @@ const runningStates = new Set(['IDLE', 'MIXED', 'ALLOCATED', 'PLANNED', 'COMPLET
 /** Flags of nodes that are out of service, with the default reason of each flag, if it has one. */
 const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
 	...['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT'].map((flag) => [flag, undefined] as const),
-	['RESERVED', 'kept for a reservation of Slurm'],
+	['RESERVED', 'kept for a Slurm reservation'],
 	['FAIL', 'expected to fail soon'],
 	['REBOOT_ISSUED', 'being rebooted'],
 	['POWERING_DOWN', 'being powered down'],
@@ -86,7 +86,7 @@ function closedBy(line: string, name: string, partitions: ReadonlyMap<string, Pa
 	}
 
 	const sharesCores = names.some((each) => partitions.get(each)?.sharesCores === true);
-	return field(line, 'State').startsWith('ALLOCATED') && !sharesCores ? `jobs have all cores of ${name}` : undefined;
+	return field(line, 'State').startsWith('ALLOCATED') && !sharesCores ? `jobs use all cores of ${name}` : undefined;
 }
 
 function troubleIn(line: string, name: string): NodeTrouble | undefined {

@@ -19,7 +19,7 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 	const calls = createCalls(library);
 	const begun = calls.call(['nvmlInit_v2', 'nvmlInit'], []);
 	if (begun !== codes.success) {
-		throw new Error(`NVML does not begin: ${begun}`);
+		throw new Error(`NVML cannot be started: ${begun}`);
 	}
 
 	/** Time of the last utilization sample of each GPU's processes, by UUID. */

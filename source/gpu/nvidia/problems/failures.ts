@@ -42,7 +42,7 @@ const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 4,
 		words: /insufficient permissions/iv,
-		message: 'This account may not ask the GPUs.',
+		message: 'This account may not access the GPUs.',
 		hint: 'Check the permissions of /dev/nvidia*.',
 	},
 	{

@@ -266,8 +266,8 @@ local function is_gapless(now, age, window)
   return true
 end
 
--- Stores when each user last used each GPU, so that a read need not search the history. If another program has added or removed records, their number
--- is not as stored. All is then forgotten, and `since` says from which time on the new data is complete.
+-- Stores when each user last used each GPU, so that a read need not search the history. Starts anew if another program has changed the number of
+-- usage records, or if there are too many uses or users to store. The stored uses are complete for records that end after `since`.
 local function keep_last_use()
   local kept = redis.call('HMGET', CONSTANT.lastUse, 'count', 'since')
   local since = kept[2]

@@ -67,8 +67,8 @@ else
   end
 end
 
--- Returns the second at which the newest records of the history begin, and the user's last uses as stored by commit.lua. Returns false if the stored
--- uses do not include all of these records.
+-- Returns the user's last uses as stored by commit.lua, and the end of the oldest of the `recentCount` newest usage records, because older uses do not
+-- count. Returns false if the stored uses may not cover all of these records.
 local function last_use(user)
   local kept = redis.pcall('HMGET', CONSTANT.lastUse, 'count', 'since', 'user ' .. user)
   if not kept[1] or kept[1] ~= tostring(redis.pcall('ZCARD', CONSTANT.history)) then

@@ -16,7 +16,9 @@ function reasonAgainstCopied(state: State): string | undefined {
 	}
 
 	const isOfSeveral = new Set(reservationGpus(state).map((gpu) => leaseOn(state, gpu)?.leaseId)).size > 1;
-	return state.settings.engine !== undefined && isOfSeveral ? 'A shell has one job: tag the GPUs of one' : undefined;
+	return state.settings.engine !== undefined && isOfSeveral
+		? 'A shell can use only one Slurm job: tag the GPUs of one job'
+		: undefined;
 }
 
 /** Returns the line to copy. On a cluster, it has the job id, because the GPU numbers shown are not those on the nodes. */

@@ -28,7 +28,10 @@ export const openHost = defineCommand({
 				flash =
 					exitCode === 0
 						? {level: 'ok', text: `back from ${name}`}
-						: {level: 'warning', text: `The monitor of ${name} ended with ${exitCode}: its table is :host ${name}`};
+						: {
+								level: 'warning',
+								text: `The monitor of ${name} ended with exit code ${exitCode}. To see its GPUs: :host ${name}`,
+							};
 			} catch (error) {
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;

@@ -146,7 +146,7 @@ export const reserveOverHosts = defineCommand<RemoteReserveForm>({
 
 		if (ids === undefined) {
 			throw new CanhazgpuError('failed', `${form.host}: it did not say which GPUs it gave`, {
-				hint: 'The table shows them with its next answer.',
+				hint: 'The table shows them with the next answer of that host.',
 			});
 		}
 

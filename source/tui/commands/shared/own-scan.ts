@@ -42,7 +42,7 @@ export async function scanProcesses(
 export function problemText(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {
-			return `the GPUs cannot be looked at: ${sanitize(problem.message)}`;
+			return `the GPUs cannot be read: ${sanitize(problem.message)}`;
 		}
 
 		case 'gone': {
@@ -54,7 +54,7 @@ export function problemText(pid: number, gpu: number | readonly number[], proble
 		}
 
 		case 'not-on-gpu': {
-			return `process ${pid} is not on ${gpuList(typeof gpu === 'number' ? [gpu] : gpu)}, by a scan of our own`;
+			return `process ${pid} is not on ${gpuList(typeof gpu === 'number' ? [gpu] : gpu)}, according to a new scan`;
 		}
 
 		case 'not-yours': {

@@ -4,11 +4,11 @@ import {succeeded, type Outcome} from '../command.js';
 
 export const noConfig: Outcome = {
 	kind: 'refused',
-	complaint: {message: 'This monitor has no config to keep them in'},
+	complaint: {message: 'This monitor has no config file to save this in'},
 };
 
 /** Returns the outcome of saving settings. `what` names the settings in words, such as `preset dense`. */
 export const savedOutcome = ({file, isChanged}: Saved, what: string): Outcome =>
 	succeeded(
-		isChanged ? `Kept in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: the next monitor begins so`,
+		isChanged ? `Saved in ${sanitize(file)}: ${what}` : `${sanitize(file)} needs no change: it already says so`,
 	);

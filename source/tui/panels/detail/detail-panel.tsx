@@ -32,7 +32,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	const quiet = [
 		place === undefined ? undefined : `${place}; what runs there is not read from here`,
 		areProcessesHidden(row) ? 'the GPU tool reports no processes here: some may be hidden' : undefined,
-		isMigEnabled === true && migInstances.length === 0 ? 'MIG is on, without an instance' : undefined,
+		isMigEnabled === true && migInstances.length === 0 ? 'MIG is on, but there are no instances' : undefined,
 	].filter((words) => words !== undefined);
 	return [
 		<Holding key="holding" row={row} />,

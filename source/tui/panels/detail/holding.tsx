@@ -39,7 +39,7 @@ function End(held: Held): ReactElement {
 	const text = useMonitor((state) => endText(held, state));
 	return held.lease?.partialQueueId === undefined ? (
 		held.lease?.isSuspended === true ? (
-			<Label tone="warning">suspended: its job stands still and keeps its GPUs</Label>
+			<Label tone="warning">suspended: its job is stopped, but keeps its GPUs</Label>
 		) : (
 			<Label>{text}</Label>
 		)

@@ -13,7 +13,7 @@ type Title = {
 
 export const gpuTitles: Readonly<Record<GpuColumnName, Title>> = {
 	gpu: {short: 'GPU', meaning: 'index'},
-	model: {short: 'MODEL', meaning: 'model, shown by itself on a mixed box'},
+	model: {short: 'MODEL', meaning: 'model, shown if the models differ'},
 	state: {short: 'STATE', meaning: 'free, reserved, mine and so on'},
 	owner: {short: 'OWNER', meaning: 'who holds or uses it'},
 	kind: {short: 'KIND', meaning: 'a job (RUN) or by hand (MANUAL)'},

@@ -75,7 +75,7 @@ export const gpuTable = tableOf<TableRow, SortKey>({
 	isMine: (row, {settings: {requester}}) =>
 		usersOf(row).includes(requester.account) || (row.lease !== undefined && owns(requester, row.lease)),
 	userOf: (row) => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0],
-	noUser: 'This GPU has no user: select a row of the user to filter by',
+	noUser: 'This GPU has no user: select a GPU that has one',
 	sortKeys,
 	valuesOf: ({settings: {requester}, observation}) => ({
 		gpu: ({index}) => index,

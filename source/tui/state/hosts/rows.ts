@@ -57,7 +57,7 @@ export const hostTable = tableOf<HostLine, HostSortKey>({
 	isOf: (line, account) => line.kind === 'note' || accountsOf(line.gpu).includes(account),
 	isMine: (line) => line.kind === 'note' || line.state === 'mine',
 	userOf: (line) => (line.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined),
-	noUser: 'This line has no user: select a GPU of the user to filter by',
+	noUser: 'This line has no user: select a GPU that has one',
 	sortKeys: hostSortKeys,
 	valuesOf: (state, lines) => ({
 		host: hostValue(state, lines),

@@ -21,7 +21,7 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 /** Focuses a panel. A host without a pool has only the host table. If the events lose the focus, they show the newest event again. */
 export function focusPanel(state: State, focus: PanelName): State {
 	if (state.settings.hasNoPool === true && focus !== 'hosts') {
-		return withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts');
+		return withFlash(state, 'warning', 'This computer has no GPU pool: only other hosts can be shown');
 	}
 
 	const {focus: before, scroll} = state.panels;
@@ -92,7 +92,7 @@ function changeZoom(state: State, isZoomed: boolean): State {
 	}
 
 	return isZoomed === state.panels.isZoomed
-		? withFlash(state, 'warning', 'No panel hides the others: + does that')
+		? withFlash(state, 'warning', 'No panel has the whole screen: + gives it to one')
 		: withPanels(state, {isZoomed});
 }
 
@@ -101,7 +101,7 @@ const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail')
 /** Changes the time range of the graphs. Shows a message, because the detail panel may have no room for graphs. */
 function changeRange(state: State, step: 1 | -1): State {
 	if (state.settings.engine !== undefined) {
-		return withFlash(state, 'warning', 'No load is read from the nodes here: there are no graphs to look back in');
+		return withFlash(state, 'warning', 'The load of the nodes is not read here, so there are no graphs');
 	}
 
 	const index = pastRanges.indexOf(state.panels.range) + step;
@@ -117,7 +117,7 @@ function changeRange(state: State, step: 1 | -1): State {
 		: withFlash(
 				withPanels(state, {range}),
 				'ok',
-				`The graphs of the detail show the last ${rangeWord(range)}${hasGraphs(state) ? '' : ': 2 and + give them room'}`,
+				`Graphs show the last ${rangeWord(range)}${hasGraphs(state) ? '' : ': press 2 and + to see them'}`,
 			);
 }
 

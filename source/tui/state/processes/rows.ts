@@ -55,7 +55,7 @@ export const processTable = tableOf<ProcessRow, ProcessSortKey>({
 	isOf: ({process}, account) => process.user === account,
 	isMine: ({process}, {settings}) => process.user === settings.requester.account,
 	userOf: ({process}) => process.user,
-	noUser: 'The user of this process is unknown: select another to filter by',
+	noUser: 'The user of this process is unknown: select another process',
 	sortKeys: processSortKeys,
 	valuesOf: () => values,
 	wordsOf: ({right}) => ({right: processRightText[right].short}),

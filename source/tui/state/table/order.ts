@@ -90,4 +90,4 @@ export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key>
 export const withSecondInverted = <Key extends string>({second, ...sort}: SortBy<Key>): SortBy<Key> | undefined =>
 	second && {...sort, second: {...second, isInverted: !second.isInverted}};
 
-export const noSecondSort = 'There is no second column to invert: . chooses one to sort equals by';
+export const noSecondSort = 'There is no second sort column to reverse: . chooses one';

@@ -86,7 +86,7 @@ const options: {readonly [Name in OptionName]: Option<OptionValues[Name]>} = {
 		label: 'Columns',
 		choices: ({view}) => (view.columns === undefined ? [undefined] : [undefined, view.columns]),
 		text: (columns) => (columns === undefined ? 'usual' : `${columns.length} chosen`),
-		meaning: (columns) => columns?.join(', ') ?? 'the key C in a panel chooses other columns',
+		meaning: (columns) => columns?.join(', ') ?? 'to choose other columns, press C in a panel',
 		isOffered: hasPool,
 	},
 };

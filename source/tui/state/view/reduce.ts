@@ -51,7 +51,7 @@ export function startingWith(state: State, {preset = 'default', ...kept}: Partia
 
 /** Shows a message that a host without a pool has only the host table. */
 const withoutPool = (state: State): State =>
-	withFlash(state, 'warning', 'Without a pool on this host there is one table alone');
+	withFlash(state, 'warning', 'Without a pool on this host, there is only this table');
 
 function nextPreset(state: State): State {
 	if (state.settings.hasNoPool === true) {
@@ -103,7 +103,7 @@ const selectColumn = (state: State, by: 1 | -1): State => {
 	return {...state, dialog: {kind: 'columns', selected: (selectedOf(state) + by + length) % length}};
 };
 
-const gpuStays = 'The column of the GPU stays';
+const gpuStays = 'The GPU column cannot be hidden';
 
 /** Shows the selected column after the others, or hides it if it is shown. The column with the GPU's number cannot be hidden. */
 function toggleColumn(state: State): State {

@@ -17,7 +17,7 @@ function connectionBanner({about, link, store}: PageState, nowMs: number): reado
 	}
 
 	if (about?.has_pool !== false && store?.live === false && store.reason !== undefined) {
-		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}It comes back by itself.`;
+		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}The page updates when it is back.`;
 		return [{kind: 'store', title: 'STALE', text}];
 	}
 

@@ -135,8 +135,8 @@ export default function OccupancyView({state: {leaseChanges}, isShown, query}: V
 					)}
 					<OccupancyChart occupancy={value} use={use} hours={hours} chosen={user} />
 					<p class="time">
-						A bar is a lease; a pale one is reserved time to come. What is shorter than a few minutes is joined with
-						what lies beside it. The curve above the bars is how busy the GPU was, as far as that was recorded.
+						A bar is a reservation; its pale part is still to come. Reservations shorter than a few minutes are joined
+						with their neighbors. The curve above the bars shows how busy the GPU was, where that was recorded.
 					</p>
 				</div>
 			)}

@@ -75,7 +75,7 @@ function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;
 	if (longest === undefined) {
-		return `The GPUs were monitored for ${hourText(recorded)} of ${hourText(hours)} hours, at least every ten minutes.`;
+		return `The GPUs were monitored for ${hourText(recorded)} of ${hourText(hours)} hours, without gaps of ten minutes or more.`;
 	}
 
 	const times = `${dateText(longest.since)} – ${dateText(longest.until)}`;

@@ -36,7 +36,7 @@ test('run --cuda starts the command with the requested CUDA version and warns ab
 	expect(await box.run('run --cuda 987.4 --quiet -- nvcc', environment)).toEqual({
 		exitCode: 0,
 		stdout: `nvcc of ${root}, ${root}/lib64\n`,
-		stderr: `Warning: the driver supports CUDA up to 12.4, and programs of 987.4.1 (${root}) may not start.\n`,
+		stderr: `Warning: the driver supports CUDA up to 12.4, so programs built for CUDA 987.4.1 (${root}) may not start.\n`,
 	});
 });
 

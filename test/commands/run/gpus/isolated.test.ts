@@ -167,7 +167,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 	test('is checked by doctor, which warns about missing isolation only if the configuration asks for isolation', async () => {
 		const doctor = async (more: Readonly<Record<string, string>> = {}) =>
 			accounts.run(alice, 'doctor', {environment: {...environment, ...more}});
-		expect((await doctor()).stdout).toContain('✓ isolation   jobs can be isolated by bubblewrap: run --isolate\n');
+		expect((await doctor()).stdout).toContain('✓ isolation   run --isolate works here, with bubblewrap\n');
 		const words = 'run --isolate does not work here: bubblewrap is not installed';
 		const poor = {PATH: '/nowhere'};
 		expect((await doctor(poor)).stdout).toContain(`✓ isolation   ${words}\n`);

@@ -277,7 +277,7 @@ describe('a job after the store lost its data', () => {
 		loseData();
 		await expect(findJobLease(staying, 'lease-c')).rejects.toMatchObject({
 			code: 'failed',
-			hint: 'The store lost its data, and what was put back is older. Try again.',
+			hint: 'The store lost its data, and the restored copy is older than this reservation. Try again.',
 		});
 	});
 

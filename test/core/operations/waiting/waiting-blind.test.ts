@@ -11,7 +11,9 @@ import {createTestWorld, idleReading, observationOf, person} from '../../../_hel
 import {alice, start, wants} from './_waiting.js';
 
 const partial = (): Observation =>
-	observationOf([idleReading(0), {...idleReading(1), failure: 'its device does not open here'}], {isPartial: true});
+	observationOf([idleReading(0), {...idleReading(1), failure: 'this process cannot open its device'}], {
+		isPartial: true,
+	});
 
 const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
 
@@ -39,7 +41,9 @@ test('a waiting request leaves the queue when its first scan cannot see every GP
 	await acquire(world, wants({requester: alice}), waiting);
 	const first = start(world, wants());
 	await first.waits();
-	world.see(() => observationOf([{...idleReading(0), failure: 'its device does not open here'}], {isPartial: true}));
+	world.see(() =>
+		observationOf([{...idleReading(0), failure: 'this process cannot open its device'}], {isPartial: true}),
+	);
 	const second = start(world.as(3), wants({requester: person('carol')}));
 	const ends = expect(second.answer).rejects.toMatchObject({code: 'unavailable'});
 	first.abort();

@@ -138,7 +138,7 @@ describe('a request that may wait', () => {
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
 		});
 		expect(progressText(progress)).toBe(
-			'Waiting for GPUs 0 1: position 1 of 1, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
+			'Waiting for GPUs 0 1: position 1 of 1, got 0/2, since GPU 1 may be in use: GPU requires reset',
 		);
 		waiter.abort();
 		await waiter.answer;

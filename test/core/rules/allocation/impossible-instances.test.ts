@@ -41,12 +41,12 @@ describe('an impossible request', () => {
 			'an instance of a GPU without instances',
 			named(2, 0),
 			'GPU 2 has no MIG instance 2:0',
-			'It has no instances yet: an administrator makes them by nvidia-smi mig.',
+			'It has no instances yet. An administrator can create them with nvidia-smi mig.',
 		],
 		[
 			'a whole GPU that is in MIG mode',
 			{count: 1, ids: [1]},
-			'GPU 1 is split by MIG, and not handed out whole',
+			'GPU 1 is split by MIG, so it cannot be reserved whole',
 			`Its instances are ${instances}. Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb`,
 		],
 		[
@@ -88,7 +88,7 @@ describe('an impossible request', () => {
 		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
 		const words = 'No GPU of model a100 in this pool has a MIG instance of 1g.10gb or larger';
 		expect(said(of(ofProfile('1g.10gb')))).toEqual([2, words, instancesThere]);
-		expect(said(of(named(1, 1)))).toEqual([2, 'MIG instance 1:1 is on no GPU of model a100', gpus]);
+		expect(said(of(named(1, 1)))).toEqual([2, 'MIG instance 1:1 is not on a GPU of model a100', gpus]);
 		const two = {count: 2, need: {mig: {instances: [0, 1].map((number) => ({gpu: 1, number}))}}};
 		expect(said(of(two))).toEqual([2, 'MIG instances 1:0 1:1 are not all on GPUs of model a100', gpus]);
 		const other = {...splitReading(1, ['1g.10gb', '1g.10gb']), name: 'NVIDIA A100'};
@@ -103,7 +103,7 @@ describe('an impossible request', () => {
 		expect(said({count: 2})).toEqual([
 			2,
 			'Cannot reserve 2 GPUs of one model: this pool has at most 1',
-			'The pool has 1 Test GPU of 80 GiB that MIG has not split. Of what MIG has split, ask for an instance: --mig 1g.10gb.',
+			'The pool has 1 Test GPU of 80 GiB that MIG has not split. On a GPU that MIG has split, ask for an instance: --mig 1g.10gb.',
 		]);
 	});
 
@@ -112,7 +112,7 @@ describe('an impossible request', () => {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
 				'Every GPU of this pool is split by MIG, so only instances can be reserved',
-				'Of what MIG has split, ask for an instance: --mig 1g.10gb.',
+				'On a GPU that MIG has split, ask for an instance: --mig 1g.10gb.',
 			]);
 		}
 	});

@@ -97,10 +97,10 @@ describe('eligibility on a machine with different GPU models', () => {
 			`2: Cannot reserve 3 GPUs of model a100, of one model, linked by NVLink: this pool has at most 2 | ${there}`,
 		);
 		expect(refusalOf({count: 2, ids: [3, 4], need: {models: ['a100']}})).toBe(
-			`2: GPU 4 is no GPU of model a100 | ${there}`,
+			`2: GPU 4 is not a GPU of model a100 | ${there}`,
 		);
 		expect(refusalOf({count: 2, ids: [3, 4], need: {sameModel: true}})).toBe(
-			`2: GPUs 3, 4 are no GPUs of one model | ${there}`,
+			`2: GPUs 3, 4 are not GPUs of one model | ${there}`,
 		);
 	});
 

@@ -36,7 +36,7 @@ describe('the requested CUDA version', () => {
 test('the error for a missing CUDA version lists the installed, ignored and supported versions', () => {
 	const search = {
 		installations: [at('12.2.0'), at('9.0')],
-		refused: [{root: '/opt/cuda-12.4', problem: 'others may write'}],
+		refused: [{root: '/opt/cuda-12.4', problem: 'can be changed by other accounts'}],
 	};
 	expect(() => requireCuda(search, '12.4', '12.2')).toThrow(
 		expect.objectContaining({
@@ -44,7 +44,7 @@ test('the error for a missing CUDA version lists the installed, ignored and supp
 			exitCode: 2,
 			hint: [
 				'Found: 9.0 in /usr/local/cuda-9.0, 12.2.0 in /usr/local/cuda-12.2.0.',
-				'Not used: /opt/cuda-12.4, which others may write.',
+				'Not used: /opt/cuda-12.4, which can be changed by other accounts.',
 				'The driver supports CUDA up to 12.2.',
 			].join(' '),
 		}) as Error,

@@ -30,13 +30,18 @@ test('doctor finds no problem on a healthy machine', () => {
 });
 
 test('doctor in an isolated job reports hidden GPUs as a warning', () => {
-	const hidden = {...idleReading(1), uuid: undefined, failure: 'its device does not open here', processes: undefined};
+	const hidden = {
+		...idleReading(1),
+		uuid: undefined,
+		failure: 'this process cannot open its device',
+		processes: undefined,
+	};
 	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([
 		{
 			check: 'gpus',
 			level: 'warning',
 			words: 'GPU 1 cannot be read from here: an isolated job can open only its own GPUs',
-			fix: 'Outside of the job, canhazgpu doctor sees them all.',
+			fix: 'Outside the job, canhazgpu doctor sees all of them.',
 		},
 	]);
 });
@@ -65,16 +70,16 @@ test('doctor reports every problem with a way to fix it', () => {
 	];
 	expect(problems(findings)).toEqual([
 		'redis answers in 300 ms',
-		'appendonly is off: a crash of Redis takes the newest reservations with it',
-		'Redis throws keys away when its memory is full, reservations among them',
+		'appendonly is off: a crash of Redis would lose the newest reservations',
+		'When its memory is full, Redis deletes keys, including reservations',
 		'The database is damaged: row 3 missing',
 		'infoROM is corrupted',
-		'The pool has 2 GPU(s), this machine 4',
+		'The pool has 2 GPU(s), but this machine has 4',
 		'GPU 0: Fell off the bus: GPU is lost',
 		'GPU 1: Xid 79',
 		'GPU 3: memory in use is unknown: [Insufficient Permissions]',
 		'The processes on GPU 2 cannot be seen',
-		'1 process(es) have an owner who cannot be told',
+		'1 process(es) have an unknown owner',
 		'The clocks of this machine and of the store differ by 100 s',
 		'Redis 4.0.9 keeps no audit log: canhazgpu events shows nothing',
 	]);

@@ -403,7 +403,7 @@ describe('a store that lost only the size of the pool', () => {
 		await expect(readCurrent(world)).rejects.toMatchObject({
 			code: 'no-pool',
 			message: 'There is no GPU pool in memory',
-			hint: 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N',
+			hint: 'Only its number of GPUs is missing. Its reservations are still there. Set the number again, without --force: canhazgpu admin --gpus N',
 		});
 	});
 

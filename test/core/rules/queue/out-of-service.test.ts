@@ -348,7 +348,7 @@ test.each(['used', 'unread'] as const)(
 		await settle(world);
 		const [row] = queueRows(await readCurrent(world));
 		expect(row).toMatchObject({outOfService: [2], keepsHoldings: true, held: [0]});
-		expect(stuckText(row!)).toContain('others go first, and get the GPUs that it holds after 5m');
+		expect(stuckText(row!)).toContain('others go first, and after 5m they get the GPUs that it holds');
 		world.pass(usedPatienceSeconds - 1);
 		expect(await ask()).toMatchObject({kind: 'refused'});
 		await settle(world);

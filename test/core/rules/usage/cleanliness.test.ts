@@ -111,7 +111,7 @@ describe('memory that no process accounts for', () => {
 		await scan(world);
 		expect(await ask(world)).toMatchObject({gpus: [0]});
 		const {rows} = await readStatus(world);
-		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1');
+		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are in use, but no process is listed: canhazgpu who 1');
 	});
 
 	test('gets a new baseline when the policy is switched off and on, but never while somebody holds the GPU', async () => {

@@ -41,11 +41,11 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 		// A container hides the processes, but not the load.
 		expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
-			why: 'memory cannot be read and no process is told, but its load is 96 %',
+			why: 'memory cannot be read, and no process is reported, but its load is 96 %',
 		});
 		expect(judgeUsage(reading({...without, utilizationPercent: undefined, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
-			why: 'neither memory nor load can be read, and no process is told',
+			why: 'neither memory nor load can be read, and no process is reported',
 		});
 		const processes = [
 			{pid: 7, memoryUsedMiB: 5},
