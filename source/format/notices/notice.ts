@@ -49,8 +49,21 @@ const whole = (seconds: number | undefined): number | undefined =>
 
 export function messageOf(notice: Notice, hostname: string): Message {
 	const text = textOf(notice, hostname);
-	const {kind, account, gpus, label, leaseId, note, remainingSeconds, memoryMiB, usedMiB, idle, owner, exitCode, seconds} =
-		notice as Partial<Reminder & Omit<JobEnded, 'kind'>> & Pick<Notice, 'kind' | 'account' | 'gpus'>;
+	const {
+		kind,
+		account,
+		gpus,
+		label,
+		leaseId,
+		note,
+		remainingSeconds,
+		memoryMiB,
+		usedMiB,
+		idle,
+		owner,
+		exitCode,
+		seconds,
+	} = notice as Partial<Reminder & Omit<JobEnded, 'kind'>> & Pick<Notice, 'kind' | 'account' | 'gpus'>;
 	const json = harmlessJsonLine({
 		kind,
 		account,
