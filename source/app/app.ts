@@ -14,6 +14,8 @@ import type {Scenario} from '../gpu/simulated/scenario.js';
 import {columnsOf} from '../format/text/output-columns.js';
 import type {Paint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
+import {knowsGroup} from '../host/accounts/groups.js';
+import {createUsers} from '../host/accounts/users.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
 import {sendSignal} from '../host/process/send-signal.js';
@@ -313,6 +315,9 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		async loadAhead() {
 			// Lists every module that is imported lazily while a job runs, or while `run` or `reserve` waits for GPUs.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
+		},
+		async isKnownName({kind, name}) {
+			return kind === 'group' ? knowsGroup(name) : createUsers().knows(name);
 		},
 		async notify(notice, signal) {
 			try {

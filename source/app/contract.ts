@@ -2,6 +2,7 @@
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
+import type {NamedLimit} from '../core/rules/policy/keys.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
 import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
@@ -189,6 +190,8 @@ export type App = {
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
 	readonly lineHistory: LineHistory;
+	/** Returns whether this machine knows the account or group. Can ask the network's databases. */
+	readonly isKnownName: (name: Pick<NamedLimit, 'kind' | 'name'>) => Promise<boolean>;
 	/** Sends a notice to the targets of its account, if it is wanted. Returns a sentence for each target that failed, within seconds. Never rejects. */
 	readonly notify: (notice: Notice, signal?: AbortSignal) => Promise<readonly string[]>;
 	readonly loadNotices: () => Promise<Notices>;

@@ -1,5 +1,5 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
-import type {AcquireRequest} from '../core/rules/request/request.js';
+import {usualDurationSeconds, type AcquireRequest} from '../core/rules/request/request.js';
 import {grantJson} from '../format/json/change-json.js';
 import {placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
@@ -40,7 +40,7 @@ export const reserve: Command = {
 		duration: {
 			shortFlag: 'd',
 			value: 'TIME',
-			summary: 'reserve for this time, such as 30m, 2h or 1d (default: 8h)',
+			summary: 'reserve for this time, such as 30m, 2h or 1d (default: 8h, or what the policy sets)',
 			setting: 'reserve.duration',
 			mayBeEmpty: true,
 			completes: usualDurations,
@@ -88,7 +88,8 @@ export const reserve: Command = {
 		}
 
 		const label = checkLabel(input.config.get('reserve.user'));
-		const durationSeconds = input.config.get('reserve.duration')!;
+		// If this is undefined, the policy decides how long the reservation lasts.
+		const asked = input.config.isGiven('reserve.duration') ? input.config.get('reserve.duration') : undefined;
 		const world = await app.open({willScan: true, details: detailsFor(need), keepReconnecting: waitSeconds !== 0});
 		const interruption = app.interruption();
 		app.outliveBugs(createBackground(app.remark).failed);
@@ -100,7 +101,7 @@ export const reserve: Command = {
 				ids,
 				need,
 				strategy,
-				tenure: {type: 'manual', durationSeconds, keepSeconds},
+				tenure: {type: 'manual', durationSeconds: asked, keepSeconds},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),
 				host: engine === undefined ? undefined : hostOf(input),
@@ -110,7 +111,7 @@ export const reserve: Command = {
 				return answer.exitCode;
 			}
 
-			const {gpus, instances, place, leaseId} = answer;
+			const {gpus, instances, place, leaseId, durationSeconds = asked ?? usualDurationSeconds} = answer;
 			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;

@@ -8,8 +8,6 @@ import type {UsageRecord} from '../core/model/types.js';
 import {changePolicy} from '../core/operations/pool/policy.js';
 import {acquire} from '../core/operations/waiting/acquire.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
-import {isPolicyKey} from '../core/rules/policy/keys.js';
-import {unknownKey, type PolicyChange} from '../core/rules/policy/policy.js';
 import type {Person, Scenario} from '../gpu/simulated/scenario.js';
 import {createMemoryStore} from '../store/memory/index.js';
 import type {Grant} from '../core/rules/request/request.js';
@@ -131,15 +129,6 @@ function pastOf(
 	return kept.toSorted((a, b) => a.endTime - b.endTime);
 }
 
-/** Returns the change that sets a key of the policy. Throws `usage` for an unknown key. */
-function policySetting(key: string, value: string): PolicyChange {
-	if (!isPolicyKey(key)) {
-		throw unknownKey(key);
-	}
-
-	return {key, value};
-}
-
 /** Creates the pool with the people who are present at the start, and starts to simulate all people. */
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
 	const gpuCount = scenario.gpus ?? usualCount;
@@ -156,7 +145,7 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 	await changePolicy(
 		world,
 		requesterOf({name: 'root', uid: 0}),
-		Object.entries(scenario.policy ?? {}).map(([key, value]) => policySetting(key, value)),
+		Object.entries(scenario.policy ?? {}).map(([key, value]) => ({key, value})),
 	);
 	const lives: Array<Promise<void>> = [];
 	const actors = people.map((person, position) => createActor(person, position, {world, signal, seed, gpuCount}));

@@ -1,6 +1,8 @@
 /** The fields of the reservation form, and the equivalent flags of `reserve`. */
 import type {Wish} from '../core/operations/engine.js';
+import {usualDurationSeconds} from '../core/rules/request/request.js';
 import {needFlagsFor} from '../core/rules/request/need-text.js';
+import {typedDuration} from './text/durations.js';
 
 type FieldName = 'count' | 'duration' | 'note' | 'needs' | 'share' | 'force';
 
@@ -22,6 +24,8 @@ export type ReserveOffer = {
 	readonly gpuCountFor?: (needs: string) => number;
 	readonly instanceCount?: number;
 	readonly hasShares?: boolean;
+	/** How long a reservation lasts if nobody says it. */
+	readonly usualSeconds?: number | undefined;
 	/** Features that the engine lacks. Undefined for the local engine. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
 	/** Model names to suggest, for an engine that lacks features. */
@@ -63,7 +67,14 @@ const countHint = (gpuCount: number, instanceCount: number): string =>
 		.join(', ');
 
 export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
-	const {gpuCount, gpuCountFor, instanceCount = 0, hasShares = false, lacks} = offer;
+	const {
+		gpuCount,
+		gpuCountFor,
+		instanceCount = 0,
+		hasShares = false,
+		usualSeconds = usualDurationSeconds,
+		lacks,
+	} = offer;
 	const boundOf = (most: number) => ({hint: countHint(most, instanceCount), most: Math.max(most, instanceCount)});
 	// A request for GPUs that the user has already chosen has no further requirements.
 	const examples = gpuCount === undefined ? [] : needExamples(offer);
@@ -80,7 +91,13 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 						...(gpuCountFor && {follow: ({needs = ''}: ReserveValues) => boundOf(gpuCountFor(needs))}),
 					} as const,
 				]),
-		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
+		{
+			name: 'duration',
+			kind: 'duration',
+			label: 'Duration',
+			hint: '30m, 2h, 1d, 1h30m',
+			preset: typedDuration(usualSeconds),
+		},
 		{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
 		...(examples.length === 0
 			? []

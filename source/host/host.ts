@@ -4,6 +4,7 @@ import {readUserNamespace} from '../security/user-namespace.js';
 import {readBootId, readMachineId} from './machine.js';
 import {monotonicClockId, monotonicSeconds} from './monotonic.js';
 import {liveness, livenessOfOrphans, ownIdentity, runsAsCaller} from './process/processes.js';
+import {createGroups} from './accounts/groups.js';
 import {createUsers, ownUid, type Users} from './accounts/users.js';
 
 type Options = {
@@ -34,6 +35,7 @@ export const createHost = ({users = createUsers(), outsideName = () => undefined
 	const bootId = once(readBootId);
 	const self = once(ownIdentity);
 	const account = once(() => readAccount(users));
+	const groupsAmong = createGroups();
 	const clockId = once(() =>
 		monotonicClockId({machineId: machineId(), bootId: bootId(), timeNamespace: self().timeNamespace}),
 	);
@@ -56,6 +58,7 @@ export const createHost = ({users = createUsers(), outsideName = () => undefined
 		get account() {
 			return {...account(), outsideName: outsideName()};
 		},
+		groupsAmong,
 		liveness: (processes) => liveness(processes),
 		runsAsCaller: (process) => runsAsCaller(process),
 		orphansOf: (dead) => livenessOfOrphans(dead),

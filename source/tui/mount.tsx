@@ -69,6 +69,7 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	...terminal,
 	...withTheme({terminalColors: process.env['COLORFGBG']}, options.theme),
 	requester: options.requester,
+	groupsAmong: options.world.host.groupsAmong,
 	hostname: options.hostname,
 	poolLabel: options.poolLabel,
 	engine: options.engine,

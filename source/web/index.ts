@@ -7,6 +7,8 @@ import {occupancyOf} from '../core/operations/history/occupancy.js';
 import type {CanhazgpuError} from '../errors.js';
 import {countUserSeconds} from '../core/live/user-seconds.js';
 import {heldUseJson} from '../format/tables/held-use.js';
+import {limitsFor} from '../core/operations/limits.js';
+import {defaultSeconds} from '../core/rules/limits/limits.js';
 import {createActor, type ActorOptions} from './act/actions.js';
 import {createSessions} from './act/sessions.js';
 import type {ShownCommands} from './api/commands.js';
@@ -105,6 +107,15 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			broken: options.complain,
 		});
 		ends.unshift(hosts.stop);
+		/** Returns how long a reservation lasts by default. Undefined for a read-only page. */
+		const usualSeconds = (): number | undefined => {
+			const world = pool.opened();
+			const {snapshot} = liveView.current();
+			return mine === undefined || world === undefined || snapshot === undefined
+				? undefined
+				: defaultSeconds(limitsFor(world, snapshot, mine.requester()));
+		};
+
 		const streams = createStreams({
 			liveView,
 			hosts,
@@ -119,6 +130,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				hasPool: pool.isExpected(),
 				hosts: [...(pool.isExpected() ? [options.hostname] : []), ...hosts.names],
 				actsAs: mine?.account,
+				usualSeconds: usualSeconds(),
 			}),
 			commands,
 			monotonicMs: clock.monotonicMs,

@@ -30,3 +30,9 @@ test('wholeGpus never counts a GPU in MIG mode, and does not count a used GPU as
 	expect(freeLines({total: 8, free: 0, split: 0}, [], [])).toEqual(['No GPU is free now']);
 	expect(freeLines(whole, [], [3])).toEqual(['Free now: GPU 3 (2 more split by MIG)']);
 });
+
+test('the reservation form proposes the default duration of the pool', () => {
+	const presetOf = (usualSeconds?: number) =>
+		reserveFields({gpuCount: 1, usualSeconds}).find(({name}) => name === 'duration')?.preset;
+	expect([presetOf(), presetOf(1800), presetOf(5400)]).toEqual(['8h', '30m', '1h30m']);
+});

@@ -101,6 +101,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 			nvlink: false,
 			unknownFields: {[word('need field')]: word('need value')},
 		},
+		groups: [word('limited group')],
 		eligible: undefined,
 		eligibleInstances: [{gpu: 0, uuid: word('eligible instance')}],
 		allocatedGpus: [],

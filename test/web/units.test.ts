@@ -9,10 +9,12 @@ import {createNextRead, startLiveView, type LiveView} from '../../source/core/li
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
 import {createReports, type ReportQuestion} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
+import {waitersJson} from '../../source/web/api/status-json.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
-import {idleReading, observationOf, person} from '../_helpers/world.js';
+import {entryRecord, idleReading, observationOf, person, snapshotWith} from '../_helpers/world.js';
+import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {reserve} from '../../source/core/operations/reservations.js';
 import {listenTo} from './_server.js';
 
@@ -308,4 +310,17 @@ test.each([
 	['1271.example.org', false],
 ])('isLoopback of %s is %s', (host, isAlone) => {
 	expect(isLoopback(host)).toBe(isAlone);
+});
+
+test('the queue of the page says that an entry waits for its own account', async () => {
+	const lease = {user: 'erin', type: 'manual', startTime: 0} as const;
+	const snapshot = snapshotWith({
+		gpus: [{kind: 'leased', index: 0, raw: '', lease}],
+		queue: [entryRecord('one', {user: 'erin'})],
+		policy: new Map([['limits.max-gpus', {value: '1', since: 0}]]),
+	});
+	const {liveView} = await livePicture();
+	expect(waitersJson({...liveView.current(), snapshot, queue: queueRows(snapshot)})).toMatchObject([
+		{id: 'one', reason: 'max-gpus', reason_words: 'erin holds 1 of at most 1 GPU', served_at: undefined},
+	]);
 });

@@ -1,6 +1,13 @@
 import {requirePool} from '../../core/rules/pool/pool.js';
-import {isPolicyKey, policyKeyNames} from '../../core/rules/policy/keys.js';
-import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy.js';
+import {
+	definitionOf,
+	limitKeyFor,
+	limitNames,
+	namedLimitOf,
+	policyKeyNames,
+	type NamedLimit,
+} from '../../core/rules/policy/keys.js';
+import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy-changes.js';
 import {changePolicy, replacePolicy} from '../../core/operations/pool/policy.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
@@ -18,6 +25,29 @@ export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset
 /** The word that `--unset` accepts instead of a key. It resets every key that is not set in the same call, and replaces a policy record that cannot be read. */
 const allKeys = 'all';
 
+/** Returns the keys that may be meant: the keys for everybody, or those for the same user or group. */
+function keysLike(key: string): readonly string[] {
+	const {kind, name} = /^limits\.(?<kind>user|group)\.(?<name>.+)\.[^.]*$/v.exec(key)?.groups ?? {};
+	return name === undefined
+		? policyKeyNames
+		: limitNames.map((limit) => limitKeyFor({kind: kind as NamedLimit['kind'], name, limit}));
+}
+
+/** Throws `usage` if a limit is for a user or group that this machine does not know. */
+async function checkNames(app: App, changes: readonly PolicyChange[]): Promise<void> {
+	for (const {key, value} of changes) {
+		const named = value === undefined ? undefined : namedLimitOf(key);
+
+		if (named !== undefined && !(await app.isKnownName(named))) {
+			const {kind, name} = named;
+			const what = kind === 'user' ? 'account' : 'group';
+			throw new CanhazgpuError('usage', `${key}: there is no ${what} ${quoted(name)} on this machine`, {
+				hint: `Nothing was changed. See the names: getent ${kind === 'user' ? 'passwd' : 'group'}`,
+			});
+		}
+	}
+}
+
 function settingOf(typed: string): PolicyChange {
 	const [key, value] = typed.split(/[=](?<value>.*)/sv, 2).map((part) => part.trim());
 	if (key === undefined || key === '' || value === undefined || value === '') {
@@ -26,8 +56,8 @@ function settingOf(typed: string): PolicyChange {
 		});
 	}
 
-	if (!isPolicyKey(key)) {
-		throw unknownKey(key, nearest(key, policyKeyNames));
+	if (definitionOf(key) === undefined) {
+		throw unknownKey(key, nearest(key, keysLike(key)));
 	}
 
 	return {key, value};
@@ -93,6 +123,7 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 	const changes = changesOf(input);
 	const removesAll = changes.some(({key}) => key === allKeys);
 	const asked = changes.filter(({key}) => key !== allKeys);
+	await checkNames(app, asked);
 	if (removesAll && asked.some(({value}) => value === undefined)) {
 		throw new CanhazgpuError('usage', '--unset all already removes every key', {
 			hint: 'Leave out the other --unset. To keep a key, set it again with --set KEY=VALUE.',

@@ -159,6 +159,8 @@ export type Host = {
 	readonly uptimeSeconds: () => number;
 	readonly self: ProcessIdentity;
 	readonly account: Account;
+	/** Returns those of the named Unix groups to which this process belongs. Can ask the network's group database. */
+	readonly groupsAmong: (names: readonly string[]) => readonly string[];
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 	/** Whether a process is alive and has the same uid outside of any user namespace as this account. False if unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;

@@ -178,6 +178,8 @@ export type QueueEntry = Held & {
 	/** Empty if any suitable GPUs will do. */
 	readonly requestedIds: readonly number[];
 	readonly need?: Need;
+	/** The account's Unix groups for which the policy has limits. */
+	readonly groups?: readonly string[] | undefined;
 	/** The groups of GPUs that can serve the entry, according to its last scan. Absent: every GPU can. Empty: no known GPU can. */
 	readonly eligible?: readonly GpuGroup[];
 	readonly eligibleInstances?: readonly EligibleInstance[];
@@ -303,6 +305,8 @@ export const endReasons = [
 	'drained',
 	/** The reservation was idle, its owner was warned, and its GPUs went back to the pool. */
 	'reclaimed',
+	/** A waiting request held the GPU, and another request took it because the account of the first one holds as many GPUs as it may. */
+	'over-limit',
 ] as const;
 
 export type EndReason = (typeof endReasons)[number];

@@ -12,16 +12,25 @@ import {dependsOnLinks} from '../rules/allocation/choose.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
-import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/request/request.js';
+import {
+	checkNote,
+	checkWanted,
+	type AcquireRequest,
+	type Grant,
+	type Tenure,
+	type TimedRequest,
+	type Wanted,
+} from '../rules/request/request.js';
 import type {GpuLinks, Lease, Observation, QueueEntry, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
+import {limitsFor, withinLimits, withoutLimits} from './limits.js';
 import {transact} from './transact.js';
 
 /** Maximum age of a scan on which a grant is based. */
 export const freshMs = 2000;
 
 export function leaseFor(
-	{requester, tenure, note, need}: AcquireRequest,
+	{requester, tenure, note, need}: TimedRequest,
 	leaseId: string,
 	host: Host,
 	now: number,
@@ -66,6 +75,7 @@ export const grantOf = (
 	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
 	leaseId: string,
 	lease: Lease,
+	tenure: Tenure | undefined,
 ): Grant => ({
 	kind: 'granted',
 	gpus,
@@ -74,6 +84,7 @@ export const grantOf = (
 	startTime: lease.startTime,
 	endsBy: latestEndOf(lease),
 	...(lease.keepUntil !== undefined && {keepUntil: lease.keepUntil}),
+	...(tenure?.type === 'manual' && {durationSeconds: tenure.durationSeconds}),
 });
 
 /** Returns a function that tells whether an entry sends heartbeats. For an entry that does not, no GPUs are kept. */
@@ -168,7 +179,9 @@ export async function acquireNow(
 			requireNoClone(snapshot, world.host, world.store.location);
 			checkKeepOf(request, snapshot);
 			const wanted = checkWanted(request, snapshot.gpus.length);
-			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
+			const limits = limitsFor(world, snapshot, request.requester);
+			const timed = withinLimits(request, wanted, limits);
+			const lease = leaseFor(timed, leaseId, world.host, snapshot.now);
 			const observation = await scan();
 			const gpuCount = snapshot.gpus.length;
 			const strategy = request.strategy ?? policyValue(snapshot, 'strategy');
@@ -184,11 +197,12 @@ export async function acquireNow(
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAnswering: answeringIn(snapshot, world.host),
+				limit: limits['max-gpus'],
 				grant: {host: world.host.hostname, forced: request.force},
 			});
 			return answer.kind === 'refused'
 				? {plan: emptyPlan, result: answer}
-				: {plan: answer.plan, result: grantOf(answer, leaseId, lease)};
+				: {plan: answer.plan, result: grantOf(answer, leaseId, lease, timed.tenure)};
 		},
 	});
 }
@@ -201,7 +215,7 @@ export async function acquireOrRefuse(
 	scan?: () => Promise<Observation>,
 ): Promise<Grant | Refusal> {
 	if (world.engine !== undefined) {
-		return world.engine.acquireNow(request);
+		return world.engine.acquireNow(withoutLimits(request));
 	}
 
 	const answer = await acquireNow(world, request, leaseId, scan);
@@ -209,7 +223,7 @@ export async function acquireOrRefuse(
 		return answer;
 	}
 
-	const {wanted, available, now} = answer;
+	const {wanted, available, overLimit, now} = answer;
 	const {account, label} = request.requester;
 	try {
 		await world.store.commit({
@@ -226,7 +240,10 @@ export async function acquireOrRefuse(
 					need: wanted.need,
 					memoryMiB: wanted.need?.shareMiB,
 					forced: request.force === true ? true : undefined,
-					reason: `${available} available`,
+					reason:
+						overLimit === undefined
+							? `${available} available`
+							: `${overLimit.held} of at most ${overLimit.limit.value} held`,
 					note: request.note,
 				},
 			],

@@ -1,6 +1,8 @@
 import {CanhazgpuError} from '../../errors.js';
 import {additionOf, grantedParts, type Addition, planHoldings} from '../rules/leases/holding-changes.js';
-import {holdingsOn} from '../rules/leases/holdings.js';
+import {holdingsIn, holdingsOn} from '../rules/leases/holdings.js';
+import {settingText, type Limit} from '../rules/limits/limits.js';
+import {limitExpectations} from '../rules/queue/account-limits.js';
 import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
@@ -16,9 +18,11 @@ import type {
 	Lease,
 	Observation,
 	Requester,
+	Snapshot,
 } from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan} from './acquire-now.js';
+import {limitsFor} from './limits.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
 export type AdoptRequest = {
@@ -134,6 +138,16 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 	return {record, instance};
 }
 
+/** Throws `unavailable` if the account would hold more GPUs than it may. A running process cannot wait in the queue. */
+function requireRoom({gpus}: Pick<Snapshot, 'gpus'>, owner: string, count: number, limit: Limit | undefined): void {
+	const held = holdingsIn(gpus).filter(({lease}) => ownerOf(lease) === owner).length;
+	if (limit !== undefined && held + count > limit.value) {
+		throw new CanhazgpuError('unavailable', `${owner} holds ${held} of at most ${limit.value} GPUs`, {
+			hint: `The limit is ${settingText(limit)}. Release others first, or ask root: root has no limits.`,
+		});
+	}
+}
+
 /**
 Grants a running process a `run` lease on the GPUs that it uses. No wrapper sends heartbeats: the lease lasts as long as
 the process. The queue is ignored, because waiting requests cannot get GPUs in use anyway.
@@ -160,6 +174,8 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 			const owner = ownerAllowed(process, requester);
 			const parts = used.map((gpu) => checkFree(snapshot.gpus[gpu.index], gpu, snapshot.drains.get(gpu.index)));
 			const {gpus, instances} = grantedParts(parts);
+			const limit = limitsFor(world, snapshot, requester)['max-gpus'];
+			requireRoom(snapshot, owner, parts.length, limit);
 			const lease: Lease = {
 				user: label ?? owner,
 				actualUser: owner,
@@ -185,6 +201,7 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 						{kind: 'drains', raw: snapshot.stored.drains},
 						policyExpectation(snapshot),
 						...changes.expect,
+						...limitExpectations(snapshot.gpus, limit, changes.expect),
 					],
 					audit: [
 						grantEntry(lease, gpus, auditContextOf(world, requester, snapshot), {reason: `process ${pid}`, instances}),

@@ -4,11 +4,12 @@ store. A read-only store and a GPU provider in the same world show the engine's 
 */
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
-import type {AcquireRequest, Grant, Wanted} from '../rules/request/request.js';
+import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
 import type {UnusableGpu} from '../rules/grants/newcomer-grant.js';
+import type {OverLimit} from '../rules/queue/account-limits.js';
 import type {Quality} from '../rules/allocation/need.js';
 
 export type Progress =
@@ -23,6 +24,8 @@ export type Progress =
 			readonly unusable: readonly UnusableGpu[];
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			readonly estimateSeconds: number | undefined;
+			/** Set if the request waits for its own account to hold fewer GPUs. */
+			readonly overLimit?: OverLimit | undefined;
 			readonly reason?: string;
 	  }
 	/** The store cannot be reached. The request keeps its position in the queue. */
@@ -140,9 +143,9 @@ export type Engine = {
 	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
 	/** Throws `unavailable` if too few GPUs are free for a request that does not wait, and `usage` for unsupported options. */
-	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
+	readonly acquire: (request: TimedRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
 	/** Works like `acquire` for a request that does not wait. */
-	readonly acquireNow: (request: AcquireRequest) => Promise<Grant>;
+	readonly acquireNow: (request: TimedRequest) => Promise<Grant>;
 	readonly release: (requester: Requester, selection: Selection) => Promise<ReleaseResult>;
 	readonly extend: (requester: Requester, selection: Selection, end: NewEnd) => Promise<ExtendResult>;
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;

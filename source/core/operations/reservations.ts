@@ -3,6 +3,8 @@ import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {gpusOf} from '../rules/leases/holdings.js';
+import {settingText} from '../rules/limits/limits.js';
+import {policyExpectation} from '../rules/policy/policy.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requirePool} from '../rules/pool/pool.js';
@@ -17,6 +19,7 @@ import type {AcquireRequest, Grant} from '../rules/request/request.js';
 import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js';
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
+import {limitsFor} from './limits.js';
 
 /** Reads the idle times from the last scan that a viewer has shared. Empty if there is none. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
@@ -46,7 +49,7 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 }
 
 type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {
-	readonly durationSeconds: number;
+	readonly durationSeconds: number | undefined;
 	readonly keepSeconds?: number;
 };
 
@@ -131,8 +134,29 @@ export const extend = async (
 				});
 			}
 
+			const most = limitsFor(world, snapshot, requester)['max-duration'];
+			// A reservation that already lasts longer, because it is older than the limit, can be shortened.
+			const isTooLong = (lease: Lease): boolean =>
+				most !== undefined &&
+				expiryOf(lease) > Math.max(Math.ceil(snapshot.now + most.value), lease.expiryTime ?? -Infinity);
+			if (most !== undefined && records.some(({lease}) => isTooLong(lease))) {
+				throw new CanhazgpuError('impossible', `A reservation can end at most ${most.text} from now`, {
+					hint: `The limit is ${settingText(most)}. Nothing was changed. An earlier end: canhazgpu extend --until WHEN`,
+				});
+			}
+
+			const plan = planExtend(
+				records,
+				{expiryOf, keepUntil},
+				requester.label,
+				auditContextOf(world, requester, snapshot),
+			);
 			return {
-				plan: planExtend(records, {expiryOf, keepUntil}, requester.label, auditContextOf(world, requester, snapshot)),
+				// A limit that is set in the meantime counts. A policy that cannot be compared limits nobody.
+				plan: {
+					...plan,
+					expect: [...plan.expect, ...(snapshot.policyProblem === undefined ? [policyExpectation(snapshot)] : [])],
+				},
 				result: {
 					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease), keepUntil})),
 					notYours,

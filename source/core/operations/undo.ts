@@ -10,6 +10,7 @@ import {checkWanted, type Wanted} from '../rules/request/request.js';
 import type {GpuRecord, InstanceOfGpu, Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan, answeringIn} from './acquire-now.js';
+import {limitsFor} from './limits.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
 export const undoMs = 10_000;
@@ -81,12 +82,24 @@ function joined(plans: readonly Plan[]): Plan {
 	};
 }
 
-/** Adds shares that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
-const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
+/** Adds leases that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
+const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
 	...snapshot,
 	gpus: snapshot.gpus.map((record): GpuRecord => {
-		const write = writes.find((one) => one.kind === 'shares' && one.index === record.index);
-		return write?.kind === 'shares' ? {...write, kind: 'shared', raw: record.raw!} : record;
+		const write = writes.find((one) => 'index' in one && one.index === record.index);
+		switch (write?.kind) {
+			case 'shares': {
+				return {...write, kind: 'shared', raw: record.raw!};
+			}
+
+			case 'lease': {
+				return {...write, kind: 'leased', raw: record.raw!};
+			}
+
+			default: {
+				return record;
+			}
+		}
 	}),
 });
 
@@ -136,6 +149,7 @@ export async function undoRelease(
 
 			const observation = await scan();
 			const startTime = Math.floor(snapshot.now);
+			const limit = limitsFor(world, snapshot, requester)['max-gpus'];
 			let before = snapshot;
 			const answers = named
 				.filter((each) => !isOver(each))
@@ -164,13 +178,14 @@ export async function undoRelease(
 							force: true,
 							memoryThresholdMiB: world.memoryThresholdMiB,
 							isAnswering: answeringIn(snapshot, world.host),
+							limit,
 							grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 						});
 						if (answer.kind === 'refused') {
 							return answer;
 						}
 
-						before = withShares(before, answer.plan.writes);
+						before = withPlanned(before, answer.plan.writes);
 						return {...answer, leaseId, lease};
 					},
 				);

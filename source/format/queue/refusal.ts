@@ -10,6 +10,7 @@ import {holderText} from '../owner.js';
 import {longDuration, shortDuration} from '../text/durations.js';
 import {counted, firstOf, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
+import {limitSettingText, overLimitText} from './over-limit.js';
 
 type RefusalMessage = {readonly message: string; readonly hint?: string};
 
@@ -193,8 +194,21 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 
 const inUse = 'in use without reservation';
 
+const nounOf = ({need}: Refusal['wanted']): string => (need?.mig === undefined ? 'GPU' : 'MIG instance');
+
 export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
-	const {wanted, available} = refusal;
+	const {wanted, available, overLimit} = refusal;
+	if (overLimit !== undefined) {
+		return {
+			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${overLimitText(overLimit)})`,
+			hint: `${limitSettingText(overLimit)} ${
+				asker.seesHolders === true
+					? 'A request that waits is served once the account holds fewer.'
+					: 'Without --nonblock, the request waits until the account holds fewer.'
+			}`,
+		};
+	}
+
 	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
 	const isNamed = wanted.ids !== undefined && wanted.ids.length > 0;
 	const reasons = [
@@ -210,7 +224,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'split'), 'split by MIG'],
 		[countOf(refusal, 'unknown-quality'), 'that may not qualify'],
 	] as const;
-	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
+	const noun = nounOf(wanted);
 	// The Go program prints `1 GPUs` here, and scripts search for it.
 	const counts = reasons
 		.filter(([count]) => count > 0)

@@ -7,6 +7,7 @@ import type {Outage} from '../../core/rules/queue/out-of-service.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
+import {overLimitText} from './over-limit.js';
 import {unknownText, unusableText} from './refusal.js';
 
 export const needWordsOf = (need: Need): string => sanitize(needText(need));
@@ -45,7 +46,7 @@ export const outOfServiceText = (outages: OutOfService): string | undefined =>
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
-			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
+			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds, overLimit} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
 			// Explains why a GPU without a holder is not granted.
@@ -55,8 +56,14 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			];
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
+			const limited = overLimit === undefined ? undefined : `since ${overLimitText(overLimit)}`;
 			const when =
-				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ?? until ?? why ?? engineWhy ?? 'when a job ends';
+				limited ??
+				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ??
+				until ??
+				why ??
+				engineWhy ??
+				'when a job ends';
 			const words = `Waiting for ${wantedText(wanted)}: position ${position} of ${waiting}, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}

@@ -13,6 +13,7 @@ import {gpuList} from '../text/gpu-list.js';
 import {firstOf} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
+import {overLimitText} from './over-limit.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
 /** How many blockers a line names. Any others are only counted. */
@@ -95,10 +96,15 @@ export function stuckText({
 	keepsHoldings,
 	held,
 	silentSeconds,
-}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds'>): string | undefined {
+	overLimit,
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds' | 'overLimit'>): string | undefined {
 	if (silentSeconds !== undefined) {
 		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
 		return `does not answer: its process gave no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
+	}
+
+	if (overLimit !== undefined) {
+		return `waits: ${overLimitText(overLimit)} (${overLimit.limit.key}); others go first`;
 	}
 
 	if (outages.length === 0) {
@@ -117,13 +123,17 @@ export function stuckText({
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
-export function estimateText({isPossible, isUnknown, outages, estimateSeconds, blockers}: QueueRow): string {
+export function estimateText({isPossible, isUnknown, overLimit, outages, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: impossible in this pool';
 	}
 
 	if (isUnknown) {
 		return 'unknown: no GPU is known to qualify';
+	}
+
+	if (overLimit !== undefined) {
+		return `when ${sanitize(overLimit.account)} holds fewer GPUs`;
 	}
 
 	// If no job blocks the entry, a free GPU is in use without a reservation or is left for another entry. Nobody knows for how long.

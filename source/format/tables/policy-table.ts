@@ -1,5 +1,6 @@
-import {policyKeys, isPolicyKey} from '../../core/rules/policy/keys.js';
-import {policyDoubtOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
+import {definitionOf} from '../../core/rules/policy/keys.js';
+import type {PolicyChange, PolicyChanged} from '../../core/rules/policy/policy-changes.js';
+import {policyDoubtOf, policyRows} from '../../core/rules/policy/policy.js';
 import type {Snapshot} from '../../core/model/types.js';
 import {clockTime} from '../text/days.js';
 import {optionalTimestamp} from '../text/durations.js';
@@ -54,7 +55,7 @@ export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
 	changed: changed.map(({key, value, before}) => ({key, value, before})),
 });
 
-const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);
+const defaultOf = (key: string): string | undefined => definitionOf(key)?.fallback;
 
 /** @param isUnknown - Whether the former value is unknown. */
 function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): string {

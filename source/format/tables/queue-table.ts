@@ -1,5 +1,4 @@
 import type {QueueEntry} from '../../core/model/types.js';
-import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
@@ -7,6 +6,7 @@ import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
 import {blockerJson, blockersText, estimateText, outageText, stuckText} from '../queue/why.js';
+import {overLimitJson, overLimitText} from '../queue/over-limit.js';
 import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
 import {wantedText} from '../queue/waiting-progress.js';
@@ -97,10 +97,28 @@ const wishJson = (entry: QueueEntry) => ({
 	wait_timeout: optionalTimestamp(entry.waitTimeout),
 });
 
-export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
-	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonText(blocker.reason)} : {};
+/** Returns why an entry waits, if the reason is not another reservation: the words of an engine, or a limit of the policy. */
+export function reasonJson({blockers, overLimit}: Pick<QueueRow, 'blockers' | 'overLimit'>): {
+	readonly reason?: string;
+	readonly reason_words?: string;
+} {
+	const engine = blockers.find((blocker) => blocker.kind === 'engine');
+	return engine === undefined
+		? overLimit === undefined
+			? {}
+			: {reason: 'max-gpus', reason_words: overLimitText(overLimit)}
+		: {reason: engine.reason, reason_words: engineReasonText(engine.reason)};
+}
 
-const waitJson = ({waitedSeconds, silentSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
+const waitJson = ({
+	waitedSeconds,
+	silentSeconds,
+	outOfService,
+	outages,
+	estimateSeconds,
+	blockers,
+	overLimit,
+}: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
 	silent_seconds: silentSeconds === undefined ? undefined : Math.floor(silentSeconds),
 	out_of_service: absentWhenEmpty(outOfService),
@@ -117,7 +135,8 @@ const waitJson = ({waitedSeconds, silentSeconds, outOfService, outages, estimate
 	estimate: whole(estimateSeconds),
 	estimate_seconds: whole(estimateSeconds),
 	blocked_by: absentWhenEmpty(blockers.flatMap((blocker) => (blocker.kind === 'engine' ? [] : [blockerJson(blocker)]))),
-	...reasonJson(blockers.find(({kind}) => kind === 'engine')),
+	limit: overLimit && overLimitJson(overLimit),
+	...reasonJson({blockers, overLimit}),
 });
 
 /** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. */

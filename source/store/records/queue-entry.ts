@@ -55,6 +55,12 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 		.filter((one): one is EligibleInstance => one.gpu !== undefined && one.uuid !== undefined);
 }
 
+/** Reads the Unix groups that have limits. An unreadable list counts as none, which does not affect the entry. */
+function readGroups(fields: Fields): QueueEntry['groups'] {
+	const groups = fields.anyList('limit_groups').filter((item) => typeof item === 'string');
+	return groups.length === 0 ? undefined : groups;
+}
+
 function readEntry(fields: Fields, id: string): QueueEntry {
 	// The id in the queue is authoritative, and this field is only a copy. Reading it keeps it out of the unknown fields.
 	fields.text('id');
@@ -70,6 +76,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		requestedCount: fields.whole('requested_count') ?? requestedIds.length,
 		requestedIds,
 		need: readNeed(fields.object('need')),
+		groups: readGroups(fields),
 		eligible: fields.integerLists('eligible_gpus'),
 		eligibleInstances: readEligibleInstances(fields),
 		allocatedGpus: fields.integers('allocated_gpus'),
@@ -125,6 +132,7 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			requested_count: entry.requestedCount,
 			requested_ids: entry.requestedIds,
 			need: entry.need && needRecord(entry.need),
+			limit_groups: entry.groups,
 			eligible_gpus: entry.eligible,
 			eligible_instances: entry.eligibleInstances,
 			allocated_gpus: entry.allocatedGpus,

@@ -4,6 +4,7 @@ import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js'
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
+import type {Host} from '../../core/model/ports.js';
 import type {MonitorOptions} from '../ports.js';
 import type {Appearance} from '../theme.js';
 import {initialTable, type SortKey} from './gpus/state.js';
@@ -26,6 +27,8 @@ export type Settings = Appearance &
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
 	> & {
+		/** Returns those of the named Unix groups to which the user belongs. Their limits decide about the default duration. */
+		readonly groupsAmong?: Host['groupsAmong'];
 		/** The location of the store, as it is shown to users. */
 		readonly storeLocation: string;
 		/** Whether the terminal may support a mouse. */

@@ -87,11 +87,11 @@ const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly nu
 	...new Set(holdings.map(({index}) => index)),
 ];
 
-type TimedRequest = AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}};
+type ReserveRequest = AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}};
 
 const capitalized = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;
 
-const granted = (grant: Grant, {need, tenure: {durationSeconds}}: TimedRequest): Done => ({
+const granted = (grant: Grant, {need, tenure: {durationSeconds}}: ReserveRequest): Done => ({
 	words: capitalized(grantedText(grant, {need, durationSeconds})),
 	gpus: grant.gpus,
 });
@@ -104,7 +104,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 	const requestOf = (
 		requester: Requester,
 		{gpus, count, duration, note, needs = '', share = '', force}: ActRequests['reserve'],
-	): TimedRequest => {
+	): ReserveRequest => {
 		if (gpus !== undefined && count !== undefined) {
 			throw new CanhazgpuError('usage', 'Say how many GPUs or which, not both');
 		}
@@ -122,7 +122,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 	};
 
 	/** Resolves when the GPUs are granted or the request has joined the queue. The request then keeps waiting in the background. */
-	async function join(world: World, request: TimedRequest): Promise<Done> {
+	async function join(world: World, request: ReserveRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {
 				hint: 'Leave one of them first.',

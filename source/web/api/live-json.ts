@@ -6,6 +6,7 @@ import {eventText} from '../../format/events.js';
 import {eventTime} from '../../format/text/days.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import {offersShares, type Wish} from '../../core/operations/engine.js';
+import {usualDurationSeconds} from '../../core/rules/request/request.js';
 import {inventory} from '../../core/rules/allocation/instances.js';
 import {wholeGpus} from '../../core/rules/pool/status.js';
 import {freeLines} from '../../format/instances.js';
@@ -27,6 +28,8 @@ export type About = {
 	readonly hosts: readonly string[];
 	/** The account as which the page makes changes. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
+	/** How long a reservation lasts if nobody says it. */
+	readonly usualSeconds?: number | undefined;
 };
 
 type Encoder = {
@@ -69,7 +72,7 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
-function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: About) {
+function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs, usualSeconds}: About) {
 	if (actsAs === undefined) {
 		return {};
 	}
@@ -79,6 +82,7 @@ function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: Abou
 	const words = freeLines(whole, instances);
 	return {
 		offers_shares: offersShares(lacks, snapshot),
+		usual_seconds: usualSeconds === usualDurationSeconds ? undefined : usualSeconds,
 		mig:
 			words.length === 0
 				? undefined

@@ -136,6 +136,7 @@ export type About = Shown<
 		engine: true;
 		lacks: true;
 		offers_shares: true;
+		usual_seconds: true;
 		mig: true;
 		demo: true;
 		has_pool: true;

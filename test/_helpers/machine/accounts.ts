@@ -70,6 +70,7 @@ type RunOptions = {
 	readonly cwd: string;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly etc?: string;
+	readonly limitMs?: number;
 };
 
 /** Only root can mount a directory over /etc, before the program becomes another account. */
@@ -91,11 +92,12 @@ Runs the program as an account. A program that does not end in time is killed an
 @param options.cwd - The working directory.
 @param options.environment - The whole environment except PATH.
 @param options.etc - A directory in place of /etc, for the program alone.
+@param options.limitMs - How long the program may run.
 */
 export async function runAs(
 	account: Account,
 	words: readonly string[],
-	{cwd, environment, etc}: RunOptions,
+	{cwd, environment, etc, limitMs = patienceMs}: RunOptions,
 ): Promise<Ran> {
 	const {node, cli} = publicProgram();
 	const inEtc = etc === undefined ? [] : [...withEtc, etc, ...actingAs(account)];
@@ -109,7 +111,7 @@ export async function runAs(
 	});
 	const limit = setTimeout(() => {
 		child.kill('SIGKILL');
-	}, patienceMs);
+	}, limitMs);
 	const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
 	clearTimeout(limit);
 	return {exitCode: child.exitCode ?? undefined, stdout, stderr};

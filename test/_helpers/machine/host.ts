@@ -10,6 +10,7 @@ export const testHost = (changes: Partial<Host> = {}): Host => ({
 	uptimeSeconds: () => 86_400 + performance.now() / 1000,
 	self: {pid: 1},
 	account: {name: 'alice', uid: 1000},
+	groupsAmong: () => [],
 	liveness: (processes) => processes.map(() => 'alive'),
 	runsAsCaller: () => false,
 	orphansOf: () => 'dead',

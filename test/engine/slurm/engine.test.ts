@@ -8,7 +8,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import type {Clock} from '../../../source/core/model/ports.js';
 import type {Progress, Submission} from '../../../source/core/operations/engine.js';
-import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
+import type {TimedRequest} from '../../../source/core/rules/request/request.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {Cluster} from '../../../source/engine/slurm/cluster.js';
@@ -43,7 +43,7 @@ const clock: Clock = {
 /** All of its time passes a hundred times faster. */
 const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
 
-const request: AcquireRequest = {
+const request: TimedRequest = {
 	requester: {account: 'ann', uid: 1000, label: 'ann'},
 	count: 1,
 	tenure: {type: 'manual', durationSeconds: 3600},

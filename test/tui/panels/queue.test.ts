@@ -140,3 +140,17 @@ test("the key 3 selects the user's queue entry unless another entry was selected
 	const moved = ['focus-queue', 'line-down', 'focus-table', 'focus-queue'] as const;
 	expect(frameOf(await stateOf(box, size, {}, moved))).toMatch(/> +3 +frank/v);
 });
+
+test('the queue panel says that an entry waits for its own account', async () => {
+	const box = await createBox(2, {
+		leases: {0: lease('erin', {expiryTime: sceneTime + 725})},
+		waiting: [waiter('erin', {requestedIds: [1]})],
+	});
+	await box.write({kind: 'policy', policy: new Map([['limits.max-gpus', {value: '1', since: sceneTime}]])});
+	expect(frameOf(await stateOf(box, {columns: 80, rows: 24}))).toMatch(
+		/1 +erin +GPU 1 +0\/1 +3m +at limit +erin holds 1 of at most 1/v,
+	);
+	expect(frameOf(await stateOf(box, {columns: 120, rows: 32}))).toMatch(
+		/#1 waits: erin holds 1 of at most 1 GPU .*\n.*\(limits\.max-gpus\); others go first/v,
+	);
+});

@@ -1,5 +1,10 @@
 import type {Requester} from '../../model/types.js';
-import {planPolicy, planPolicyReplacement, type PolicyChange, type PolicyChanged} from '../../rules/policy/policy.js';
+import {
+	planPolicy,
+	planPolicyReplacement,
+	type PolicyChange,
+	type PolicyChanged,
+} from '../../rules/policy/policy-changes.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {transact} from '../transact.js';
 import {requireLocal, type EngineWorld} from '../engine.js';

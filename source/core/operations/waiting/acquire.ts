@@ -4,6 +4,7 @@ import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/grants/newcomer-grant.js';
 import type {AcquireRequest, Grant} from '../../rules/request/request.js';
 import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
+import {withoutLimits} from '../limits.js';
 import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
@@ -34,7 +35,7 @@ export async function acquire(
 	options: WaitOptions,
 ): Promise<Grant | Refusal | GaveUp> {
 	if (world.engine !== undefined) {
-		return world.engine.acquire(request, options);
+		return world.engine.acquire(withoutLimits(request), options);
 	}
 
 	try {

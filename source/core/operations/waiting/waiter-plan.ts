@@ -10,14 +10,17 @@ import {usageBlockFor, usageBlockOfInstance} from '../../rules/usage/usage-block
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {eligibilityOf, eligibleAfterScan, isSameEligible, type Eligibility} from '../../rules/allocation/need.js';
-import {checkWanted, type AcquireRequest} from '../../rules/request/request.js';
+import type {Limit} from '../../rules/limits/limits.js';
+import {checkWanted, type TimedRequest} from '../../rules/request/request.js';
 import {groupsOf, withSeenInstances} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
 import {policyValue} from '../../rules/policy/policy.js';
 import {answeringIn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
 type Options = {
-	readonly request: AcquireRequest;
+	readonly request: TimedRequest;
+	/** The `max-gpus` of the requester. */
+	readonly limit?: Limit | undefined;
 	readonly leaseId: string;
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
@@ -28,7 +31,7 @@ type Options = {
 	readonly seen?: (observation: Observation) => void;
 };
 
-type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
+export type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	readonly unusable: readonly UnusableGpu[];
 	/** The unavailable and eligible GPUs according to the scan, to be noted in the entry. Absent without a scan. */
 	readonly note?: EntryNote;
@@ -46,12 +49,13 @@ entries have noted, so that a release does not make all waiting commands scan at
 export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
 	snapshot: Snapshot,
-	{request, leaseId, entryId, scan, readLinks, isScanDue = false, seen}: Options,
+	{request, limit, leaseId, entryId, scan, readLinks, isScanDue = false, seen}: Options,
 ): Promise<ScannedGrant | 'stale'> {
 	const isAnswering = answeringIn(snapshot, host);
 	const strategy = request.strategy ?? policyValue(snapshot, 'strategy');
 	const options = {
 		preference: {strategy},
+		limit,
 		lease: leaseFor(request, leaseId, host, snapshot.now),
 		isAnswering,
 		host: host.hostname,

@@ -23,18 +23,21 @@ import {
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
+import {ownerOf} from '../../rules/leases/ownership.js';
+import {limitedGroupsOf, requireWithinMaxWaiting} from '../../rules/limits/limits.js';
+import {policyExpectation} from '../../rules/policy/policy.js';
 import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
 import {isWhole} from '../../rules/mig/instances.js';
-import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/request/request.js';
-import type {EntryRecord, Observation, PoolEvent, Snapshot} from '../../model/types.js';
+import {checkWanted, type AcquireRequest, type Grant, type Tenure, type Wanted} from '../../rules/request/request.js';
+import type {EntryRecord, Observation, PoolEvent, QueueEntry, Snapshot} from '../../model/types.js';
 import {
+	endsLimit,
 	readAfterMs,
 	tolerableDelayMs,
 	nextHeartbeatMs,
 	nextReadMs,
 	snapshotAfterEvent,
 } from '../../rules/queue/wake-up.js';
-import type {UnusableGpu} from '../../rules/grants/newcomer-grant.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
 import {emptyPlan} from '../../model/plan.js';
@@ -42,10 +45,11 @@ import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
 import {checkKeepOf, createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
+import {limitsFor, withinLimits} from '../limits.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createIdleWatch, type IdleWatch} from './idle-watch.js';
 import {createWakeSignal} from './wake-signal.js';
-import {planWithScan} from './waiter-plan.js';
+import {planWithScan, type Nothing} from './waiter-plan.js';
 
 const conflictWaitMs = 20;
 
@@ -86,6 +90,7 @@ export class Waiter {
 	/** The last read, updated with the events that came later. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
+	#tenure: Tenure | undefined;
 
 	constructor({world, request, options, leaseId, scan, deadlineMs}: WaiterOptions) {
 		this.#world = world;
@@ -202,7 +207,13 @@ export class Waiter {
 
 	async #leave(reason: GaveUp['reason']): Promise<Grant | GaveUp> {
 		const {account} = this.#request.requester;
-		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
+		return quitQueue(this.#world, {
+			id: this.#entryId,
+			leaseId: this.#leaseId,
+			account,
+			reason,
+			tenure: this.#tenure,
+		});
 	}
 
 	/** Waits until the next read is due, and sends heartbeats in the meantime. */
@@ -222,6 +233,11 @@ export class Waiter {
 				return;
 			}
 		}
+	}
+
+	/** Returns the entry with the groups of this account that have limits now, so that others know its limit. */
+	#withGroups(own: EntryRecord, snapshot: Snapshot): EntryRecord {
+		return {...own, entry: {...own.entry, groups: groupsFor(this.#world, snapshot)}};
 	}
 
 	#now({now}: Snapshot): number {
@@ -244,7 +260,7 @@ export class Waiter {
 
 			const now = this.#now(lastRead);
 			this.#lastHeartbeat = now;
-			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
+			return (await store.commit(planEntryHeartbeat({gpus: [], now}, this.#withGroups(own, lastRead)))) === 'done';
 		} catch (error) {
 			if (isTransient(error)) {
 				return false;
@@ -256,9 +272,10 @@ export class Waiter {
 
 	/** Applies the event to the last snapshot, so that moving up in the queue needs no read. */
 	#applyEvent(event: PoolEvent | undefined): void {
-		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
+		const before = this.#lastRead;
+		this.#lastRead = snapshotAfterEvent(before, event);
 		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
-		if (afterMs === 0) {
+		if (afterMs === 0 || endsLimit(before, this.#lastRead, this.#entryId)) {
 			this.#wakeSignal.wake();
 			return;
 		}
@@ -298,6 +315,10 @@ export class Waiter {
 			});
 			// The pool may have been replaced by a smaller one, for which the request is impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
+			// The limits may have been lowered.
+			const limits = limitsFor(this.#world, snapshot, this.#request.requester);
+			const request = withinLimits(this.#request, wanted, limits);
+			this.#tenure = request.tenure;
 			this.#lastRead = snapshot;
 			this.#readAtMs = clock.monotonicMs();
 			const own = snapshot.queue.find(
@@ -315,7 +336,7 @@ export class Waiter {
 			this.#hadOutage = false;
 			if (isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
 				// If the commit conflicts, nothing is retried: the next read shows whether a heartbeat is still due.
-				await store.commit(planEntryHeartbeat(snapshot, own));
+				await store.commit(planEntryHeartbeat(snapshot, this.#withGroups(own, snapshot)));
 				this.#lastHeartbeat = snapshot.now;
 				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
 				// read conflicts and is retried.
@@ -323,7 +344,8 @@ export class Waiter {
 
 			let recordSeen = async (): Promise<void> => undefined;
 			const grant = await planWithScan(this.#world, snapshot, {
-				request: this.#request,
+				request,
+				limit: limits['max-gpus'],
 				leaseId: this.#leaseId,
 				entryId: this.#entryId,
 				scan: this.#scan,
@@ -371,8 +393,8 @@ export class Waiter {
 			const outcome = await store.commit(grant.plan);
 			if (outcome === 'done' && grant.kind === 'complete') {
 				this.#doOnceInUse(recordSeen);
-				const lease = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
-				return grantOf(grant, this.#leaseId, lease);
+				const lease = leaseFor(request, this.#leaseId, this.#world.host, snapshot.now);
+				return grantOf(grant, this.#leaseId, lease, request.tenure);
 			}
 
 			this.#doAside(recordSeen);
@@ -407,7 +429,7 @@ export class Waiter {
 
 	/** Handles an entry that is no longer in the queue: ends the wait, or joins the queue again and returns undefined. */
 	async #endOrRejoin(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
-		const grant = grantIn(snapshot, this.#leaseId);
+		const grant = grantIn(snapshot, this.#leaseId, this.#tenure);
 		if (grant !== undefined) {
 			return grant;
 		}
@@ -456,7 +478,7 @@ export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
 ): Promise<{readonly now: number; readonly joinedAt: number}> => {
-	const {requester, tenure, note, force} = request;
+	const {requester, note, force} = request;
 	return transact(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
@@ -468,6 +490,13 @@ export const joinQueue = async (
 			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
 			const eligibility = withinSharePolicy(wanted, seen, snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});
+			const limits = limitsFor(world, snapshot, requester);
+			const {tenure} = withinLimits(request, wanted, limits);
+			const waiting = snapshot.queue.filter(
+				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
+			).length;
+			// An entry that was lost has joined within the limit before.
+			const isLimited = limits['max-waiting'] !== undefined && joinedAt === undefined;
 			const {now} = snapshot;
 			const began = joinedAt ?? now;
 			const entry = {
@@ -477,26 +506,46 @@ export const joinQueue = async (
 					began,
 				),
 				lastHeartbeat: now,
+				groups: groupsFor(world, snapshot),
 			};
 			const result = {now, joinedAt: began};
 			// Another process may have restored the entry in the meantime.
-			return snapshot.queue.some((record) => record.id === id)
-				? {plan: emptyPlan, result}
-				: {plan: planJoin(entry, world.host.hostname, joinedAt), result};
+			if (snapshot.queue.some((record) => record.id === id)) {
+				return {plan: emptyPlan, result};
+			}
+
+			const plan = planJoin(entry, world.host.hostname, joinedAt);
+			if (!isLimited) {
+				return {plan, result};
+			}
+
+			requireWithinMaxWaiting(waiting, limits, requester.account);
+			const whole = {kind: 'queue', scope: 'whole', ids: snapshot.queue.map((record) => record.id)} as const;
+			return {plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot), whole]}, result};
 		},
 		shownBy: 'queue',
 	});
 };
+
+/** Returns those of this process's Unix groups that have limits. Undefined if there are none, so that nothing is stored. */
+function groupsFor({host}: Pick<World, 'host'>, snapshot: Snapshot): QueueEntry['groups'] {
+	const groups = host.groupsAmong(limitedGroupsOf(snapshot));
+	return groups.length === 0 ? undefined : groups;
+}
 
 type QuitOptions = {
 	readonly id: string;
 	readonly leaseId: string;
 	readonly account: string;
 	readonly reason: GaveUp['reason'];
+	readonly tenure?: Tenure | undefined;
 };
 
 /** Leaves the queue and releases held GPUs. If the request was granted at the last moment, returns the grant instead. */
-export async function quitQueue(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
+export async function quitQueue(
+	world: World,
+	{id, leaseId, account, reason, tenure}: QuitOptions,
+): Promise<Grant | GaveUp> {
 	const gaveUp = {kind: 'gave-up', reason} as const;
 	try {
 		return await transact<Grant | GaveUp>(world, {
@@ -504,7 +553,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 				const own = snapshot.queue.find((record) => record.id === id);
 				const context = {now: snapshot.now, host: world.host.hostname, account};
 				return own === undefined
-					? {plan: emptyPlan, result: grantIn(snapshot, leaseId) ?? gaveUp}
+					? {plan: emptyPlan, result: grantIn(snapshot, leaseId, tenure) ?? gaveUp}
 					: {plan: planLeave(snapshot, own, context, reason === 'timeout'), result: gaveUp};
 			},
 		});
@@ -522,7 +571,7 @@ const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
 	wanted: Wanted,
-	{unusable, unknown}: {readonly unusable: readonly UnusableGpu[]; readonly unknown?: Eligibility['unknown']},
+	{unusable, unknown, overLimit}: Pick<Nothing, 'unusable' | 'unknown' | 'overLimit'>,
 ): Progress => ({
 	kind: 'waiting',
 	position: snapshot.queue.indexOf(own) + 1,
@@ -533,12 +582,13 @@ const waitingProgress = (
 	unusable,
 	unknown: Array.from(unknown ?? [], ([index, quality]) => ({index, quality})),
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
+	...(overLimit !== undefined && {overLimit}),
 });
 
-function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
+function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined): Grant | undefined {
 	const mine = holdingsIn(snapshot.gpus).filter(
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
 	);
 	const [first] = mine;
-	return first && grantOf({gpus: gpusOf(mine), instances: instancesHeld(mine)}, leaseId, first.lease);
+	return first && grantOf({gpus: gpusOf(mine), instances: instancesHeld(mine)}, leaseId, first.lease, tenure);
 }

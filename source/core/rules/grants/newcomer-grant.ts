@@ -34,7 +34,9 @@ import {candidateGroupsOf, chooseGpus} from '../allocation/choose.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import type {StrategyName} from '../../model/need.js';
 import {usageBlockFor, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
-import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import type {Limit} from '../limits/limits.js';
+import {limitExpectations, type OverLimit} from '../queue/account-limits.js';
+import {distinct, takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 export type Block =
 	| UsageBlock
@@ -55,6 +57,8 @@ export type Refusal = {
 	readonly wanted: Wanted;
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
+	/** Set if the account holds too many GPUs, whether or not any are free. */
+	readonly overLimit?: OverLimit;
 	readonly now: number;
 };
 
@@ -70,6 +74,8 @@ type AllocationRequest = {
 	readonly strategy?: StrategyName;
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
+	/** The `max-gpus` of the account. Undefined if the account has no such limit, or if root asks. */
+	readonly limit?: Limit | undefined;
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
@@ -207,13 +213,16 @@ export function allocate(
 	observation: Observation,
 	request: AllocationRequest,
 ): Allocation | Refusal {
-	const {wanted, lease, grant} = request;
+	const {wanted, lease, grant, limit} = request;
 	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
-	const circumstances: Circumstances = {
-		waiters: waitersOf(snapshot, out, request.isAnswering),
-		clean: cleanRuleOf(snapshot),
-	};
+	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(lease), limit});
+	const overLimit = waiters.limits.overLimitFor(wanted.count);
+	if (overLimit !== undefined) {
+		return {kind: 'refused', wanted, available: 0, blocked: [], overLimit, now: snapshot.now};
+	}
+
+	const circumstances: Circumstances = {waiters, clean: cleanRuleOf(snapshot)};
 	const pick = wanted.need?.mig === undefined ? pickGpus : pickInstances;
 	const picked = pick(snapshot, observation, request, circumstances);
 	if (picked.kind === 'short') {
@@ -225,8 +234,8 @@ export function allocate(
 	const {instances, ...granted} = grantedParts(taken);
 	const context: AuditContext = {...grant, now: snapshot.now};
 	const takeover = takeoverOf(
-		[...new Set(taken.flatMap(({takes}) => takes))],
-		circumstances.waiters.reasonToGive,
+		distinct([...taken.flatMap(({takes}) => takes), ...waiters.limits.surplus(wanted.count)]),
+		waiters.reasonToGive,
 		context,
 	);
 	const changes = planHoldings([...takeover.changes, ...taken.map((part): HoldingChange => additionOf(part, lease))]);
@@ -242,6 +251,7 @@ export function allocate(
 				policyExpectation(snapshot),
 				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...changes.expect,
+				...limitExpectations(snapshot.gpus, limit, changes.expect),
 			],
 			audit: [...takeover.audit, grantEntry(lease, granted.gpus, context, {...grant, instances})],
 			event: {

@@ -23,7 +23,10 @@ import {chooseInstances, instanceCandidateOf} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {outageFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
-import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
+import type {Limit} from '../limits/limits.js';
+import {ownerOf} from '../leases/ownership.js';
+import {limitExpectations, type OverLimit} from '../queue/account-limits.js';
+import {distinct, takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
 	readonly lease: Lease;
@@ -34,6 +37,8 @@ type QueueGrantOptions = {
 	readonly outOfService: OutOfService;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
 	readonly host: string;
+	/** The `max-gpus` of the account. Undefined if the account has no such limit. */
+	readonly limit?: Limit | undefined;
 	readonly force?: boolean;
 	/** Order of the free GPUs. Defaults to the strategy of the policy. */
 	readonly preference?: Preference;
@@ -49,7 +54,7 @@ export type QueueGrant =
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
 	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
-	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
+	| {readonly kind: 'nothing'; readonly gpus: readonly number[]; readonly overLimit?: OverLimit};
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
@@ -187,14 +192,19 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {lease, isAnswering, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
+	const {lease, isAnswering, outOfService, limit, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
 	if (groups.length === 0) {
 		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
-	const waiters = waitersOf(snapshot, outOfService, isAnswering);
+	const waiters = waitersOf(snapshot, outOfService, isAnswering, {account: ownerOf(lease), limit});
+	const overLimit = waiters.limits.overLimitOf(entry);
+	if (overLimit !== undefined) {
+		return {kind: 'nothing', gpus: gpusOf(held), overLimit};
+	}
+
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
 	const outageOf = outageFor(entry, snapshot.gpus, outOfService);
 	const {isUsable, isUsableInstance = () => true} = options;
@@ -225,7 +235,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const context: AuditContext = {now: snapshot.now, host: options.host};
 	const unneeded = held.filter((holding) => !kept.includes(holding));
 	const takeover = takeoverOf(
-		[...new Set(taken.flatMap(({takes}) => takes)), ...unneeded],
+		distinct([...taken.flatMap(({takes}) => takes), ...unneeded, ...waiters.limits.surplus(0)]),
 		(its) =>
 			its.partialQueueId === id
 				? 'queue-left'
@@ -235,6 +245,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		context,
 	);
 	const grant = {entryId: id, forced: options.force};
+	const limitsFor = ({expect}: Pick<Plan, 'expect'>) => limitExpectations(snapshot.gpus, limit, expect);
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
 		gpus,
@@ -259,7 +270,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			gpus,
 			instances,
 			plan: {
-				expect: [...expectationsOf(snapshot, position), ...changes.expect],
+				expect: [...expectationsOf(snapshot, position), ...limitsFor(changes), ...changes.expect],
 				writes: [...changes.writes, {kind: 'leave', id}],
 				usage: changes.usage,
 				audit: [...takeover.audit, grantEntry(fresh, gpus, context, {...grant, instances})],
@@ -277,7 +288,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		kind: 'partial',
 		gpus,
 		plan: {
-			expect: [...expectationsOf(snapshot, position), ...changes.expect],
+			expect: [...expectationsOf(snapshot, position), ...limitsFor(changes), ...changes.expect],
 			writes: [
 				...changes.writes,
 				// The entry can be served, as far as is known, so its note about unavailable GPUs is removed.

@@ -3,6 +3,8 @@ import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import type {Limit} from '../limits/limits.js';
+import {accountLimitsOf, type AccountLimits} from '../queue/account-limits.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type Waiters = {
@@ -11,35 +13,60 @@ export type Waiters = {
 	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
 	readonly reasonToGive: (lease: Lease) => EndReason;
+	readonly limits: AccountLimits;
 };
+
+/** The account that gets the GPUs, and its `max-gpus`. */
+export type OwnLimit = {readonly account: string; readonly limit: Limit | undefined};
 
 /** `snapshot` must contain no expired leases. `isAnswering` returns false for an entry that is stopped or sends no heartbeats. */
 export function waitersOf(
-	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
+	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now' | 'policy' | 'policyProblem'>,
 	out: OutOfService,
 	isAnswering: (entry: QueueEntry) => boolean,
+	own?: OwnLimit,
 ): Waiters {
 	const holderOf = ({partialQueueId}: Lease): QueueEntry | undefined => {
 		const record = partialQueueId === undefined ? undefined : snapshot.queue.find(({id}) => id === partialQueueId);
 		return record?.kind === 'entry' ? record.entry : undefined;
 	};
 
+	const servableGroupsOf = (entry: QueueEntry): readonly GpuGroup[] => {
+		const groups = servableGroups(entry, snapshot.gpus, out);
+		// `isAnswering` inspects the process, so it is called last.
+		return groups.length > 0 && isAnswering(entry) ? groups : [];
+	};
+
+	const givesHoldings = (entry: QueueEntry): boolean => !isAnswering(entry) || !keepsHoldings(entry, snapshot, out);
+	const limits = accountLimitsOf(snapshot, {
+		own,
+		isServable: (entry) => servableGroupsOf(entry).length > 0,
+		givesHoldings,
+	});
 	return {
-		groupsFor(entry) {
-			const groups = servableGroups(entry, snapshot.gpus, out);
-			// `isAnswering` inspects the process, so it is called last.
-			return groups.length > 0 && isAnswering(entry) ? groups : [];
-		},
+		groupsFor: (entry) => (limits.overLimitOf(entry) === undefined ? servableGroupsOf(entry) : []),
 		gives(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && (!isAnswering(entry) || !keepsHoldings(entry, snapshot, out));
+			return entry !== undefined && (givesHoldings(entry) || limits.overLimitOf(entry) !== undefined);
 		},
 		reasonToGive(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && isAnswering(entry) ? 'drained' : 'holder-stopped';
+			return entry === undefined || !isAnswering(entry)
+				? 'holder-stopped'
+				: limits.overLimitOf(entry) === undefined
+					? 'drained'
+					: 'over-limit';
 		},
+		limits,
 	};
 }
+
+/** Leaves out a second mention of the same lease. */
+export const distinct = (holdings: readonly Holding[]): readonly Holding[] =>
+	holdings.filter(
+		({index, lease}, position) =>
+			holdings.findIndex((other) => other.index === index && other.lease === lease) === position,
+	);
 
 type Takeover = {
 	readonly changes: readonly HoldingChange[];

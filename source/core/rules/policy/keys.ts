@@ -3,7 +3,8 @@ The keys of the policy. To add a key, write an entry here, read it with `policyV
 `source/help/policy.md`. A plan that depends on the key also needs `policyExpectation`.
 */
 import {isolationLevels} from '../../model/isolation.js';
-import {secondsOf} from '../leases/durations.js';
+import {mostGpus} from '../../model/observation.js';
+import {parseDuration, secondsOf, shortestHoldSeconds} from '../leases/durations.js';
 import {checkIds} from '../request/request.js';
 import {strategyNames} from '../../model/need.js';
 
@@ -68,6 +69,66 @@ const duration = <const Other extends string = never>({
 
 const readIds = (text: string): readonly number[] | undefined =>
 	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
+
+/** The value of a limit that does not apply. */
+const off = 'off';
+
+type LimitValue = number | typeof off;
+
+/** The greatest number of waiting requests that can be a limit. */
+const mostWaiting = 10_000;
+
+const noLimit = {value: off, words: 'limits that cannot be read do not apply'} as const;
+
+const countLimit = (most: number, summary: string): PolicyKey<LimitValue> => ({
+	expects: `a whole number from 1 to ${most}, or off`,
+	fallback: off,
+	inDoubt: noLimit,
+	summary,
+	completes: ['1', '2', '4', '8', off],
+	read: (text) =>
+		text === off
+			? off
+			: /^\d{1,5}$/v.test(text) && Number(text) >= 1 && Number(text) <= most
+				? Number(text)
+				: undefined,
+});
+
+/** Reads a duration in seconds. Undefined for an invalid or too short one. */
+function readDuration(text: string): number | undefined {
+	try {
+		const seconds = parseDuration(text, '');
+		return seconds >= shortestHoldSeconds ? seconds : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+const durationLimit = (key: Pick<PolicyKey<LimitValue>, 'summary' | 'completes'>): PolicyKey<LimitValue> => ({
+	...key,
+	expects: 'a duration such as 30m, 12h or 7d, or off',
+	fallback: off,
+	inDoubt: noLimit,
+	read: (text) => (text === off ? off : readDuration(text)),
+});
+
+/** The limits by their last word. Each is a key for everybody, and one for each user and group. */
+const limitKeys = {
+	'max-gpus': countLimit(mostGpus, 'how many GPUs one account can hold'),
+	'max-waiting': countLimit(mostWaiting, 'how many requests of one account can wait'),
+	'max-duration': durationLimit({
+		summary: 'how long a reservation can last from now',
+		completes: ['12h', '1d', '7d', off],
+	}),
+	'default-duration': durationLimit({
+		summary: 'how long a reservation without --duration lasts (8h unless set)',
+		completes: ['30m', '2h', '4h', off],
+	}),
+};
+
+export type LimitName = keyof typeof limitKeys;
+
+export const limitNames = Object.keys(limitKeys) as readonly LimitName[];
 
 export const policyKeys = {
 	strategy: choice(strategyNames, {
@@ -146,6 +207,10 @@ export const policyKeys = {
 		summary: 'the longest time for which --keep protects an idle reservation',
 		completes: ['4h', '12h', '1d'],
 	}),
+	'limits.max-gpus': limitKeys['max-gpus'],
+	'limits.max-waiting': limitKeys['max-waiting'],
+	'limits.max-duration': limitKeys['max-duration'],
+	'limits.default-duration': limitKeys['default-duration'],
 };
 
 export type PolicyKeyName = keyof typeof policyKeys;
@@ -153,3 +218,36 @@ export type PolicyKeyName = keyof typeof policyKeys;
 export const policyKeyNames = Object.keys(policyKeys) as readonly PolicyKeyName[];
 
 export const isPolicyKey = (key: string): key is PolicyKeyName => Object.hasOwn(policyKeys, key);
+
+/** A limit for one user or for the members of one Unix group. */
+export type NamedLimit = {
+	readonly kind: 'user' | 'group';
+	readonly name: string;
+	readonly limit: LimitName;
+};
+
+export const limitKeyFor = ({kind, name, limit}: NamedLimit): string => `limits.${kind}.${name}.${limit}`;
+
+/** Parses a key such as `limits.user.ada.max-gpus`. The name can contain dots. Undefined for every other key. */
+export function namedLimitOf(key: string): NamedLimit | undefined {
+	const {kind, name, limit} =
+		/^limits\.(?<kind>user|group)\.(?<name>[^\s\p{Control}]+)\.(?<limit>[\-a-z]+)$/v.exec(key)?.groups ?? {};
+	return kind === undefined || name === undefined || limit === undefined || !Object.hasOwn(limitKeys, limit)
+		? undefined
+		: {kind: kind as NamedLimit['kind'], name, limit: limit as LimitName};
+}
+
+/** Returns the definition of a key, also for a user or group. Undefined for a key that this version does not know. */
+export function definitionOf(key: string): PolicyKey<unknown> | undefined {
+	if (isPolicyKey(key)) {
+		return policyKeys[key] as PolicyKey<unknown>;
+	}
+
+	const named = namedLimitOf(key);
+	if (named === undefined) {
+		return undefined;
+	}
+
+	const {summary, ...definition} = limitKeys[named.limit] as PolicyKey<unknown>;
+	return {...definition, summary: `${summary}, for ${named.kind === 'user' ? 'this user' : 'members of this group'}`};
+}

@@ -13,6 +13,7 @@ import {
 } from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
+import {accountLimitsSeen} from './account-limits.js';
 import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 
 export type Blocker = {
@@ -176,17 +177,18 @@ function createFutures(snapshot: Snapshot) {
 
 /**
 Serves the entries in simulation, in the order of the queue, as if each lease ended as late as possible.
-@returns Forecasts by entry id. Entries that cannot be read, or cannot be served because of outages, have none.
+@returns Forecasts by entry id. Entries that cannot be read, or cannot be served because of outages or their account's limit, have none.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
 	const futures = createFutures(snapshot);
 	const out = outagesNoted(snapshot, queue);
+	const {overLimitOf} = accountLimitsSeen(snapshot);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
-		// An entry that cannot be served because GPUs are out of service blocks no other entry.
+		// An entry blocks no other while GPUs are out of service for it, or while its account holds too many.
 		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
-		if (record.kind !== 'entry' || groups.length === 0) {
+		if (record.kind !== 'entry' || groups.length === 0 || overLimitOf(record.entry) !== undefined) {
 			continue;
 		}
 

@@ -4,7 +4,7 @@ import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import {ownerOf} from '../leases/ownership.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import type {Wanted, AcquireRequest} from '../request/request.js';
+import type {Wanted, TimedRequest} from '../request/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {isSameEligible, type Eligible} from '../allocation/need.js';
@@ -76,7 +76,7 @@ export function instanceClaimsOf(
 	return claims;
 }
 
-type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
+type EntryOptions = Pick<TimedRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
 	readonly eligible?: Eligible;
@@ -206,14 +206,24 @@ export function planEntryNote(
 	};
 }
 
-/** Counts the earlier entries that could use one of these GPUs, or any GPU if `gpus` is empty. After a release, only the first few entries read at once. */
-export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
+/**
+Counts the earlier entries that could use one of these GPUs, or any GPU if `gpus` is empty. After a release, only the first few entries read at once.
+@param waits - Returns whether an entry waits for its own account to hold fewer GPUs, so that it takes none.
+*/
+export function rankFor(
+	queue: readonly QueueRecord[],
+	id: string,
+	gpus: readonly number[],
+	gpuCount: number,
+	waits: (entry: QueueEntry) => boolean = () => false,
+): number {
 	const position = queue.findIndex((record) => record.id === id);
 	return queue
 		.slice(0, position === -1 ? queue.length : position)
 		.filter(
 			(record) =>
 				record.kind === 'entry' &&
-				(gpus.length === 0 ? isPossible(record.entry, gpuCount) : couldUse(record.entry, gpus, gpuCount)),
+				(gpus.length === 0 ? isPossible(record.entry, gpuCount) : couldUse(record.entry, gpus, gpuCount)) &&
+				!waits(record.entry),
 		).length;
 }

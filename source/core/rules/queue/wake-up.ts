@@ -3,6 +3,7 @@ import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
 import {groupsOf} from './eligible.js';
+import {accountLimitsSeen} from './account-limits.js';
 import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
@@ -18,8 +19,14 @@ const longestRestMs = 120_000;
 /** How late events may reach entries after the first few, if the store must be polled. */
 const lateMs = 2000;
 
-/** Stands for a lease that was just granted and whose fields are unknown. */
-const somebody: Lease = {user: '?', type: 'run', startTime: 0};
+/** Returns a lease that was just granted. Only its owner is known, which decides what the owner's limit still allows. */
+const leaseAfter = ({user = '?'}: PoolEvent): Lease => ({user, type: 'run', startTime: 0});
+
+/** Returns how many earlier entries may take one of these GPUs, or any GPU if none are given. */
+function rankIn(snapshot: Snapshot, entryId: string, gpus: readonly number[] = []): number {
+	const {overLimitOf} = accountLimitsSeen(snapshot);
+	return rankFor(snapshot.queue, entryId, gpus, snapshot.gpus.length, (entry) => overLimitOf(entry) !== undefined);
+}
 
 /** Returns the GPUs that became free with an event. An entry that leaves the queue releases the GPUs that it holds. */
 const freedBy = (event: PoolEvent): readonly number[] =>
@@ -46,7 +53,7 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 			return freed.includes(index)
 				? {kind: 'free', index, raw: undefined}
 				: taken.includes(index) && event.shared !== true
-					? {kind: 'leased', index, raw: '', lease: somebody}
+					? {kind: 'leased', index, raw: '', lease: leaseAfter(event)}
 					: record;
 		}),
 	};
@@ -68,7 +75,7 @@ export function readAfterMs(
 
 	const {queue, gpus, drains} = snapshot;
 	if (event === undefined || event.kind === 'pool' || event.kind === 'drain' || event.kind === 'policy') {
-		const rank = rankFor(queue, entryId, [], gpus.length);
+		const rank = rankIn(snapshot, entryId);
 		return rank < wokenAtOnce ? 0 : herdMs + turnMs * (rank - wokenAtOnce);
 	}
 
@@ -87,7 +94,19 @@ export function readAfterMs(
 		)
 		.map(({index}) => index);
 	const isRelevant = event.left !== undefined || freedBy(event).some((index) => usable.includes(index));
-	return isRelevant && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
+	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
+}
+
+/** Returns whether an event allows an entry that waited for its own account, whichever GPU has become free. */
+export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
+	const own = after?.queue.find(({id}) => id === entryId);
+	return (
+		before !== undefined &&
+		after !== undefined &&
+		own?.kind === 'entry' &&
+		accountLimitsSeen(before).overLimitOf(own.entry) !== undefined &&
+		accountLimitsSeen(after).overLimitOf(own.entry) === undefined
+	);
 }
 
 type NextReadOptions = {
@@ -107,7 +126,7 @@ export function nextReadMs(
 		return tickMs;
 	}
 
-	const rank = rankFor(seen.queue, entryId, [], seen.gpus.length);
+	const rank = rankIn(seen, entryId);
 	const endMs = rank < wokenAtOnce ? nextEndSeconds * 1000 + 1 : Infinity;
 	return Math.max(1, Math.min(tickMs * (1 + rank / ticksLengthenEvery), longestRestMs, endMs));
 }
@@ -117,4 +136,4 @@ export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
 	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
 export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>
-	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;
+	seen === undefined || rankIn(seen, entryId) < wokenAtOnce ? 0 : lateMs;

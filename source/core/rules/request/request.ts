@@ -112,12 +112,23 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
+/** `timeLimitSeconds`: after this time the wrapper stops its job. */
+type JobTenure = {readonly type: 'run'; readonly timeLimitSeconds?: number | undefined};
+
 /** How long GPUs are requested: for a fixed time, or until a job ends. */
-type Tenure =
-	/** `keepSeconds`: for this time, the GPUs are kept although they are idle. */
-	| {readonly type: 'manual'; readonly durationSeconds: number; readonly keepSeconds?: number | undefined}
-	/** `timeLimitSeconds`: after this time the wrapper stops its job. */
-	| {readonly type: 'run'; readonly timeLimitSeconds?: number};
+type ManualTenure = {
+	readonly type: 'manual';
+	/** For this time, the GPUs are kept although they are idle. */
+	readonly keepSeconds?: number | undefined;
+};
+
+export type Tenure = JobTenure | (ManualTenure & {readonly durationSeconds: number});
+
+/** How long a reservation lasts if neither the request nor the policy says it. */
+export const usualDurationSeconds = 8 * 3600;
+
+/** A tenure as requested. Without a duration, the policy decides how long a reservation lasts. */
+export type AskedTenure = JobTenure | (ManualTenure & {readonly durationSeconds?: number | undefined});
 
 export type AcquireRequest = {
 	readonly requester: Requester;
@@ -126,12 +137,15 @@ export type AcquireRequest = {
 	readonly ids?: readonly number[];
 	readonly need?: Need;
 	readonly strategy?: StrategyName;
-	readonly tenure: Tenure;
+	readonly tenure: AskedTenure;
 	readonly note?: string;
 	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };
+
+/** A request with a known duration. */
+export type TimedRequest = Omit<AcquireRequest, 'tenure'> & {readonly tenure: Tenure};
 
 export type Grant = {
 	readonly kind: 'granted';
@@ -143,6 +157,8 @@ export type Grant = {
 	readonly endsBy: number | undefined;
 	/** Store time until which the GPUs are kept although they are idle. */
 	readonly keepUntil?: number | undefined;
+	/** How long a reservation lasts. Absent for a job. */
+	readonly durationSeconds?: number;
 	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

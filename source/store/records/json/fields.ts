@@ -132,6 +132,12 @@ export class Fields {
 		return typeof value === 'string' ? value : undefined;
 	}
 
+	/** Returns a list, or an empty one for any other value. For fields that can be ignored if they are invalid. */
+	anyList(name: string): readonly unknown[] {
+		const value = this.#take(name);
+		return Array.isArray(value) ? value : [];
+	}
+
 	object(name: string): Fields | undefined {
 		const value = this.#take(name);
 		return isObject(value) ? new Fields(value) : undefined;

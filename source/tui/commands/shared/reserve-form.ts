@@ -4,6 +4,7 @@ import type {StrategyName} from '../../../core/model/need.js';
 import type {Need, Requester} from '../../../core/model/types.js';
 import {inventory} from '../../../core/rules/allocation/instances.js';
 import {mostGpusFor} from '../../../core/rules/allocation/need.js';
+import {defaultSeconds, limitsOf} from '../../../core/rules/limits/limits.js';
 import {isWhole} from '../../../core/rules/mig/instances.js';
 import {wholeGpus} from '../../../core/rules/pool/status.js';
 import {parseNeeds, wishOf} from '../../../core/rules/request/need-text.js';
@@ -72,6 +73,10 @@ function mostGpus(state: State): number {
 
 export const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
+function usualSecondsOf({settings: {requester, groupsAmong = () => []}, snapshot}: State): number | undefined {
+	return snapshot && defaultSeconds(limitsOf(snapshot, requester, groupsAmong));
+}
+
 /** Returns the requirements for whole GPUs. Returns none while the text is invalid. */
 function wholeNeedOf(needs: string): Need {
 	try {
@@ -113,6 +118,7 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 			gpuCountFor: (needs) => gpuCountFor(state, needs),
 			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
 			hasShares: mayShare(state),
+			usualSeconds: usualSecondsOf(state),
 			lacks: state.settings.lacks,
 			models: observation?.gpus.flatMap(({name}) => (name === undefined ? [] : [sanitize(name)])),
 		}),

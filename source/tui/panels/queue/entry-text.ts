@@ -4,6 +4,7 @@ import {instanceText} from '../../../core/rules/mig/instances.js';
 import {wantedOf} from '../../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
 import {memoryText, sizeText} from '../../../core/rules/request/memory-size.js';
+import {overLimitText} from '../../../format/queue/over-limit.js';
 import {partsOutText} from '../../../format/queue/waiting-progress.js';
 import {blockersText, endsWithJobs, outageText} from '../../../format/queue/why.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -38,13 +39,17 @@ export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry):
 	].join(' ');
 
 /** Returns when the request is expected to be served: at a time, or when a job ends. */
-export function estimateText({estimateSeconds, isPossible, isUnknown, outages, blockers}: QueueRow): string {
+export function estimateText({estimateSeconds, isPossible, isUnknown, overLimit, outages, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
 	}
 
 	if (isUnknown) {
 		return 'unknown';
+	}
+
+	if (overLimit !== undefined) {
+		return 'at limit';
 	}
 
 	const [outage] = outages;
@@ -72,6 +77,10 @@ export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 
 /** Returns what an entry waits for. If it is no reservation, returns a reason such as `GPU 3: used by zoe without a reservation`. */
 export function blockedByText(row: QueueRow, state: State): string {
+	if (row.overLimit !== undefined) {
+		return overLimitText(row.overLimit);
+	}
+
 	const blocked = blockersOf(row, state);
 	const [outage] = row.outages;
 	return blocked === '' && outage !== undefined

@@ -171,6 +171,7 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 	gpuCount: mostGpus(gpus) - (about?.mig?.split ?? 0),
 	mig: about?.mig,
 	hasShares: about?.offers_shares,
+	usualSeconds: about?.usual_seconds,
 	lacks: about?.lacks && new Set(about.lacks),
 	models: gpus.flatMap(({gpu_model: model}) => model ?? []),
 });

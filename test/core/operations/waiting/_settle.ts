@@ -1,10 +1,11 @@
 /** Runs all waiters of a pool without their timers. */
 import {expect} from 'vitest';
 import {createLinkReader} from '../../../../source/core/operations/acquire-now.js';
+import {limitsFor, withinLimits} from '../../../../source/core/operations/limits.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
 import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
-import type {AcquireRequest, Wanted} from '../../../../source/core/rules/request/request.js';
+import type {TimedRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import {isNoted, planEntryHeartbeat, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
 import type {QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
@@ -15,7 +16,7 @@ export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 export const entriesOf = ({queue}: Snapshot): readonly EntryRecord[] =>
 	queue.filter((record) => record.kind === 'entry');
 
-export const requestOf = (user: string, {count, ids, need}: Wanted, force = false): AcquireRequest => ({
+export const requestOf = (user: string, {count, ids, need}: Wanted, force = false): TimedRequest => ({
 	requester: person(user),
 	count,
 	ids,
@@ -46,8 +47,12 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 	const leaseId = `lease-${id}`;
 	let grant: Awaited<ReturnType<typeof planWithScan>>;
 	try {
+		const wanted = wantedOf(own.entry);
+		const request = requestOf(own.entry.user, wanted);
+		const limits = limitsFor(world, snapshot, request.requester);
 		grant = await planWithScan(world, snapshot, {
-			request: requestOf(own.entry.user, wantedOf(own.entry)),
+			request: withinLimits(request, wanted, limits),
+			limit: limits['max-gpus'],
 			leaseId,
 			entryId: id,
 			scan: async () => world.gpus.observe(),

@@ -7,6 +7,8 @@ import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {historyOf, person} from '../../../_helpers/world.js';
 import {alice, bob, free, hold, start, wants} from './_waiting.js';
 
+const manualHour = {type: 'manual', durationSeconds: 3600} as const;
+
 test('a new request for one GPU waits behind an entry for two GPUs, although one GPU is free', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0, 1]);
@@ -39,7 +41,7 @@ test('a stopped waiting request has no claim on GPUs until it continues', async 
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	// Only its position matters, because nobody scans for it.
-	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
 	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
 	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
 	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
@@ -52,7 +54,7 @@ test('a stopped waiting request has no claim on GPUs until it continues', async 
 test('a stopped waiting request that noted a GPU as used does not keep later requests from scanning that GPU', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
 	const entry = entryFor(asleep, world.as(11).host, (await world.store.read()).now);
 	const unavailable = [{gpu: 0, kind: 'used', since: 0}] as const;
 	await world.store.commit(planJoin({...entry, unavailable}, 'box'));

@@ -3,14 +3,8 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
 import {policyKeyNames, policyKeys, type PolicyKey} from '../../../../source/core/rules/policy/keys.js';
-import {
-	planPolicy,
-	planPolicyReplacement,
-	policyDoubtOf,
-	policyRows,
-	policyValue,
-	type Policy,
-} from '../../../../source/core/rules/policy/policy.js';
+import {policyDoubtOf, policyRows, policyValue, type Policy} from '../../../../source/core/rules/policy/policy.js';
+import {planPolicy, planPolicyReplacement} from '../../../../source/core/rules/policy/policy-changes.js';
 import {createTestWorld} from '../../../_helpers/world.js';
 import {anyPolicy} from '../../../store/records/arbitraries.js';
 
@@ -62,6 +56,11 @@ const strictest = {
 	'idle.grace': 'never',
 	'idle.when': 'never',
 	'idle.keep-max': 'any',
+	// A limit protects nobody's work, and the smallest one would stop everybody.
+	'limits.max-gpus': 'off',
+	'limits.max-waiting': 'off',
+	'limits.max-duration': 'off',
+	'limits.default-duration': 'off',
 };
 
 test('an unreadable policy key has its strictest value, and an unreadable record affects all keys', () => {
@@ -216,5 +215,54 @@ describe('a policy change', () => {
 		expect(await refused([{key: 'strategy', value: 'lru'}], {...policy({}), policyProblem: 'it is not JSON'})).toThrow(
 			'The record of the policy cannot be read: it is not JSON',
 		);
+	});
+});
+
+describe('limits', () => {
+	test.each([
+		['limits.max-gpus', '0', 'must be a whole number from 1 to 1024, or off, not "0"'],
+		['limits.max-gpus', '-1', 'must be'],
+		['limits.max-gpus', '1.5', 'must be'],
+		['limits.max-gpus', '1025', 'must be'],
+		['limits.user.ada.max-gpus', '99999999999999999999', 'must be'],
+		['limits.max-waiting', '10001', 'must be a whole number from 1 to 10000, or off'],
+		['limits.max-duration', '0h', 'must be a duration such as 30m, 12h or 7d, or off, not "0h"'],
+		['limits.max-duration', '-4h', 'must be'],
+		['limits.group.staff.max-duration', '36501d', 'must be'],
+		['limits.default-duration', '30', 'must be'],
+	])('%s=%s is refused', async (key, value, words) => {
+		const snapshot = await snapshotWith({});
+		expect(() => planPolicy(snapshot, [{key, value}], context)).toThrow(
+			expect.objectContaining({code: 'usage', message: expect.stringContaining(`${key} ${words}`) as string}),
+		);
+	});
+
+	test('a default duration longer than the maximum for the same people is refused, in one call or in two', async () => {
+		const before = await snapshotWith(policy({'limits.user.a.b.max-duration': '2h', 'limits.max-duration': '4h'}));
+		const plan = (key: string, value: string) => () => planPolicy(before, [{key, value}], context);
+		expect(plan('limits.user.a.b.default-duration', '3h')).toThrow(
+			'limits.user.a.b.default-duration=3h is longer than limits.user.a.b.max-duration=2h',
+		);
+		expect(plan('limits.default-duration', '3h')).not.toThrow();
+		expect(plan('limits.default-duration', '5h')).toThrow(
+			'limits.default-duration=5h is longer than limits.max-duration=4h',
+		);
+		const both = [
+			{key: 'limits.default-duration', value: '5h'},
+			{key: 'limits.max-duration', value: '1h'},
+		];
+		expect(() => planPolicy(before, both, context)).toThrow('is longer than');
+		expect(() => planPolicyReplacement(before, both, context)).toThrow('is longer than');
+	});
+
+	test('policyRows lists limits of users and groups after the keys for everybody, and keys of a later version last', () => {
+		const set = {'limits.zone': '1', 'limits.user.ada.max-gpus': '3', 'limits.group.staff.max-gpus': 'x'};
+		const rows = policyRows(policy(set)).slice(policyKeyNames.length);
+		expect(rows.map(({key, value, fallback, problem}) => [key, value, fallback, problem !== undefined])).toEqual([
+			['limits.group.staff.max-gpus', 'off', 'off', true],
+			['limits.user.ada.max-gpus', '3', 'off', false],
+			['limits.zone', '1', undefined, false],
+		]);
+		expect(policyDoubtOf(policy(set))?.effects).toEqual(['limits that cannot be read do not apply']);
 	});
 });

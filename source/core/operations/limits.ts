@@ -1,0 +1,22 @@
+/** Applies the limits of the policy to requests. */
+import type {World} from '../model/ports.js';
+import type {Requester} from '../model/types.js';
+import {limitsOf, noLimits, requireWithinMaxGpus, tenureWithin, type Limits} from '../rules/limits/limits.js';
+import type {StoredPolicy} from '../rules/policy/policy.js';
+import type {AcquireRequest, TimedRequest, Wanted} from '../rules/request/request.js';
+
+/** Returns the limits of a requester. Asks for its Unix groups only if a group has limits. */
+export const limitsFor = ({host}: Pick<World, 'host'>, snapshot: StoredPolicy, requester: Requester): Limits =>
+	limitsOf(snapshot, requester, host.groupsAmong);
+
+/** Returns the request with its duration. Throws `impossible` if its limits never allow it. */
+export function withinLimits(request: AcquireRequest, wanted: Wanted, limits: Limits): TimedRequest {
+	requireWithinMaxGpus(wanted, limits, request.requester.account);
+	return {...request, tenure: tenureWithin(request.tenure, limits)};
+}
+
+/** Returns the request with its duration, for an engine that has its own limits. */
+export const withoutLimits = (request: AcquireRequest): TimedRequest => ({
+	...request,
+	tenure: tenureWithin(request.tenure, noLimits),
+});

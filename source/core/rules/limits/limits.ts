@@ -1,0 +1,134 @@
+/**
+The limits that an administrator sets for accounts. The limit of a user precedes those of the user's groups, which precede the limit for everybody.
+Root has no limits.
+*/
+import {CanhazgpuError, cutShort} from '../../../errors.js';
+import type {Requester} from '../../model/types.js';
+import {isRoot} from '../leases/ownership.js';
+import {definitionOf, limitKeyFor, limitNames, namedLimitOf, type LimitName} from '../policy/keys.js';
+import type {StoredPolicy} from '../policy/policy.js';
+import {usualDurationSeconds, type AskedTenure, type Tenure, type Wanted} from '../request/request.js';
+
+export type Limit = {
+	/** A count, or a duration in seconds. */
+	readonly value: number;
+	/** The key of the policy that sets the limit, and its value as typed. */
+	readonly key: string;
+	readonly text: string;
+};
+
+/** The limits that apply to one account. An absent one is unlimited. */
+export type Limits = Readonly<Partial<Record<LimitName, Limit | undefined>>>;
+
+export const noLimits: Limits = {};
+
+type Limited = {
+	readonly account: string;
+	/** The account's Unix groups that have limits. */
+	readonly groups?: readonly string[] | undefined;
+};
+
+/** The names under which the account with uid 0 appears: its usual name, and its uid if it has no name. */
+const rootNames: ReadonlySet<string> = new Set(['root', '0']);
+
+const isReadable = ({policy, policyProblem}: StoredPolicy): boolean => policy.size > 0 && policyProblem === undefined;
+
+/** Returns the Unix groups that have limits of their own. */
+export const limitedGroupsOf = (stored: StoredPolicy): readonly string[] =>
+	isReadable(stored)
+		? [
+				...new Set(
+					stored.policy
+						.keys()
+						.map((key) => namedLimitOf(key))
+						.flatMap((named) => (named?.kind === 'group' ? [named.name] : [])),
+				),
+			].toSorted()
+		: [];
+
+/** Returns the limit that a key sets, or `off` if the key lifts the limit. Undefined if the key is not set or cannot be read. */
+function settingOf({policy}: StoredPolicy, key: string): Limit | 'off' | undefined {
+	const text = policy.get(key)?.value;
+	const value = text === undefined ? undefined : definitionOf(key)?.read(text);
+	return value === 'off' ? 'off' : typeof value === 'number' ? {value, key, text: text!} : undefined;
+}
+
+const mostGenerous = (settings: ReadonlyArray<Limit | 'off'>): Limit | 'off' | undefined =>
+	settings.includes('off')
+		? 'off'
+		: settings.filter((setting) => setting !== 'off').toSorted((a, b) => b.value - a.value)[0];
+
+/** Returns the limit of an account. Of several groups, the most generous one counts. A policy that cannot be read limits nobody. */
+export function limitOf(stored: StoredPolicy, limit: LimitName, {account, groups = []}: Limited): Limit | undefined {
+	if (!isReadable(stored) || rootNames.has(account)) {
+		return undefined;
+	}
+
+	const setting =
+		settingOf(stored, limitKeyFor({kind: 'user', name: account, limit})) ??
+		mostGenerous(groups.flatMap((name) => settingOf(stored, limitKeyFor({kind: 'group', name, limit})) ?? [])) ??
+		settingOf(stored, `limits.${limit}`);
+	return setting === 'off' ? undefined : setting;
+}
+
+/** Returns all limits of a requester. `groupsAmong` returns those of the named Unix groups to which the requester belongs. */
+export function limitsOf(
+	stored: StoredPolicy,
+	requester: Pick<Requester, 'account' | 'uid' | 'userNamespace'>,
+	groupsAmong: (names: readonly string[]) => readonly string[],
+): Limits {
+	if (!isReadable(stored) || isRoot(requester)) {
+		return noLimits;
+	}
+
+	const named = limitedGroupsOf(stored);
+	const limited = {account: requester.account, groups: named.length === 0 ? [] : groupsAmong(named)};
+	return Object.fromEntries(limitNames.map((limit) => [limit, limitOf(stored, limit, limited)]));
+}
+
+export const settingText = ({key, text}: Limit): string => `${key}=${text}`;
+
+/** Throws `impossible` for a request for more GPUs than the account can ever hold. */
+export function requireWithinMaxGpus({count}: Wanted, {'max-gpus': limit}: Limits, account: string): void {
+	if (limit !== undefined && count > limit.value) {
+		throw new CanhazgpuError(
+			'impossible',
+			`Cannot reserve ${count} GPUs: ${cutShort(account)} can hold at most ${limit.value}`,
+			{
+				hint: `The limit is ${settingText(limit)}. Ask for ${limit.value} or fewer.`,
+			},
+		);
+	}
+}
+
+/** Returns how long a reservation without a duration lasts: the default of the policy, but never longer than its maximum. */
+export const defaultSeconds = ({'default-duration': usual, 'max-duration': most}: Limits): number =>
+	Math.min(usual?.value ?? usualDurationSeconds, most?.value ?? Infinity);
+
+/** Returns the tenure with its duration. Throws `impossible` if the requested time is longer than allowed. */
+export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
+	const most = limits['max-duration'];
+	const asked = tenure.type === 'manual' ? tenure.durationSeconds : tenure.timeLimitSeconds;
+	if (most !== undefined && asked !== undefined && asked > most.value) {
+		throw new CanhazgpuError(
+			'impossible',
+			tenure.type === 'manual'
+				? `A reservation can last at most ${most.text}`
+				: `A job can ask for at most ${most.text}`,
+			{hint: `The limit is ${settingText(most)}.`},
+		);
+	}
+
+	return tenure.type === 'manual' ? {...tenure, durationSeconds: asked ?? defaultSeconds(limits)} : tenure;
+}
+
+/** Throws `unavailable` if the account has as many requests in the queue as it may have. */
+export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}: Limits, account: string): void {
+	if (limit !== undefined && waiting >= limit.value) {
+		throw new CanhazgpuError(
+			'unavailable',
+			`${cutShort(account)} already has ${waiting} of at most ${limit.value} requests in the queue`,
+			{hint: `The limit is ${settingText(limit)}. Cancel one first: canhazgpu queue --leave ID`},
+		);
+	}
+}

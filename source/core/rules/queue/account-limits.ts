@@ -1,0 +1,190 @@
+/**
+Applies `limits.max-gpus` to the requests of one account, first come, first served. Every whole GPU, share and MIG instance counts as one GPU.
+A request for which the account holds too many GPUs keeps its position, but no GPU is kept for it, and others may take the GPUs that it already holds.
+*/
+import type {Expectation} from '../../model/plan.js';
+import type {GpuRecord, QueueEntry, Snapshot} from '../../model/types.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {silentSecondsOf} from '../leases/liveness.js';
+import {ownerOf} from '../leases/ownership.js';
+import {limitOf, type Limit} from '../limits/limits.js';
+import {wantedCountOf} from './eligible.js';
+import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './out-of-service.js';
+
+/** Why a request waits although GPUs may be free. */
+export type OverLimit = {
+	readonly account: string;
+	/** How many GPUs the account holds, without those held by its waiting requests. */
+	readonly held: number;
+	/** How many GPUs the account's earlier requests in the queue want. */
+	readonly ahead: number;
+	readonly limit: Limit;
+};
+
+type Circumstances = {
+	/** The account of the caller, and its limit. The caller knows its own Unix groups better than its entries in the queue do. */
+	readonly own?: {readonly account: string; readonly limit: Limit | undefined} | undefined;
+	/** Whether GPUs are kept for an entry now: its process answers, and no outage keeps it from being served. */
+	readonly isServable: (entry: QueueEntry) => boolean;
+	/** Whether others may take what the entry holds. */
+	readonly givesHoldings: (entry: QueueEntry) => boolean;
+};
+
+type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
+
+type Account = {
+	readonly overLimit: ReadonlyMap<string, OverLimit>;
+	/** The number of GPUs that the account holds, without those of its waiting requests. */
+	readonly held: number;
+	/** The number of GPUs that its waiting requests want. */
+	readonly ahead: number;
+	/** The number of GPUs that it holds, or that its waiting requests may still get within the limit. */
+	readonly promised: number;
+	/** Whether a waiting request is over the limit, so that a new request waits behind it. */
+	readonly isBlocked: boolean;
+	/** Holdings of entries that are not over the limit, but that others may take: the process is stopped, or an outage lasts. */
+	readonly givenUp: readonly Holding[];
+};
+
+export type AccountLimits = {
+	/** Returns why an entry of the queue must wait for its own account. Undefined if it need not. */
+	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
+	/** Returns why the caller's new request for a number of GPUs must wait. */
+	readonly overLimitFor: (count: number) => OverLimit | undefined;
+	/**
+	Returns GPUs held by the caller's own waiting requests that a grant to the caller must release in the same commit.
+	@param count - The number of GPUs in a new request. 0 for an entry of the queue.
+	*/
+	readonly surplus: (count: number) => readonly Holding[];
+};
+
+function groupByAccount({gpus, queue}: View) {
+	const waiting = queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : []));
+	const ids = new Set(waiting.map(({id}) => id));
+	const holdings = holdingsIn(gpus);
+	const isPartial = ({lease: {partialQueueId}}: Holding): boolean =>
+		partialQueueId !== undefined && ids.has(partialQueueId);
+	return {
+		entries: Map.groupBy(waiting, (entry) => ownerOf(entry)),
+		/** Holdings by account, without those of waiting requests. */
+		granted: Map.groupBy(
+			holdings.filter((holding) => !isPartial(holding)),
+			({lease}) => ownerOf(lease),
+		),
+		/** Holdings of waiting requests, by the id of the entry. */
+		partial: Map.groupBy(
+			holdings.filter((holding) => isPartial(holding)),
+			({lease}) => lease.partialQueueId!,
+		),
+	};
+}
+
+/** Decides for each account which of its requests its limit allows. Accounts without a limit cost nothing. */
+export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Circumstances): AccountLimits {
+	const limitFor = (entry: QueueEntry): Limit | undefined => {
+		const account = ownerOf(entry);
+		return own?.account === account ? own.limit : limitOf(view, 'max-gpus', {account, groups: entry.groups});
+	};
+
+	// Computed on first use, because most pools have no limits.
+	let grouped: ReturnType<typeof groupByAccount> | undefined;
+	const heldBy = (id: string): readonly Holding[] => {
+		grouped ??= groupByAccount(view);
+		return grouped.partial.get(id) ?? [];
+	};
+
+	function judge(account: string): Account {
+		grouped ??= groupByAccount(view);
+		const entries = grouped.entries.get(account) ?? [];
+		const held = grouped.granted.get(account)?.length ?? 0;
+		const overLimit = new Map<string, OverLimit>();
+		let promised = held;
+		let ahead = 0;
+		let isBlocked = false;
+		const givenUp: Holding[] = [];
+		for (const entry of entries) {
+			const limit = limitFor(entry);
+			const wanted = wantedCountOf(entry);
+			const isImpossible = limit !== undefined && wanted > limit.value;
+			const isWaiting = !isImpossible && isServable(entry);
+			// An entry that cannot be served now blocks no other request of its account, but what it keeps counts.
+			const gives = !isWaiting && givesHoldings(entry);
+			const count = isWaiting ? wanted : gives ? 0 : heldBy(entry.id).length;
+			if (limit !== undefined && (isImpossible || (isWaiting && isBlocked) || promised + count > limit.value)) {
+				overLimit.set(entry.id, {account, held, ahead, limit});
+				isBlocked ||= isWaiting;
+			} else {
+				promised += count;
+				givenUp.push(...(gives ? heldBy(entry.id) : []));
+			}
+
+			ahead += isWaiting ? wanted : 0;
+		}
+
+		return {overLimit, held, ahead, promised, isBlocked, givenUp};
+	}
+
+	const known = new Map<string, Account>();
+	const judged = (account: string): Account => {
+		const answer = known.get(account) ?? judge(account);
+		known.set(account, answer);
+		return answer;
+	};
+
+	return {
+		overLimitOf: (entry) =>
+			limitFor(entry) === undefined ? undefined : judged(ownerOf(entry)).overLimit.get(entry.id),
+		overLimitFor(count) {
+			if (own?.limit === undefined) {
+				return undefined;
+			}
+
+			const {account, limit} = own;
+			const {held, ahead, promised, isBlocked} = judged(account);
+			return isBlocked || promised + count > limit.value ? {account, held, ahead, limit} : undefined;
+		},
+		surplus(count) {
+			if (own?.limit === undefined) {
+				return [];
+			}
+
+			const {overLimit, promised, givenUp} = judged(own.account);
+			return [
+				...overLimit.keys().flatMap((id) => heldBy(id)),
+				...(promised + count + givenUp.length > own.limit.value ? givenUp : []),
+			];
+		},
+	};
+}
+
+/** Decides as {@link accountLimitsOf} does, by what the records show. For readers that inspect no processes and grant nothing. */
+export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
+	let known: OutOfService | undefined;
+	const out = (): OutOfService => {
+		known ??= outagesNoted(snapshot, snapshot.queue);
+		return known;
+	};
+
+	const isSilent = (entry: QueueEntry): boolean => silentSecondsOf(entry, snapshot) !== undefined;
+	return accountLimitsOf(snapshot, {
+		isServable: (entry) => !isSilent(entry) && servableGroups(entry, snapshot.gpus, out()).length > 0,
+		givesHoldings: (entry) => isSilent(entry) || !keepsHoldings(entry, snapshot, out()),
+	});
+}
+
+/**
+Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Records that the
+plan expects anyway are left out, and so are values that a commit cannot compare.
+*/
+export const limitExpectations = (
+	gpus: readonly GpuRecord[],
+	limit: Limit | undefined,
+	expected: readonly Expectation[],
+): readonly Expectation[] => {
+	const known = new Set(expected.map((one) => (one.kind === 'gpu' ? one.index : undefined)));
+	return limit === undefined
+		? []
+		: gpus
+				.filter(({kind, raw, index}) => !known.has(index) && !(kind === 'garbage' && raw === undefined))
+				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw}));
+};

@@ -1,0 +1,161 @@
+/** The limits of accounts in everything that grants, extends or restores reservations. */
+import {describe, expect, test} from 'vitest';
+import {adopt} from '../../../source/core/operations/adopt.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
+import {refusalMessage} from '../../../source/format/queue/refusal.js';
+import {testHost} from '../../_helpers/machine/host.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createLiveWorld} from '../../_helpers/live-world.js';
+import {createTestWorld, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+
+const ada = person('ada');
+const root = person('root', 'root', 0);
+const hour = 3600;
+
+async function worldWith(settings: Readonly<Record<string, string>>): Promise<TestWorld> {
+	const world = await createTestWorld();
+	await set(world, settings);
+	return world;
+}
+
+const set = async (world: Parameters<typeof changePolicy>[0], settings: Readonly<Record<string, string | undefined>>) =>
+	changePolicy(
+		world,
+		root,
+		Object.entries(settings).map(([key, value]) => ({key, value})),
+	);
+
+const take = async (world: TestWorld, ids: readonly number[], requester = ada, durationSeconds?: number) =>
+	reserve(world, {requester, count: ids.length, ids, durationSeconds});
+
+const collect =
+	(progress: unknown[]) =>
+	(one: unknown): void => {
+		progress.push(one);
+	};
+
+const overBy = (held: number) => ({kind: 'refused', overLimit: {account: 'ada', held, ahead: 0}});
+
+describe('max-gpus', () => {
+	test('counts all labels of an account, and neither others nor root', async () => {
+		const world = await worldWith({'limits.max-gpus': '1'});
+		expect(await take(world, [0], person('ada', 'lab'))).toMatchObject({kind: 'granted'});
+		expect(await take(world, [1])).toMatchObject(overBy(1));
+		expect(await take(world, [1], person('bob'))).toMatchObject({kind: 'granted'});
+		expect(await take(world, [2, 3], root)).toMatchObject({kind: 'granted'});
+	});
+
+	test('is also that of the groups to which the process belongs', async () => {
+		const world = await worldWith({'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});
+		const staff = {
+			...world,
+			host: testHost({...world.host, groupsAmong: (names) => names.filter((name) => name === 'staff')}),
+		};
+		expect(await take(world, [0])).toMatchObject({kind: 'granted'});
+		expect(await take(world, [1])).toMatchObject(overBy(1));
+		expect(await take(staff, [1])).toMatchObject({kind: 'granted'});
+	});
+
+	test('applies to adopt, unless root adopts', async () => {
+		const world = await worldWith({'limits.max-gpus': '1'});
+		const process = {pid: 700, startTicks: 7007, user: 'ada', name: 'python3', memoryUsedMiB: 9000};
+		world.see(() =>
+			observationOf([0, 1, 2, 3].map((index) => ({...idleReading(index), processes: index === 3 ? [process] : []}))),
+		);
+		await take(world, [0]);
+		await expect(adopt(world, {requester: ada, pid: 700})).rejects.toMatchObject({
+			code: 'unavailable',
+			message: 'ada holds 1 of at most 1 GPUs',
+		});
+		expect(await adopt(world, {requester: root, pid: 700})).toMatchObject({gpus: [3], owner: 'ada'});
+	});
+
+	test('applies to all reservations that one undo restores together', async () => {
+		const world = await worldWith({'limits.max-gpus': '2'});
+		await take(world, [0]);
+		await take(world, [1]);
+		const {released} = await release(world, ada, {by: 'gpus', ids: [0, 1]});
+		await take(world, [2]);
+		const {undone, refused} = await undoRelease(world, ada, undoableOf(released));
+		expect(undone.map(({gpus}) => gpus)).toEqual([[0]]);
+		expect(refused).toMatchObject([overBy(2)]);
+		expect(refusalMessage(refused[0]!).message).toContain('(ada holds 2 of at most 2 GPUs)');
+	});
+
+	test('that was lowered ends a request that it makes impossible', async () => {
+		const world = await createLiveWorld(2);
+		await set(world, {'limits.max-gpus': '2'});
+		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
+		const progress: unknown[] = [];
+		const waiting = acquire(
+			world.as(11),
+			{requester: ada, count: 2, tenure: {type: 'run'}},
+			{waitSeconds: undefined, signal: new AbortController().signal, onProgress: collect(progress)},
+		);
+		const outcome = expect(waiting).rejects.toMatchObject({
+			code: 'impossible',
+			message: 'Cannot reserve 2 GPUs: ada can hold at most 1',
+		});
+		await eventually(() => progress.length > 0);
+		await set(world, {'limits.max-gpus': '1'});
+		await outcome;
+		expect((await world.store.read()).queue).toEqual([]);
+	});
+});
+
+test('a waiting request is granted as soon as its own account has released enough, on whichever GPU', async () => {
+	const world = await createLiveWorld(3);
+	await set(world, {'limits.max-gpus': '1'});
+	const first = await reserve(world, {requester: ada, count: 1, ids: [0], durationSeconds: hour});
+	const progress: unknown[] = [];
+	const waiting = acquire(
+		world.as(11),
+		{requester: ada, count: 1, ids: [2], tenure: {type: 'run'}},
+		{waitSeconds: undefined, signal: new AbortController().signal, onProgress: collect(progress)},
+	);
+	await eventually(() => progress.length > 0);
+	expect(progress[0]).toMatchObject({kind: 'waiting', overLimit: {account: 'ada', held: 1, limit: {value: 1}}});
+	const began = performance.now();
+	await release(world, ada, {by: 'lease', leaseId: first.kind === 'granted' ? first.leaseId : ''});
+	expect(await waiting).toMatchObject({kind: 'granted', gpus: [2]});
+	// A request that misses the event of the release reads after two to five seconds.
+	expect(performance.now() - began).toBeLessThan(2000);
+});
+
+describe('durations', () => {
+	test('without one, a reservation lasts for the default of the policy, also after a wait', async () => {
+		const world = await worldWith({});
+		expect(await take(world, [0])).toMatchObject({durationSeconds: 8 * hour, endsBy: startTime + 8 * hour});
+		await set(world, {'limits.default-duration': '30m'});
+		expect(await take(world, [1])).toMatchObject({durationSeconds: hour / 2, endsBy: startTime + hour / 2});
+		const live = await createLiveWorld(1);
+		await set(live, {'limits.default-duration': '30m'});
+		const options = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: collect([])};
+		expect(await acquire(live, {requester: ada, count: 1, tenure: {type: 'manual'}}, options)).toMatchObject({
+			durationSeconds: hour / 2,
+		});
+	});
+
+	test('extend never ends a reservation later than max-duration from now', async () => {
+		const world = await worldWith({});
+		const {leaseId} = (await take(world, [0], ada, 10 * hour)) as {readonly leaseId: string};
+		await set(world, {'limits.max-duration': '4h'});
+		const to = async (hours: number, requester = ada) =>
+			extend(world, requester, {by: 'lease', leaseId}, {until: world.now() + hours * hour});
+		// The reservation is older than the limit. It can be shortened, but not extended.
+		await expect(to(11)).rejects.toMatchObject({
+			code: 'impossible',
+			message: 'A reservation can end at most 4h from now',
+			hint: expect.stringContaining('The limit is limits.max-duration=4h. Nothing was changed.') as string,
+		});
+		expect((await to(9)).extended).toHaveLength(1);
+		expect((await to(1)).extended).toHaveLength(1);
+		await expect(to(4.1)).rejects.toMatchObject({code: 'impossible'});
+		world.pass(hour / 2);
+		expect((await to(4)).extended).toHaveLength(1);
+		expect((await to(20, root)).extended).toHaveLength(1);
+	});
+});

@@ -1,0 +1,133 @@
+import {describe, expect, test} from 'vitest';
+import type {PolicySetting} from '../../../../source/core/model/types.js';
+import {
+	defaultSeconds,
+	limitedGroupsOf,
+	limitOf,
+	limitsOf,
+	requireWithinMaxGpus,
+	requireWithinMaxWaiting,
+	tenureWithin,
+} from '../../../../source/core/rules/limits/limits.js';
+import {person} from '../../../_helpers/world.js';
+
+const policyOf = (settings: Readonly<Record<string, string>>) => ({
+	policy: new Map(Object.entries(settings).map(([key, value]): [string, PolicySetting] => [key, {value, since: 5}])),
+});
+
+const hour = 3600;
+
+describe('the limit of an account', () => {
+	const stored = policyOf({
+		'limits.max-gpus': '2',
+		'limits.group.students.max-gpus': '1',
+		'limits.group.staff.max-gpus': '6',
+		'limits.group.admins.max-gpus': 'off',
+		'limits.user.ada.max-gpus': '3',
+		'limits.user.eve.lovelace.max-gpus': 'off',
+		'limits.user.bob.max-gpus': 'many',
+	});
+	test.each([
+		['applies to everybody', 'cy', [], 2],
+		['of a group precedes that for everybody', 'cy', ['students'], 1],
+		['is the most generous of several groups', 'cy', ['students', 'staff'], 6],
+		['is lifted by a group with off', 'cy', ['staff', 'admins'], undefined],
+		['of a user precedes those of groups', 'ada', ['staff', 'admins'], 3],
+		['is lifted for a user with off, whose name may contain a dot', 'eve.lovelace', ['students'], undefined],
+		['of a user that cannot be read is passed over', 'bob', ['students'], 1],
+		['does not exist for root', 'root', ['students'], undefined],
+		['is not that of a user with the same first letters', 'ad', [], 2],
+	] as const)('%s', (_, account, groups, most) => {
+		expect(limitOf(stored, 'max-gpus', {account, groups})?.value).toBe(most);
+	});
+
+	test('does not exist if the policy cannot be read, because nobody could work otherwise', () => {
+		expect(limitOf({...stored, policyProblem: 'it is not JSON'}, 'max-gpus', {account: 'cy'})).toBeUndefined();
+	});
+
+	test('names the key that sets it', () => {
+		expect(limitOf(stored, 'max-gpus', {account: 'cy', groups: ['staff']})).toEqual({
+			value: 6,
+			key: 'limits.group.staff.max-gpus',
+			text: '6',
+		});
+	});
+});
+
+test('only groups that have limits are looked up, and none without a limit of a group or for root', () => {
+	const asked: Array<readonly string[]> = [];
+	const groupsAmong = (names: readonly string[]) => {
+		asked.push(names);
+		return names;
+	};
+
+	const withGroups = policyOf({'limits.group.b.max-gpus': '1', 'limits.group.a.max-duration': '1h', strategy: 'lru'});
+	expect(limitedGroupsOf(withGroups)).toEqual(['a', 'b']);
+	expect(limitsOf(withGroups, person('ada'), groupsAmong)).toMatchObject({
+		'max-gpus': {value: 1},
+		'max-duration': {value: hour},
+	});
+	expect(limitsOf(withGroups, {...person('root'), uid: 0}, groupsAmong)).toEqual({});
+	limitsOf(policyOf({'limits.max-gpus': '1'}), person('ada'), groupsAmong);
+	expect(asked).toEqual([['a', 'b']]);
+});
+
+test('uid 0 of a user namespace is not root, so it has limits', () => {
+	const requester = {...person('root@userns:1/2'), uid: 0, userNamespace: '1/2'};
+	expect(limitsOf(policyOf({'limits.max-gpus': '1'}), requester, () => [])).toMatchObject({'max-gpus': {value: 1}});
+});
+
+test('a reservation without a duration lasts for the default, but never longer than the maximum', () => {
+	const secondsWith = (settings: Readonly<Record<string, string>>) =>
+		defaultSeconds(limitsOf(policyOf(settings), person('ada'), () => []));
+	expect(secondsWith({})).toBe(8 * hour);
+	expect(secondsWith({'limits.max-duration': '4h'})).toBe(4 * hour);
+	expect(secondsWith({'limits.default-duration': '30m', 'limits.max-duration': '4h'})).toBe(hour / 2);
+	expect(secondsWith({'limits.default-duration': '12h', 'limits.user.ada.max-duration': '1h'})).toBe(hour);
+});
+
+test('a request for longer than the maximum is refused with the limit, and a job without a time limit is not', () => {
+	const limits = limitsOf(policyOf({'limits.max-duration': '4h'}), person('ada'), () => []);
+	const asks = (seconds: number | undefined) => [
+		() => tenureWithin({type: 'manual', durationSeconds: seconds}, limits),
+		() => tenureWithin({type: 'run', timeLimitSeconds: seconds}, limits),
+	];
+	for (const ask of asks(4 * hour + 1)) {
+		expect(ask).toThrow(
+			expect.objectContaining({
+				exitCode: 2,
+				message: expect.stringContaining('at most 4h') as string,
+				hint: 'The limit is limits.max-duration=4h.',
+			}),
+		);
+	}
+
+	expect(asks(4 * hour).map((ask) => ask())).toEqual([
+		{type: 'manual', durationSeconds: 4 * hour},
+		{type: 'run', timeLimitSeconds: 4 * hour},
+	]);
+	expect(asks(undefined).map((ask) => ask())).toEqual([
+		{type: 'manual', durationSeconds: 4 * hour},
+		{type: 'run', timeLimitSeconds: undefined},
+	]);
+});
+
+test('a request for more GPUs than the limit is impossible, and one over the waiting limit is refused', () => {
+	const limits = limitsOf(policyOf({'limits.max-gpus': '2', 'limits.max-waiting': '3'}), person('ada'), () => []);
+	const ask = (count: number) => () => {
+		requireWithinMaxGpus({count}, limits, 'ada');
+	};
+
+	const join = (waiting: number) => () => {
+		requireWithinMaxWaiting(waiting, limits, 'ada');
+	};
+
+	expect(ask(2)).not.toThrow();
+	expect(ask(3)).toThrow(
+		expect.objectContaining({exitCode: 2, message: 'Cannot reserve 3 GPUs: ada can hold at most 2'}),
+	);
+	expect(join(2)).not.toThrow();
+	expect(join(3)).toThrow(
+		expect.objectContaining({exitCode: 3, message: 'ada already has 3 of at most 3 requests in the queue'}),
+	);
+});
