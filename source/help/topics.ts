@@ -87,7 +87,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./notifications.md'),
 	},
 	slurm: {
-		summary: 'canhazgpu as a front end of Slurm, and commands for those who know Slurm',
+		summary: 'A front end for Slurm, and commands for those who know Slurm',
 		otherNames: ['cluster', 'engine', 'srun', 'partitions'],
 		load: async () => import('./slurm.md'),
 	},
