@@ -78,7 +78,8 @@ async function open(answer: HostAnswer | CanhazgpuError = done) {
 	};
 }
 
-const down = (count: number): readonly string[] => Array.from({length: count}, () => keys.down);
+/** Keys from the first GPU to a GPU of the other host. Another GPU of this host and the subtotals of the other host are between them. */
+const toFar = (gpu: number): readonly string[] => Array.from({length: 3 + gpu}, () => keys.down);
 
 test('top asks other hosts only while the table of all hosts is shown', async () => {
 	const {press, isWatched} = await open();
@@ -91,7 +92,7 @@ test('top asks other hosts only while the table of all hosts is shown', async ()
 
 test('the key r on a row of another host reserves there with the command that the dialog shows', async () => {
 	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
-	await press(...down(2), 'r');
+	await press(...toFar(0), 'r');
 	await shows('Reserve GPUs on far');
 	await press('2', keys.tab, '4h', keys.tab, 'tonight');
 	await shows('$ canhazgpu reserve --on far --gpus 2 --duration 4h --note tonight');
@@ -111,7 +112,7 @@ test('the key r on a row of another host reserves there with the command that th
 test('the key r shows the refusal of another host unchanged, and the key w waits there while top runs', async () => {
 	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
 	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
-	await press(...down(2), 'r', keys.enter);
+	await press(...toFar(0), 'r', keys.enter);
 	await shows('far: Not enough GPUs available. Requested: 1, Available: 0');
 	let left = false;
 	run.mockImplementation(
@@ -136,7 +137,7 @@ test('the key r shows the refusal of another host unchanged, and the key w waits
 
 test('the key r with a share reserves the share on another host, and the message shows the share', async () => {
 	const {press, shows, run} = await open({exitCode: 0, stdout: '3\n', stderr: ''});
-	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
+	await press(...toFar(0), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
 	await shows('$ canhazgpu reserve --on far --gpus 1 --model a100 --share 8G --duration 8h');
 	await press(keys.enter);
 	await shows('reserved a share of 8G of GPU 3 of far for 8h 0m 0s');
@@ -160,7 +161,7 @@ test.each([
 	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
 ])('the key r with a share says that the program on a host with %s cannot share GPUs', async (_, stderr, exitCode) => {
 	const {press, shows} = await open({exitCode, stdout: '', stderr});
-	await press(...down(2), 'R', keys.tab, keys.tab, '8G');
+	await press(...toFar(0), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
 	await press(keys.enter);
 	await shows('far: the program there cannot share GPUs');
@@ -169,7 +170,7 @@ test.each([
 
 test('the key r names a requirement that the program on the other host does not support', async () => {
 	const {press, shows} = await open({exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --min-memory\n'});
-	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
+	await press(...toFar(0), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
 	await shows('far: the program there knows no --min-memory');
 	await shows('Leave that out of Needs.');
 });
@@ -178,14 +179,14 @@ test('the key r shows the error of a failed connection to another host', async (
 	const {press, shows} = await open(
 		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'It may have been done.'}),
 	);
-	await press(...down(2), 'r', keys.enter);
+	await press(...toFar(0), 'r', keys.enter);
 	await shows('far: no answer within 30 s');
 	await shows('It may have been done.');
 });
 
 test('the key x on a row of another host releases the GPU by the id of the shown reservation, which the host checks', async () => {
 	const {press, shows, run} = await open();
-	await press(...down(3), 'x');
+	await press(...toFar(1), 'x');
 	await shows('Release GPU 1 of far now?');
 	await shows('$ canhazgpu release --on far --gpu-ids 1 --lease lease-alice');
 	run.mockResolvedValueOnce({
@@ -210,7 +211,7 @@ test.each([
 		const {press, shows, run, becomes} = await open();
 		becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
 		run.mockResolvedValueOnce(refusal);
-		await press(...down(3), 'x', 'y');
+		await press(...toFar(1), 'x', 'y');
 		await shows('far: that reservation of GPU 1 ended meanwhile');
 		expect(run).toHaveBeenCalledTimes(1);
 		becomes(rows);
@@ -231,7 +232,7 @@ test('keys on a host with Slurm offer only what a cluster supports, and the key 
 		held(2, 'alice', {...onNode('box1', 2), ...job}),
 		remoteRow(3, onNode('box2', 0)),
 	]);
-	await press(...down(2), 'R');
+	await press(...toFar(0), 'R');
 	await shows('GPUs are chosen for you on far: press r and say how many');
 	await press('r');
 	await shows('Reserve GPUs on far');
@@ -251,21 +252,21 @@ test('the key x never sends an id that looks like a flag', async () => {
 	const lying = rows.with(1, held(1, 'alice', {lease_id: '--user=bob'}));
 	becomes(lying);
 	shown(lying);
-	await press(...down(3), 'x', 'y');
+	await press(...toFar(1), 'x', 'y');
 	await shows('released GPU 1 of far');
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]]);
 });
 
 test('the key e on another host extends the whole reservation, and refuses jobs and other accounts with the reason', async () => {
 	const {press, shows, run} = await open();
-	await press(...down(3), 'e');
+	await press(...toFar(1), 'e');
 	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --lease lease-alice --duration 1h');
 	await press(keys.enter);
 	await shows('extended GPUs 1,2 of far by 1h 0m 0s');
 	expect(run.mock.calls).toEqual([
 		['far', ['extend', '--gpu-ids', '1,2', '--lease', 'lease-alice', '--duration', '1h'], {isUnbounded: false}],
 	]);
-	await press(...down(2), 'e');
+	await press(keys.down, keys.down, 'e');
 	await shows('GPU 3 of far is held by bob: only the holder can extend it');
 	await press(keys.down, 'e');
 	await shows('GPU 4 of far is held by a run: it ends when its job does');
@@ -283,6 +284,18 @@ test('keys on a row of this host work as in the table that shows only this host'
 	await press(keys.enter);
 	expect(store.getState().panels.focus).toBe('table');
 	expect(openMonitor).not.toHaveBeenCalled();
+});
+
+test('on the subtotals of a host, r reserves on that host, and x asks to select a GPU', async () => {
+	const {press, shows} = await open();
+	await press(keys.home, 'x');
+	await shows('select a GPU to release it');
+	await press('r');
+	await shows('canhazgpu reserve --gpus 1');
+	await press(keys.escape, ...toFar(0), 'r');
+	await shows('canhazgpu reserve --on far');
+	await press(keys.escape, 'e');
+	await shows('select a GPU to extend it');
 });
 
 test('top --readonly changes nothing on any host', async () => {

@@ -136,7 +136,7 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 	frameOf(await hostsState({columns: 200, rows: 50}, steps))
 		.split('\n')
 		.flatMap((line) => {
-			const {host, gpu} = /^│[ >] (?<host>\S+) +(?<gpu>\d+|!|asking)/v.exec(line)?.groups ?? {};
+			const {host, gpu} = /^│[ >] (?<host>\S+) +(?<gpu>\d+(?= )|!|asking)/v.exec(line)?.groups ?? {};
 			return host === undefined ? [] : [`${host} ${gpu}`];
 		});
 
@@ -152,6 +152,27 @@ test('sorting by memory orders the GPUs of all hosts, with unknown values and un
 		'gpu-box-10 asking',
 	]);
 	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
+});
+
+test('each host with several GPUs has a line with its subtotals, also while a filter hides some of its GPUs', async () => {
+	const subtotals = async (...steps: readonly Step[]) =>
+		frameOf(await hostsState({columns: 80, rows: 50}, steps))
+			.split('\n')
+			.filter((line) => /\d\/\d free/v.test(line))
+			.map((line) => line.replace(/^│?>?/v, '').replace(/│$/v, '').trim().replaceAll(/ +/gv, ' '));
+	const all = [
+		'gpu-box-3 2/8 free Queue 2 45% 227/637G',
+		'gpu-box-1 1/4 free Queue 2 21% 61/320G',
+		'alice@gpu-box-… 0/3 free 0% 0/240G',
+	];
+	expect(await subtotals()).toEqual(all);
+	expect(await subtotals('filter-mine')).toEqual(all);
+	expect(await subtotals('sort-next')).toEqual([]);
+	const lost: Step = {kind: 'store-lost', reason: 'gone', sinceMs: 1000, nowMs: 1000};
+	expect(await subtotals(lost)).toEqual(all.slice(1));
+	const single = [answered('gpu-box-1', [remoteRow(0)])];
+	expect(await subtotals({kind: 'hosts-arrived', known: single, nowMs: 1000})).toEqual(all.slice(0, 1));
+	expect(await subtotals({kind: 'hosts-arrived', known: [], nowMs: 1000})).toEqual([]);
 });
 
 test("the table of all hosts can be filtered by words, by the user's GPUs and by the selected user", async () => {

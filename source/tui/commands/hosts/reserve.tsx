@@ -169,7 +169,7 @@ export const reserveThisOverHosts = defineCommand<RemoteReserveForm>({
 	...byHost({
 		own: reserveThese,
 		reasonAgainst(line, state) {
-			if (line.kind === 'note') {
+			if (line.kind !== 'gpu') {
 				return 'This line is about the host: select a GPU to reserve it, or press r';
 			}
 

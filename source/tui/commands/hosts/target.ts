@@ -9,9 +9,14 @@ import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 
 /** Returns the state for a key that acts on this host: the GPU is selected, and tags and the filter of the hidden GPU table do not apply. */
-const ownState = (state: State, gpu: number): State => ({
+const ownState = (state: State, line: HostLine): State => ({
 	...state,
-	table: {...state.table, filter: noFilter, tags: new Set(), selected: {keys: [`#${gpu}`], place: gpu}},
+	table: {
+		...state.table,
+		filter: noFilter,
+		tags: new Set(),
+		selected: line.kind === 'gpu' ? {keys: [`#${line.gpu.gpu_id}`], place: line.gpu.gpu_id} : state.table.selected,
+	},
 });
 
 /** A command with two variants: on this host it acts as in the GPU table, on other hosts by ssh. */
@@ -35,15 +40,16 @@ export const byHost = <Asking extends AskingDialog>({
 				: 'No host is known: name some in the setting remote_hosts';
 		}
 
-		if (!line.isOwn) {
-			return reasonAgainstDoing(state) ?? reasonAgainst(line, state);
+		if (line.isOwn && line.kind === 'note') {
+			return 'The GPUs were not scanned yet';
 		}
 
-		return line.kind === 'gpu' ? own.reasonAgainst(ownState(state, line.gpu.gpu_id)) : 'The GPUs were not scanned yet';
+		const reason = line.isOwn && line.kind === 'gpu' ? undefined : reasonAgainst(line, state);
+		return reasonAgainstDoing(state) ?? reason ?? (line.isOwn ? own.reasonAgainst(ownState(state, line)) : undefined);
 	},
 	open(state) {
 		const line = selectedHostLine(state)!;
-		return line.isOwn ? (own.open!(ownState(state, (line as GpuLine).gpu.gpu_id)) as Asking) : open(line, state);
+		return line.isOwn ? (own.open!(ownState(state, line)) as Asking) : open(line, state);
 	},
 });
 
@@ -72,7 +78,7 @@ export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [g
 
 /** Returns why a reservation on another host cannot be changed from this host. Undefined if it can. */
 export function reasonAgainstHeld(line: HostLine, action: 'release' | 'extend'): string | undefined {
-	if (line.kind === 'note') {
+	if (line.kind !== 'gpu') {
 		return `This line is about the host: select a GPU to ${action} it`;
 	}
 

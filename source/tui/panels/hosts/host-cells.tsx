@@ -1,13 +1,15 @@
 /** Cells of the table of hosts. Texts from other hosts were sanitized when they arrived. */
 import type {ComponentType, ReactElement} from 'react';
-import {processText, shortModel} from '../../../format/readings.js';
+import {gibibytes, processText, shortModel} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
 import {migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate} from '../../../format/text/width.js';
-import {holdersOf, namedHost, type GpuLine} from '../../state/hosts/lines.js';
+import {splitText} from '../../../format/free-gpus.js';
+import {holdersOf, namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
 import {idleWord} from '../../state/gpus/row-state.js';
 import {useMonitor} from '../../state/use-monitor.js';
+import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
 import {stateTones, TimeLeft} from '../shared/row-words.js';
@@ -99,4 +101,43 @@ export const hostCells: Readonly<Record<HostColumnName, ComponentType<Properties
 	temperature: ({line: {gpu}}) => <Temperature celsius={gpu.temperature} />,
 	model: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
 	process: Process,
+};
+
+type TotalProperties = {readonly line: TotalLine; readonly width: number};
+
+/** Shows the memory in use and in total. If there is no room for both, shows a percentage. */
+function TotalMemory({line, width}: TotalProperties): ReactElement | undefined {
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = line.totals;
+	if (total === 0) {
+		return undefined;
+	}
+
+	const text = `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`;
+	return (
+		<Label tone={loadTone('memory', used / total)}>
+			{text.length > width ? `${Math.round((used / total) * 100)}%` : text}
+		</Label>
+	);
+}
+
+function TotalUtilization({line: {totals}, width}: TotalProperties): ReactElement | undefined {
+	return totals.utilization === undefined ? undefined : (
+		<Utilization percent={totals.utilization * 100} width={width} />
+	);
+}
+
+const FreeOf = ({line: {totals}}: TotalProperties): ReactElement => (
+	<Label tone={totals.free.whole > 0 ? 'free' : 'plain'}>
+		{totals.free.whole}/{totals.gpuCount} free
+	</Label>
+);
+
+/** Cells of the subtotals of a host. Columns without a cell stay empty. */
+export const totalCells: Readonly<Partial<Record<HostColumnName, ComponentType<TotalProperties>>>> = {
+	host: ({line}) => <Label>{sanitize(line.host)}</Label>,
+	state: FreeOf,
+	owner: ({line: {waiting = 0}}) => (waiting > 0 ? <Label>Queue {waiting}</Label> : undefined),
+	ends: ({line: {totals}}) => <Label tone="free">{splitText(totals.free)}</Label>,
+	utilization: TotalUtilization,
+	memory: TotalMemory,
 };

@@ -1,4 +1,4 @@
-/** The panel of all hosts. It has a row for each GPU, and a line for each host with a problem. */
+/** The panel of all hosts. It has a row for each GPU, a line for each host with a problem, and subtotals for each host. */
 import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {roughDuration} from '../../../format/text/durations.js';
@@ -13,7 +13,7 @@ import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
 import {hostColumns, hostTitles} from './columns.js';
-import {hostCells} from './host-cells.js';
+import {hostCells, totalCells} from './host-cells.js';
 
 const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};
 
@@ -43,24 +43,31 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 const emphasisOf =
 	(name: keyof typeof hostTitles) =>
 	({row, above}: CellProperties<HostLine>): Emphasis =>
-		name === 'host'
-			? above !== undefined && namedHost(above) === namedHost(row)
-				? 'old'
-				: 'normal'
-			: row.kind === 'gpu' && row.isLast
-				? 'old'
-				: 'normal';
+		row.kind === 'total'
+			? 'selected'
+			: name === 'host'
+				? above !== undefined && namedHost(above) === namedHost(row)
+					? 'old'
+					: 'normal'
+				: row.kind === 'gpu' && row.isLast
+					? 'old'
+					: 'normal';
 
 function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 	return useMemo(
 		() =>
 			hostColumns(width).map((column): DataColumn<HostLine> => {
 				const Content = hostCells[column.name];
+				const Total = totalCells[column.name];
 				return {
 					...column,
 					title: hostTitles[column.name],
 					Cell: ({row, width: cellWidth}) =>
-						row.kind === 'gpu' ? <Content line={row} width={cellWidth} /> : undefined,
+						row.kind === 'gpu' ? (
+							<Content line={row} width={cellWidth} />
+						) : row.kind === 'total' && Total !== undefined ? (
+							<Total line={row} width={cellWidth} />
+						) : undefined,
 					emphasisOf: emphasisOf(column.name),
 				};
 			}),

@@ -1,5 +1,6 @@
-/** The lines of the host table: one for each GPU, and one for each host with a problem. */
+/** The lines of the host table: one for each GPU, one for each host with a problem, and the subtotals of each host. */
 import {accountOn} from '../../../core/model/other-hosts.js';
+import type {FreeGpus} from '../../../core/rules/pool/status.js';
 import {isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {statusJson} from '../../../format/json/status-json.js';
 import {noUsage} from '../../../format/status-labels.js';
@@ -40,7 +41,26 @@ export type NoteLine = LineOf<{
 	readonly valuesAtMs?: number;
 }>;
 
-export type HostLine = GpuLine | NoteLine;
+export type GpuTotals = {
+	readonly free: FreeGpus;
+	readonly gpuCount: number;
+	/** The mean utilization, from 0 to 1. Undefined if no GPU reports it. */
+	readonly utilization: number | undefined;
+	/** The sum of the memory in use, for GPUs whose total memory is known. */
+	readonly memoryUsedMiB: number;
+	/** The sum of the total memory. 0 if no GPU reports it. */
+	readonly memoryTotalMiB: number;
+};
+
+/** The subtotals of a host, shown above its GPUs. */
+export type TotalLine = LineOf<{
+	readonly kind: 'total';
+	readonly totals: GpuTotals;
+	/** The number of waiting requests. Undefined if the host does not report it. */
+	readonly waiting: number | undefined;
+}>;
+
+export type HostLine = GpuLine | NoteLine | TotalLine;
 
 /** Returns the name that is shown as the host. On a cluster, it is the node of the GPU, because this host itself has no GPU. */
 export const namedHost = (line: HostLine): string =>

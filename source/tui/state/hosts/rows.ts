@@ -1,16 +1,17 @@
-/** The rows of the host table: the GPUs of all hosts, and messages about hosts with a problem. */
+/** The rows of the host table: the GPUs of all hosts, their subtotals, and messages about hosts with a problem. */
 import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {states, type MonitorState} from '../../../format/states.js';
 import {byUrgency} from '../gpus/row-state.js';
 import type {State} from '../state.js';
 import type {SortValue} from '../table/order.js';
 import {tableOf} from '../table/table.js';
-import {accountsOf, allHostLines, holdersOf, type GpuLine, type HostLine} from './lines.js';
+import {accountsOf, allHostLines, holdersOf, namedHost, type GpuLine, type HostLine} from './lines.js';
 import {hostSortKeys, type HostSortKey} from './state.js';
+import {hostSubtotals} from './totals.js';
 
 const textOf = (line: HostLine): string => {
-	if (line.kind === 'note') {
-		return `${line.host} ${line.words}`;
+	if (line.kind !== 'gpu') {
+		return `${line.host} ${line.kind === 'note' ? line.words : ''}`;
 	}
 
 	const {host, gpu, state} = line;
@@ -47,15 +48,29 @@ function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine)
 	return (line) => (line.kind === 'note' && hosts.sort.isInverted ? undefined : places.get(line));
 }
 
+/** Inserts the subtotals of each host above its GPUs, if the table is sorted by host. */
+const withSubtotals = (lines: readonly HostLine[], state: State): readonly HostLine[] =>
+	lines.flatMap((line, index) => {
+		const name = namedHost(line);
+		const above = lines[index - 1];
+		const isFirst = above?.kind !== 'gpu' || namedHost(above) !== name;
+		const total = line.kind === 'gpu' && isFirst ? hostSubtotals(state).get(name) : undefined;
+		return total === undefined ? [line] : [total, line];
+	});
+
 export const hostTable = tableOf<HostLine, HostSortKey>({
 	name: 'hosts',
 	noun: 'host',
 	rowsOf: allHostLines,
+	nest: (lines, state) => (state.hosts.sort.by === 'host' ? withSubtotals(lines, state) : lines),
+	partsOf: (state) => [hostSubtotals(state)],
+	// The first selected row is a GPU.
+	placeOf: (line, index) => (line.kind === 'total' ? Infinity : index),
 	keysOf: ({key}) => [key],
 	textOf,
 	// The message of a host that does not answer is never filtered out, because the host may have matching GPUs.
-	isOf: (line, account) => line.kind === 'note' || accountsOf(line.gpu).includes(account),
-	isMine: (line) => line.kind === 'note' || line.state === 'mine',
+	isOf: (line, account) => line.kind !== 'gpu' || accountsOf(line.gpu).includes(account),
+	isMine: (line) => line.kind !== 'gpu' || line.state === 'mine',
 	userOf: (line) => (line.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined),
 	noUser: 'This line has no user: select a GPU that has one',
 	sortKeys: hostSortKeys,
