@@ -27,6 +27,9 @@ export function Curve({of, values, rows}: CurveProperties): ReactElement {
 	);
 }
 
+/** A time of day below a graph, centered below its column. */
+export type TimeMark = {readonly column: number; readonly text: string};
+
 type Properties = CurveProperties & {
 	/** Label at the upper end of the vertical axis, such as `util 100%`. */
 	readonly top: string;
@@ -34,6 +37,8 @@ type Properties = CurveProperties & {
 	readonly bottom: string;
 	/** Label at the left end of the time axis, such as `-5m` or `09:00`. */
 	readonly from: string;
+	/** Times between both ends of the time axis. Those that would touch the labels at the ends are left out. */
+	readonly times?: readonly TimeMark[];
 	/** A line between the area and the time axis. */
 	readonly under?: ReactNode;
 };
@@ -42,11 +47,15 @@ type Properties = CurveProperties & {
 export const graphMargin = 11;
 
 /** Draws a graph with axes. It takes `rows` lines, including the time axis and `under`. */
-export function Graph({of, values, rows, top, bottom, from, under}: Properties): ReactElement {
+export function Graph({of, values, rows, top, bottom, from, times = [], under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;
 	const columns = Math.ceil(values.length / valuesWithin(1, graphStyleOf(drawing)));
 	const axis = isAscii ? '|' : '│';
+	const now = 'now';
+	const marks = times
+		.map(({column, text}) => ({left: column - Math.floor(text.length / 2), text}))
+		.filter(({left, text}) => left > from.length && left + text.length < columns - now.length);
 	return (
 		<Box flexDirection="column" flexShrink={0}>
 			<Box>
@@ -67,7 +76,12 @@ export function Graph({of, values, rows, top, bottom, from, under}: Properties):
 			{under === undefined ? undefined : <Box marginLeft={graphMargin}>{under}</Box>}
 			<Box marginLeft={graphMargin} width={columns} justifyContent="space-between">
 				<Label tone="dim">{from}</Label>
-				<Label tone="dim">now</Label>
+				{marks.map(({left, text}) => (
+					<Box key={left} position="absolute" left={left}>
+						<Label tone="dim">{text}</Label>
+					</Box>
+				))}
+				<Label tone="dim">{now}</Label>
 			</Box>
 		</Box>
 	);

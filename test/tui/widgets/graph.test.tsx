@@ -40,6 +40,12 @@ test('Graph draws an extra line between the curve and the times', () => {
 	);
 });
 
+test('Graph centers clock times below their columns, and leaves out those that would touch the labels at the ends', () => {
+	const times = [3, 12, 21, 27].map((column) => ({column, text: `0${column % 10}:00`}));
+	const graph = <Graph of="load" values={ramp(60)} rows={1} top="100%" bottom="0%" from="-24h" times={times} />;
+	expect(drawn(graph).split('\n').at(-1)).toBe(`${' '.repeat(11)}-24h      02:00    01:00   now`);
+});
+
 test('Curve draws a gap for an unknown value, and a mark for zero', () => {
 	const values = [1, 0, undefined, 1];
 	expect(drawn(<Curve of="load" values={values} rows={2} />, {graphs: 'blocks'})).toBe(lines('█  █', '█▁ █'));

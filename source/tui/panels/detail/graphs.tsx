@@ -12,10 +12,10 @@ import {widthOf} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
 import {ownRange, type PastRange} from '../../state/panels/state.js';
-import {storeNow, type State} from '../../state/state.js';
+import type {State} from '../../state/state.js';
 import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
-import {Graph, graphMargin} from '../../widgets/graph.js';
+import {Graph, graphMargin, type TimeMark} from '../../widgets/graph.js';
 import {graphStyleOf, valuesWithin} from '../../widgets/graph-characters.js';
 import {Label} from '../../widgets/label.js';
 import {shownHistory, shownValues, spanText} from '../shared/past-values.js';
@@ -83,11 +83,27 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 	);
 }
 
-/** Returns the label at the left end of a graph: how long ago, and for long ranges also the time of day. */
-function fromText(state: State, range: PastRange): string {
-	const now = storeNow(state);
-	const ago = `-${spanText(state, range)}`;
-	return range < 360 || now === undefined ? ago : `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
+/** Possible steps between the clock times below a graph, in minutes. */
+const clockSteps = [15, 30, 60, 120, 180, 360, 720] as const;
+
+/** Minimum distance between two clock times, in columns. */
+const clockDistance = 9;
+
+/** Returns the round times of day within the time range, such as 06:00 and 12:00. */
+function clockTimes(state: State, row: StatusRow, range: PastRange, columns: number): readonly TimeMark[] {
+	const {nowMs, spanMs} = shownHistory(state, row, range);
+	const {formatTime} = state.settings;
+	const columnMs = spanMs / columns;
+	const startMs = firstColumnMs(columnMs, {columns, nowMs});
+	const step = (clockSteps.find((minutes) => minutes * 60_000 >= clockDistance * columnMs) ?? clockSteps.at(-1)!) * 60;
+	const [hours = 0, minutes = 0, seconds = 0] = formatTime(nowMs / 1000)
+		.split(':')
+		.map(Number);
+	const last = nowMs / 1000 - ((hours * 3600 + minutes * 60 + seconds) % step);
+	return Array.from({length: Math.ceil(spanMs / 1000 / step)}, (_, index) => last - index * step).map((time) => ({
+		column: Math.floor((time * 1000 - startMs) / columnMs),
+		text: formatTime(time).slice(0, 5),
+	}));
 }
 
 type Properties = Room & {readonly row: StatusRow};
@@ -124,7 +140,8 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 				top={isMemory ? (total === undefined ? 'mem' : `mem ${gibibytes(total)}`) : 'util 100%'}
 				bottom={isMemory ? '0G' : '0%'}
 				values={shownValues(state, row, reading, {range, count: valuesWithin(columns, style)})}
-				from={fromText(state, range)}
+				from={`-${spanText(state, range)}`}
+				times={isPast ? clockTimes(state, row, range, columns) : undefined}
 				rows={graphRows}
 				under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
 			/>
