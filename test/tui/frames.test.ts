@@ -264,6 +264,6 @@ test('the message after a success is not cut by a long command', async () => {
 			...(await stateOf(await createScene(), {columns, rows: 30})),
 			flash: {level: 'ok', text: 'reserved GPUs 0-63 for 4h 0m 0s', next: `export CUDA_VISIBLE_DEVICES=${ids}`},
 		});
-		expect(text).toMatch(/^ OK reserved GPUs 0-63 .*\$ export CUDA_VISIBLE_DEVICES=0,1,2.*…$/mv);
+		expect(text).toMatch(/^ OK reserved GPUs 0-63 .*\$ export CUDA_VISIBLE_DEVICES=0,1,2.*… {2}v Whole$/mv);
 	}
 });

@@ -14,6 +14,7 @@ import {keepOptions} from './settings/keep-options.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
 import {quit} from './quit.js';
+import {readWhole} from './read-whole.js';
 import {release} from './release.js';
 import {reserve} from './reserve.js';
 import {saveView} from './settings/save-view.js';
@@ -33,7 +34,7 @@ export const commands = {
 	/** Commands that the help lists with the keys that choose the view. */
 	view: [saveView],
 	options: [applyChosenOptions, keepOptions],
-	end: [quit],
+	end: [readWhole, quit],
 } as const satisfies Readonly<Record<string, readonly MonitorCommand[]>>;
 
 const byName = new Map(

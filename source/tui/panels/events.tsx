@@ -1,45 +1,12 @@
 import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
-import type {AuditEntry} from '../../core/model/types.js';
-import {eventText} from '../../format/events.js';
 import {sanitize} from '../../format/text/text.js';
-import {remembering} from '../state/memo.js';
-import type {State} from '../state/state.js';
+import {eventTime, shownEvents, type ShownEvent} from '../state/events.js';
 import {useDispatch, useMonitor, useSettings} from '../state/use-monitor.js';
 import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {firstLine, ScrollLines} from '../widgets/scroll-lines.js';
 import {PanelFrame, rangeText, type PanelProperties} from './shared/panel-frame.js';
-
-export type ShownEvent = {
-	/** Seconds since the epoch. */
-	readonly time: number;
-	readonly words: string;
-	readonly level: 'plain' | 'warning' | 'error';
-};
-
-/** Whether an event needs somebody's attention. */
-const isAlarming = ({kind, reason}: AuditEntry): boolean =>
-	kind === 'unreserved' ||
-	kind === 'squatter' ||
-	(kind === 'overuse' && reason === undefined) ||
-	(kind === 'health' && reason !== undefined);
-
-/** Returns the events of the pool and the errors that this monitor has shown, newest first. */
-export const shownEvents = remembering(
-	({events}: State) => [events],
-	({events}): readonly ShownEvent[] =>
-		[
-			...events.entries.map((entry): ShownEvent => ({
-				time: entry.time,
-				words: eventText(entry),
-				level: isAlarming(entry) ? 'warning' : 'plain',
-			})),
-			...events.errors.map(({time, text}): ShownEvent => ({time, words: sanitize(text), level: 'error'})),
-		]
-			.toReversed()
-			.toSorted((a, b) => b.time - a.time),
-);
 
 const marks: Readonly<Record<ShownEvent['level'], readonly [word: string, tone: Tone]>> = {
 	plain: ['', 'plain'],
@@ -47,17 +14,9 @@ const marks: Readonly<Record<ShownEvent['level'], readonly [word: string, tone: 
 	error: ['ERR ', 'error'],
 };
 
-const secondsPerDay = 86_400;
-
-/** Returns the time of day. For an earlier day, adds how many days ago. */
-function timeText(time: number, state: State): string {
-	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
-	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');
-}
-
 function EventLine({time, words, level}: ShownEvent): ReactElement {
 	const {isAscii} = useSettings();
-	const at = useMonitor((state) => timeText(time, state));
+	const at = useMonitor((state) => eventTime(time, state));
 	const [mark, tone] = marks[level];
 	return (
 		<Label>

@@ -1,18 +1,14 @@
 /** The line above the footer. Shows the latest message, a problem that lasts, or the text that is being typed. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
-import {recentLoss} from '../../core/rules/pool/alerts.js';
-import {dataLossText} from '../../format/data-loss.js';
-import {policyProblemText} from '../../format/policy.js';
-import {shortDuration} from '../../format/text/durations.js';
 import {counted} from '../../format/text/numbers.js';
 import {widthOf} from '../../format/text/width.js';
 import {allHostLines, type HostLine} from '../state/hosts/lines.js';
 import {hostTable} from '../state/hosts/rows.js';
 import {remembering} from '../state/memo.js';
-import type {Flash} from '../state/messages.js';
 import {allProcesses, processTable} from '../state/processes/rows.js';
 import {matchCount} from '../state/search.js';
+import {standingMessage, type Message} from '../state/standing-message.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {gpuTable} from '../state/gpus/rows.js';
 import {focusedTable, promptOf} from '../state/table/tables.js';
@@ -23,47 +19,12 @@ import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 import {TextInput} from '../widgets/text-input.js';
 
-type Message = Omit<Flash, 'level' | 'untilMs'> & {readonly level: Flash['level'] | 'waiting'};
-
 const words: Readonly<Record<Message['level'], readonly [word: string, tone: Tone]>> = {
 	ok: ['OK', 'success'],
 	warning: ['WARN', 'warning'],
 	error: ['ERR', 'error'],
 	waiting: ['WAIT', 'mine'],
 };
-
-/** Returns a message about a problem that lasts, or about a request of this monitor that is waiting. */
-export function standingMessage(state: State): Message | undefined {
-	const {connection, snapshot, observation, scanFailure, nowMs, settings} = state;
-	if (connection.kind === 'lost') {
-		// The message does not contain the time, because the header shows it.
-		return {level: 'warning', text: `${connection.reason} - changes are disabled`};
-	}
-
-	if (scanFailure !== undefined) {
-		const readings =
-			observation === undefined
-				? 'no readings yet'
-				: `readings are ${shortDuration((nowMs - observation.takenAtMs) / 1000)} old`;
-		return {
-			level: 'warning',
-			text: [`GPU scan failed: ${scanFailure.message} (${readings})`, scanFailure.hint].filter(Boolean).join('. '),
-		};
-	}
-
-	if (connection.kind === 'connecting' && settings.hasNoPool !== true) {
-		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
-	}
-
-	const [wait, ...others] = state.waits;
-	if (wait !== undefined) {
-		return {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
-	}
-
-	const loss = snapshot && recentLoss(snapshot);
-	const text = loss ? dataLossText(loss, settings.formatTime) : snapshot && policyProblemText(snapshot);
-	return text === undefined ? undefined : {level: 'warning', text};
-}
 
 /** Returns the message. Cached, because it changes only when the state changes. */
 const messageOf = remembering(
@@ -132,7 +93,9 @@ const undoColumns = 14;
 function MessageText({level, text, command, next}: Message): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
+	const isBehindDialog = useMonitor(({dialog}) => dialog !== undefined);
 	const [word, tone] = words[level];
+	const isCut = widthOf(`${word} ${text}${next === undefined ? '' : `  $ ${next}`}`) + undoWidth + 2 > columns;
 	// If there is not enough room, the equivalent command is left out, not the message.
 	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
 	return (
@@ -148,6 +111,11 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 					{command === undefined || !isRoomy ? undefined : <ShellCommand>{command}</ShellCommand>}
 				</Box>
 			)}
+			{isCut && !isBehindDialog ? (
+				<Box flexShrink={0}>
+					<Hint name="v" word="Whole" />
+				</Box>
+			) : undefined}
 		</>
 	);
 }

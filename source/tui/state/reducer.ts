@@ -90,21 +90,18 @@ function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}
 
 const mostErrors = 50;
 
-/** Adds a new error to the events, where the user can still find it when the message has disappeared. */
-function withOwnError(before: State, after: State): State {
+/** Keeps a new message, so that the user can still read it when it has disappeared. Errors are also added to the events. */
+function withKeptMessage(before: State, after: State): State {
 	const {flash, events} = after;
-	return flash === before.flash || flash?.level !== 'error'
-		? after
-		: {
-				...after,
-				events: {
-					...events,
-					errors: [...events.errors, {time: storeNow(after) ?? 0, text: flash.text}].slice(-mostErrors),
-				},
-			};
+	if (flash === undefined || flash === before.flash) {
+		return after;
+	}
+
+	const errors = [...events.errors, {time: storeNow(after) ?? 0, text: flash.text}].slice(-mostErrors);
+	return {...after, lastFlash: flash, events: flash.level === 'error' ? {...events, errors} : events};
 }
 
 export function reduce(state: State, action: Action): State {
 	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
-	return settledTables(withOwnError(state, after));
+	return settledTables(withKeptMessage(state, after));
 }

@@ -83,6 +83,8 @@ export type State = {
 	readonly past?: ShownPast;
 	readonly dialog?: Dialog;
 	readonly flash?: Flash;
+	/** The newest message, which `v` shows even when it has disappeared. */
+	readonly lastFlash?: Flash;
 	/** The last release, and the time on the monotonic clock until which `z` can undo it. */
 	readonly undo?: {readonly released: readonly Released[]; readonly untilMs: number};
 	/** The requests of this monitor that wait in the queue. */

@@ -1,0 +1,43 @@
+/** `v`: shows the newest message, or the events, with long lines wrapped instead of cut. */
+import {sanitize} from '../../format/text/text.js';
+import {wrap} from '../../format/text/width.js';
+import {outputOf} from '../state/command-line/state.js';
+import {eventTime, shownEvents} from '../state/events.js';
+import {panelNames} from '../state/panels/state.js';
+import {standingMessage} from '../state/standing-message.js';
+import type {State} from '../state/state.js';
+import {defineCommand} from './command.js';
+
+/** Columns that the frame of the dialog needs. */
+const frameColumns = 6;
+
+const messagesOf = (state: State): ReadonlyArray<readonly string[]> =>
+	[standingMessage(state), state.flash ?? state.lastFlash]
+		.filter((message) => message !== undefined)
+		.map(({text, command, next}) => [
+			text,
+			...[next, command].filter((shell) => shell !== undefined).map((shell) => `$ ${shell}`),
+		]);
+
+const textsOf = (state: State): readonly string[] =>
+	state.panels.focus === 'events'
+		? shownEvents(state).map(({time, words}) => `${eventTime(time, state)} ${words}`)
+		: messagesOf(state).flatMap((texts, index) => (index === 0 ? texts : ['', ...texts]));
+
+export const readWhole = defineCommand({
+	name: 'read-whole',
+	keys: {modes: panelNames, keys: ['v'], help: ['Monitor', 'the whole message']},
+	reasonAgainst: (state) =>
+		textsOf(state).length > 0
+			? undefined
+			: state.panels.focus === 'events'
+				? 'Nothing happened yet'
+				: 'There was no message yet',
+	begin({store: {getState, dispatch}}) {
+		const state = getState();
+		const lines = textsOf(state).flatMap((text) =>
+			text === '' ? [''] : wrap(sanitize(text), state.size.columns - frameColumns, Infinity),
+		);
+		dispatch({kind: 'opened', dialog: outputOf(state.panels.focus === 'events' ? 'Events' : 'Messages', lines)});
+	},
+});

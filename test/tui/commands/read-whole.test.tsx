@@ -1,0 +1,48 @@
+import {afterEach, expect, test} from 'vitest';
+import {endSession, keys, startMonitor, type Session} from '../_harness.js';
+import {createBox, lease} from '../_world.js';
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+test('v shows a message that is longer than the line, also after it has disappeared', async () => {
+	const leases = Object.fromEntries(
+		Array.from({length: 8}, (_, index) => [index, lease(`user-${'x'.repeat(12)}-${index}`)]),
+	);
+	session = startMonitor(await createBox(8, {leases}), {size: {columns: 80, rows: 24}});
+	const {press, shows, hides, screen} = session;
+	await shows(/> 0 +Reserved/v);
+	await press(...Array.from({length: 8}, () => ' '), 'x');
+	await shows(/None of the tagged GPUs can be released: .*… {2}v Whole/v);
+	await press('v');
+	await shows(/ Messages /v);
+	expect(screen().replaceAll(/[\s│]+/gv, ' ')).toContain('7 held by user-xxxxxxxxxxxx-7');
+	await press(keys.escape);
+	await hides(' Messages ');
+	await hides('None of the tagged');
+	await press('v');
+	await shows('None of the tagged GPUs can be released');
+});
+
+test('v in the events shows each event on as many lines as it needs', async () => {
+	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
+	await session.shows(/> 0 +Free/v);
+	await session.press('5', 'v');
+	await session.shows('Nothing happened yet');
+	const words =
+		'a reason that is much longer than one line of the screen, so that its end would be cut off at this width';
+	session.store.dispatch({kind: 'done', flash: {level: 'error', text: words}});
+	await session.press('v');
+	await session.shows('at this width');
+});
+
+test('v explains that there was no message yet', async () => {
+	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
+	await session.shows(/> 0 +Free/v);
+	await session.press('v');
+	await session.shows('There was no message yet');
+});
