@@ -4,7 +4,7 @@ import type {GpuReading, IdleSpan, Lease} from '../../../source/core/model/types
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {stateName} from '../../../source/tui/state/gpus/row-state.js';
 import {observationOf} from '../../_helpers/world.js';
-import {answered} from '../hosts/_hosts.js';
+import {answered, held as heldRow} from '../hosts/_hosts.js';
 import {leave} from '../../../source/tui/commands/leave.js';
 import {release} from '../../../source/tui/commands/release.js';
 import {frameOf, pressing, stateOf as screenOf, type Step} from '../_harness.js';
@@ -87,4 +87,27 @@ test('the dialog about a reservation or queue entry with a label also names the 
 		frameOf(await screenOf(box, {columns: 120, rows: 32}, {}, steps));
 	expect(await askedBy(pressing(release))).toContain('alice (eval), MANUAL, held');
 	expect(await askedBy('focus-queue', pressing(leave))).toContain('alice (eval), for GPU 0');
+});
+
+test('tables show the label before the account if the account holds GPUs under different labels', async () => {
+	const labelled = (label: string) => lease(label, {actualUser: 'shared', leaseId: label});
+	const box = await createBox(4, {
+		leases: {0: labelled('eval'), 1: labelled('train'), 2: lease('dora', {actualUser: 'dora1'})},
+		waiting: [waiter('tune', {actualUser: 'shared', requestedIds: [2]})],
+	});
+	const size = {columns: 200, rows: 32};
+	const known = [
+		answered('far', [heldRow(0, 'eval', {actual_user: 'shared'}), heldRow(1, 'dora', {actual_user: 'dora'})]),
+	];
+	const frame = frameOf(await screenOf(box, size));
+	expect(frame).toMatch(/0 +Reserved +eval @shared +MANUAL/v);
+	expect(frame).toMatch(/1 +Reserved +train @shared +MANUAL/v);
+	expect(frame).toMatch(/2 +Reserved +dora1 \(dora\) +MANUAL/v);
+	expect(frame).toMatch(/1 +tune @shared +GPU 2/v);
+	const hosts = frameOf(
+		await screenOf(box, size, {otherHosts: ['far']}, ['focus-hosts', {kind: 'hosts-arrived', known, nowMs: 1000}]),
+	);
+	expect(hosts).toMatch(/gpu-box-3 +1 +Reserved +train @shared/v);
+	expect(hosts).toMatch(/far +0 +Reserved +eval @shared/v);
+	expect(hosts).toMatch(/far +1 +Reserved +dora /v);
 });

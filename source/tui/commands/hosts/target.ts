@@ -1,6 +1,6 @@
 /** Finds what a key in the host table acts on: the selected line, which belongs to this host or to another. */
 import {sanitize} from '../../../format/text/text.js';
-import {allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
+import {allHostLines, holderOf, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
@@ -63,9 +63,6 @@ export type RemoteHolding = {
 	readonly label: string | undefined;
 };
 
-const labelOf = (user: string | undefined): string | undefined =>
-	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
-
 /** Matches safe ids. An id comes from another host and becomes a word of a command, so it is checked. */
 const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
 
@@ -73,7 +70,7 @@ export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [g
 	host,
 	gpus,
 	leaseId: leaseIdPattern.test(gpu.lease_id ?? '') ? gpu.lease_id : undefined,
-	label: labelOf(gpu.user),
+	label: holderOf(gpu)?.label,
 });
 
 /** Returns why a reservation on another host cannot be changed from this host. Undefined if it can. */

@@ -6,8 +6,9 @@ import {migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate} from '../../../format/text/width.js';
 import {splitText} from '../../../format/free-gpus.js';
-import {holdersOf, namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
+import {holderOf, holdersOf, namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
 import {idleWord} from '../../state/gpus/row-state.js';
+import {nameIn, severalLabelsOfHosts} from '../../state/labels.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
@@ -18,9 +19,12 @@ import type {HostColumnName} from './columns.js';
 type Properties = {readonly line: GpuLine; readonly width: number};
 
 function Owner({line: {gpu, state}}: Properties): ReactElement {
+	const accounts = useMonitor(severalLabelsOfHosts);
+	const holder = holderOf(gpu);
 	const holders = holdersOf(gpu);
 	if (holders.length > 0) {
-		return <Label tone={state === 'mine' ? 'mine' : 'plain'}>{gpu.user ?? `${holders.length} shared`}</Label>;
+		const name = holder === undefined ? `${holders.length} shared` : nameIn(accounts, holder);
+		return <Label tone={state === 'mine' ? 'mine' : 'plain'}>{name}</Label>;
 	}
 
 	const users = (gpu.unreserved_users ?? []).join(',');

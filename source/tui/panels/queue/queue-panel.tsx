@@ -1,13 +1,13 @@
 import {useMemo, type ComponentType, type ReactElement} from 'react';
 import {Box} from 'ink';
-import {owns} from '../../../core/rules/leases/ownership.js';
+import {labelOf, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../../core/model/types.js';
 import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
-import {holderText} from '../../../format/owner.js';
 import {stuckText} from '../../../format/queue/why.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {widthOf} from '../../../format/text/width.js';
 import {hasQueueHead} from '../../layout.js';
+import {nameIn, severalLabels} from '../../state/labels.js';
 import {waitingOf} from '../../state/queue/rows.js';
 import type {State} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
@@ -28,10 +28,13 @@ const titles: Readonly<Record<QueueColumnName, string>> = {
 	blockedBy: 'BLOCKED BY',
 };
 
+const entryName = (entry: QueueEntry, accounts: ReadonlySet<string>): string =>
+	nameIn(accounts, {account: ownerOf(entry), label: labelOf(entry)});
+
 type EntryProperties = {readonly row: QueueRow; readonly entry: QueueEntry; readonly state: State};
 
 const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: EntryProperties) => string>> = {
-	user: ({entry}) => holderText(entry),
+	user: ({entry, state}) => entryName(entry, severalLabels(state)),
 	want: ({entry}) => wantText(entry),
 	got: ({row, entry}) => gotText(row, entry),
 	waited: ({row}) => shortDuration(row.waitedSeconds),
@@ -67,11 +70,11 @@ function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
 	);
 }
 
-function needsOf(rows: readonly QueueRow[]): QueueNeeds {
+function needsOf(rows: readonly QueueRow[], accounts: ReadonlySet<string>): QueueNeeds {
 	const entries = rows.flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
 	return {
 		position: String(rows.length).length,
-		user: Math.max(0, ...entries.map(({entry}) => widthOf(holderText(entry)))),
+		user: Math.max(0, ...entries.map(({entry}) => widthOf(entryName(entry, accounts)))),
 		want: Math.max(0, ...entries.map(({entry}) => widthOf(wantText(entry)))),
 		got: Math.max(0, ...entries.map(({row, entry}) => gotText(row, entry).length)),
 	};
@@ -102,9 +105,10 @@ function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidt
 export function QueuePanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(waitingOf);
+	const accounts = useMonitor(severalLabels);
 	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
 	const hasHead = useMonitor(hasQueueHead) && rows.length > 0;
-	const {position, user, want, got} = needsOf(rows);
+	const {position, user, want, got} = needsOf(rows, accounts);
 	const columns = useMemo(() => {
 		const gap = queueGap(innerWidth - markerWidth);
 		return queueColumns(innerWidth - markerWidth, {position, user, want, got}).map((column): DataColumn<QueueRow> => ({

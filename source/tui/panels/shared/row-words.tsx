@@ -5,6 +5,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
+import {nameIn, severalLabels} from '../../state/labels.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine, monitorStateOf, stateName} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
@@ -85,7 +86,9 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const isHeld = row.owner !== undefined || row.shares !== undefined;
 	const tone = isHeld ? (isMine(row, requester) ? 'mine' : 'plain') : row.state === 'unreserved' ? 'warning' : 'dim';
-	return <Label tone={tone}>{ownerText(row)}</Label>;
+	const accounts = useMonitor(severalLabels);
+	const {owner: account, label} = row;
+	return <Label tone={tone}>{account === undefined ? ownerText(row) : nameIn(accounts, {account, label})}</Label>;
 }
 
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));

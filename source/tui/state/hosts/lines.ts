@@ -70,6 +70,16 @@ export const namedHost = (line: HostLine): string =>
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
+export type Holder = {readonly account: string; readonly label: string | undefined};
+
+/** Returns the account and the label of the reservation. Undefined if nobody, or more than one user, holds the GPU. */
+export function holderOf({user, accounts}: RemoteGpu): Holder | undefined {
+	const account = accounts?.[0];
+	return user === undefined || account === undefined
+		? undefined
+		: {account, label: user === account ? undefined : user.slice(`${account} (`.length, -')'.length)};
+}
+
 export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.accounts ?? []),
 	...(gpu.unreserved_users ?? []),
