@@ -1,3 +1,5 @@
+import {CanhazgpuError} from '../errors.js';
+
 /** Columns of the table of GPUs. `model` appears if the models differ, and the columns after `process` only if the user chose them. */
 export const gpuColumnNames = [
 	'gpu',
@@ -32,8 +34,19 @@ export const presetNames = ['default', 'dense', 'processes', 'queue'] as const;
 
 export type PresetName = (typeof presetNames)[number];
 
-/** The shortest interval between two scans, in seconds. */
-export const leastScanIntervalSeconds = 0.5;
+/** The shortest interval between two scans in seconds, and the longest one that still keeps the screen up to date. */
+const scanIntervals = {least: 0.5, most: 3600} as const;
+
+/** Throws a CanhazgpuError if GPUs cannot be scanned at this interval. `name` names the interval in the message. */
+export function checkScanInterval(seconds: number, name: string): void {
+	const {least, most} = scanIntervals;
+	if (seconds >= least && seconds <= most) {
+		return;
+	}
+
+	const bound = seconds < least ? `${least}s or more` : '1h or less';
+	throw new CanhazgpuError('usage', `${name} must be ${bound}`, {hint: `Write ${least}s to 1h, such as 5s.`});
+}
 
 /** Scan intervals to choose from, in seconds. */
 export const usualScanIntervals = [0.5, 1, 2, 5, 10, 30, 60] as const;

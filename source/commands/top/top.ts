@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {namedFile} from '../../config/config.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
-import {leastScanIntervalSeconds} from '../../format/monitor-settings.js';
+import {checkScanInterval} from '../../format/monitor-settings.js';
 import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 import {createHostsPort} from './hosts-port.js';
@@ -64,11 +64,7 @@ export const top: Command = {
 	},
 	async run(app, input) {
 		const scanIntervalSeconds = input.config.get('top.interval')!;
-		if (scanIntervalSeconds < leastScanIntervalSeconds) {
-			throw new CanhazgpuError('usage', `--interval must be ${leastScanIntervalSeconds}s or more`, {
-				hint: 'Choose a longer interval: each scan takes processor time.',
-			});
-		}
+		checkScanInterval(scanIntervalSeconds, '--interval');
 
 		if (input.has('once') || !app.isTerminal) {
 			const {status} = await import('../status/status.js');

@@ -1,6 +1,6 @@
 import {useCallback, useEffect, useRef, useState} from 'react';
 import type {Watched} from '../../core/live/scan-loop.js';
-import type {World} from '../../core/model/ports.js';
+import type {GpuProvider, World} from '../../core/model/ports.js';
 import type {MonitorPorts} from '../ports.js';
 import type {EffectContext} from '../commands/command.js';
 
@@ -26,24 +26,33 @@ export function useScanning({
 		watched: initial.watched,
 		scanIntervalMs: initial.scanIntervalMs,
 	});
+	const newest = useRef(initial.watched.gpus);
+	const replaced = useRef(new Set<GpuProvider>());
+	const lastChange = useRef(Promise.resolve());
 	const changeInterval = useCallback(
 		async (intervalMs: number) => {
-			const gpus = await ports.watchGpus?.(intervalMs);
-			setScanning(({watched: before}) => ({
-				watched: gpus === undefined || gpus === before.gpus ? before : {...before, gpus},
-				scanIntervalMs: intervalMs,
-			}));
+			const change = async (): Promise<void> => {
+				const gpus = (await ports.watchGpus?.(intervalMs)) ?? newest.current;
+				replaced.current.add(newest.current).delete(gpus);
+				newest.current = gpus;
+				setScanning(({watched: before}) => ({watched: {...before, gpus}, scanIntervalMs: intervalMs}));
+			};
+
+			// Changes are made one after another, so that the last one wins.
+			const changed = lastChange.current.then(change);
+			lastChange.current = changed.catch(() => undefined);
+			return changed;
 		},
 		[ports],
 	);
 	const {gpus} = watched;
-	const shown = useRef(gpus);
-	// Closes the previous provider after React has stopped its scans. Keeps the world's own provider open, because commands still use it.
+	// Closes replaced providers after React has stopped their scans. Keeps the world's own provider open, because commands still use it.
 	useEffect(() => {
-		const before = shown.current;
-		shown.current = gpus;
-		if (before !== gpus && before !== world.gpus) {
-			before.close?.().catch(broken);
+		for (const provider of replaced.current) {
+			replaced.current.delete(provider);
+			if (provider !== world.gpus) {
+				provider.close?.().catch(broken);
+			}
 		}
 	}, [gpus, world, broken]);
 	return {watched, scanIntervalMs, changeInterval};

@@ -6,6 +6,7 @@ import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
 import {withOptions} from './view/options.js';
+import type {OptionName} from './view/state.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
 /** The answer to a request. It contains the dialog that asked, so that an answer that arrives late cannot change another dialog. */
@@ -28,7 +29,7 @@ export type Answer =
 	  }
 	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
-	| {readonly kind: 'options-applied'; readonly values: OptionValues}
+	| {readonly kind: 'options-applied'; readonly values: OptionValues; readonly chosen: ReadonlySet<OptionName>}
 	| {readonly kind: 'undo-began'};
 
 /** Shows a message. A success disappears by itself after some time. An error stays until a key is pressed. */
@@ -94,7 +95,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 		state.dialog?.kind === 'command' && state.dialog === dialog
 			? {...state, dialog: completed(state.dialog, completion)}
 			: state,
-	'options-applied': (state, {values}) => withOptions(state, values),
+	'options-applied': (state, {values, chosen}) => withOptions(state, values, chosen),
 	'undo-began': (state) => ({...state, undo: undefined}),
 	'wait-went-on': afterWaitingUpdate,
 	'wait-ended': afterWaitingUpdate,

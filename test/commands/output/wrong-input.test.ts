@@ -237,6 +237,7 @@ describe('wrong input on the command line', () => {
 		['status --redis-host -oProxyCommand=x', 2, '--redis-host'],
 		['status --memory-threshold lots', 2, '--memory-threshold must be a whole number from 0 to 10000000, not "lots"'],
 		['top --interval 0.1s', 2, '--interval must be 0.5s or more'],
+		['top --interval 2h', 2, '--interval must be 1h or less'],
 		['top --interval fast', 2, '--interval must be a duration such as 2s or 1m, not "fast"'],
 	])('"%s" exits with %d and an error that names the mistake', async (typed, exitCode, error) => {
 		const ran = await runWrong(typed.split(' '));

@@ -44,13 +44,13 @@ test.each([
 	['theme nosuch', `Unknown theme "nosuch"  ${themes}`],
 	['theme Light', `Unknown theme "Light"  ${themes}`],
 	['theme light dark', 'theme takes one value  Type theme alone to see its values.'],
-	['interval 0', 'interval must be at least 0.5s, not "0"  Write 0.5s to 1h, such as 5s.'],
-	['interval 0s', 'interval must be at least 0.5s, not "0s"  Write 0.5s to 1h, such as 5s.'],
-	['interval 0.1s', 'interval must be at least 0.5s, not "0.1s"  Write 0.5s to 1h, such as 5s.'],
-	['interval 2d', 'interval must be at most 1h, not "2d"  Write 0.5s to 1h, such as 5s.'],
+	['interval 0', 'interval must be 0.5s or more  Write 0.5s to 1h, such as 5s.'],
+	['interval 0s', 'interval must be 0.5s or more  Write 0.5s to 1h, such as 5s.'],
+	['interval 0.1s', 'interval must be 0.5s or more  Write 0.5s to 1h, such as 5s.'],
+	['interval 2d', 'interval must be 1h or less  Write 0.5s to 1h, such as 5s.'],
 	['interval 5', 'interval: "5" has no unit  Did you mean 5s?'],
-	['interval -1s', 'interval: "-1s" is not a duration  Write 0.5s to 1h, such as 5s.'],
-	['interval soon', 'interval: "soon" is not a duration  Write 0.5s to 1h, such as 5s.'],
+	['interval -1s', 'interval: "-1s" is not a duration  Write a number and a unit: '],
+	['interval soon', 'interval: "soon" is not a duration  Write a number and a unit: '],
 ])('the command :%s is rejected with an error and changes nothing', async (line, message) => {
 	const {press, shows, store} = await start();
 	const before = presentOptions(store.getState());
@@ -157,6 +157,33 @@ test('a change of the scan interval does not close a GPU provider that is still 
 	expect([own.counts.closes, other.counts.closes]).toEqual([0, 0]);
 });
 
+test('two changes of the interval at once use the last one, and close all other providers', async () => {
+	const box = await createScene();
+	const all = new Map([500, 1000, 60_000].map((intervalMs) => [intervalMs, counting(box.world.gpus)]));
+	const answers: Array<() => void> = [];
+	const {store, press, shows} = await start(
+		{
+			async watchGpus(intervalMs) {
+				await new Promise<void>((resolve) => {
+					answers.push(resolve);
+				});
+				return all.get(intervalMs)!.provider;
+			},
+		},
+		{box, watched: all.get(60_000)!.provider, scanIntervalMs: 60_000},
+	);
+	await press(':', 'interval 0.5s', keys.enter);
+	await press(keys.escape, ':', 'interval 1s', keys.enter);
+	await expect.poll(() => answers.length).toBe(1);
+	answers[0]!();
+	await expect.poll(() => answers.length).toBe(2);
+	answers[1]!();
+	await shows('Until this monitor ends: interval 1s');
+	await expect.poll(() => all.get(1000)!.counts.scans).toBeGreaterThan(1);
+	expect(store.getState().settings.scanIntervalMs).toBe(1000);
+	expect(Array.from(all.values(), ({counts}) => counts.closes)).toEqual([1, 0, 1]);
+});
+
 test('a scan interval that cannot be set shows an error and changes nothing', async () => {
 	const watchGpus = async (): Promise<GpuProvider> => {
 		throw new CanhazgpuError('failed', 'The program was replaced', {hint: 'Start it again.'});
@@ -208,6 +235,17 @@ test('the key S in the options dialog saves the options in the config file and k
 	await press('O', keys.left, keys.left, keys.down, keys.left, keys.down, keys.down, keys.left, 'S');
 	await shows('OK Saved in');
 	expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('S in the options dialog saves no option that only a flag has set, and says if there is nothing to save', async () => {
+	const file = temporaryFile('');
+	const {press, shows, store} = await start({saveOptions: saverFor(file, ['top.interval'])}, {scanIntervalMs: 7000});
+	await press('O', 'S');
+	await shows('WARN Nothing to keep: change an option first');
+	expect(store.getState().dialog?.kind).toBe('options');
+	await press(keys.right, 'S');
+	await shows(/OK Kept in \S+: theme dark/v);
+	expect(readFileSync(file, 'utf8')).toBe('top:\n  theme: dark\n');
 });
 
 test('the key S writes a default value only if the config file has the setting or GNU screen has another default', async () => {

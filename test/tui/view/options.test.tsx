@@ -62,7 +62,7 @@ test('the options dialog shows the value of each option, and the value in effect
 		'│                                                                │',
 		'│   follows the background of the terminal                1 of 8 │',
 		'│                                                                │',
-		'│   S keeps them in your config, for the next monitor            │',
+		'│   S keeps your changes in your config, for the next monitor    │',
 		'╰────────────────────────────────────────────────────────────────╯',
 	]);
 	const changed = dialogOf(await open('previous-choice', 'next-option', 'next-choice', 'next-choice'));
@@ -86,7 +86,7 @@ test('a screen reader gets the options as lines', async () => {
 			'',
 			'  follows the background of the terminal'.padEnd(92) + '  1 of 8',
 			'',
-			'  S keeps them in your config, for the next monitor',
+			'  S keeps your changes in your config, for the next monitor',
 			'Keys: Enter Apply  S Keep  Up Down Choose  Left Right Change  Esc Cancel',
 		),
 	);

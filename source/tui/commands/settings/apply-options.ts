@@ -15,7 +15,7 @@ export const applyChosenOptions = defineCommand({
 		}
 
 		const changes = changesText(getState(), dialog.values);
-		await applyOptions(context, dialog.values);
+		await applyOptions(context, dialog.values, dialog.chosen);
 		dispatch({kind: 'put-away', dialog});
 		return changes === '' ? undefined : succeeded(`Until this monitor ends: ${changes}`);
 	},

@@ -1,8 +1,8 @@
-/** `S` in the options dialog: applies the chosen options and saves them in the user's config. */
+/** `S` in the options dialog: applies the options and saves those that the user has changed in the user's config. */
 import {savedOptions} from '../../state/view/options.js';
 import {applyOptions} from '../shared/options.js';
 import {noConfig, savedOutcome} from '../shared/saving.js';
-import {defineCommand} from '../command.js';
+import {defineCommand, halfDone} from '../command.js';
 
 export const keepOptions = defineCommand({
 	name: 'keep-options',
@@ -19,7 +19,11 @@ export const keepOptions = defineCommand({
 			return noConfig;
 		}
 
-		await applyOptions(context, dialog.values);
+		if (dialog.chosen.size === 0) {
+			return halfDone('Nothing to keep: change an option first');
+		}
+
+		await applyOptions(context, dialog.values, dialog.chosen);
 		const {values, text} = savedOptions(store.getState());
 		const saved = await ports.saveOptions(values);
 		store.dispatch({kind: 'put-away', dialog});

@@ -109,6 +109,7 @@ export const openedOptions = (state: State, selected: OptionName = offeredOption
 	kind: 'options',
 	selected,
 	values: presentOptions(state),
+	chosen: state.view.chosenOptions ?? new Set(),
 });
 
 const textOf = <Name extends OptionName>(name: Name, values: OptionValues): string => options[name].text(values[name]);
@@ -156,13 +157,13 @@ export const changesText = (state: State, values: OptionValues): string =>
 		.map((name) => `${options[name].label.toLowerCase()} ${textOf(name, values)}`)
 		.join(', ');
 
-/** Returns the options that are in effect, so that they can be saved. */
+/** Returns the options to save: those that the user has chosen. Leaves out values that come from a flag or from the config. */
 export function savedOptions(state: State): {readonly values: Partial<OptionValues>; readonly text: string} {
 	const present = presentOptions(state);
-	const offered = offeredOptions(state);
+	const chosen = offeredOptions(state).filter((name) => state.view.chosenOptions?.has(name));
 	return {
-		values: Object.fromEntries(offered.map((name) => [name, present[name]])),
-		text: offered.map((name) => `${options[name].label.toLowerCase()} ${textOf(name, present)}`).join(', '),
+		values: Object.fromEntries(chosen.map((name) => [name, present[name]])),
+		text: chosen.map((name) => `${options[name].label.toLowerCase()} ${textOf(name, present)}`).join(', '),
 	};
 }
 
@@ -189,7 +190,7 @@ function withInterval(state: State, scanIntervalMs: number): State {
 	}));
 }
 
-export function withOptions(before: State, values: OptionValues): State {
+export function withOptions(before: State, values: OptionValues, chosenOptions: ReadonlySet<OptionName>): State {
 	const {theme, scanIntervalMs, graphs, isMouseOn, preset, columns} = values;
 	const present = presentOptions(before);
 	const state = scanIntervalMs === present.scanIntervalMs ? before : withInterval(before, scanIntervalMs);
@@ -197,7 +198,7 @@ export function withOptions(before: State, values: OptionValues): State {
 		...state,
 		settings: {...(theme === present.theme ? state.settings : withTheme(state.settings, theme)), graphs},
 		isMouseOn,
-		view: {...state.view, columns},
+		view: {...state.view, columns, chosenOptions},
 	};
 	return preset === present.preset ? next : withPreset(next, preset);
 }
@@ -220,7 +221,11 @@ const changedValue = <Name extends OptionName>(
 ): OptionValues => ({...values, [name]: neighborOf(options[name].choices(state), values[name], by)});
 
 const changed = (by: 1 | -1) =>
-	onDialog((dialog, state) => ({...dialog, values: changedValue(dialog, {name: dialog.selected, state, by})}));
+	onDialog((dialog, state) => ({
+		...dialog,
+		values: changedValue(dialog, {name: dialog.selected, state, by}),
+		chosen: new Set([...dialog.chosen, dialog.selected]),
+	}));
 
 export const optionIntents = {
 	'open-options': (state) => ({...state, dialog: openedOptions(state)}),

@@ -21,6 +21,8 @@ export type ViewState = Pick<KeptView, 'preset'> &
 	Partial<KeptView> & {
 		/** The order and the filter of the presets that are not shown now. */
 		readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
+		/** The options that the user has set in the options dialog or by a typed line. `S` in the dialog saves only these. */
+		readonly chosenOptions?: ReadonlySet<OptionName>;
 	};
 
 /** The dialog that chooses columns. Visible columns come first. */
@@ -33,6 +35,7 @@ export type OptionsDialog = {
 	readonly kind: 'options';
 	readonly selected: OptionName;
 	readonly values: OptionValues;
+	readonly chosen: ReadonlySet<OptionName>;
 };
 
 type Viewed = {readonly view: ViewState; readonly observation?: Observation};
