@@ -73,7 +73,7 @@ module.exports = {
 			name: 'state-and-keys-know-no-ink',
 			severity: 'error',
 			// What brings the state and the keys to the components.
-			from: {path: '^source/tui/(state|keys)/', pathNot: String.raw`/(use-monitor|key-context)\.tsx$`},
+			from: {path: '^source/tui/(state|keys)/', pathNot: String.raw`/use-monitor\.tsx$`},
 			to: {path: '^(react|ink)$|node_modules/(react|ink)/'},
 		},
 		{

@@ -7,7 +7,7 @@ import {useReport, usePast} from './live/use-read-again.js';
 import {useScanning} from './live/use-scanning.js';
 import {useHosts, useLiveView, useOutputPage, useTick} from './live/use-live-updates.js';
 import {useSuspend} from './live/use-suspend.js';
-import {KeyContext} from './keys/key-context.js';
+import {KeyContext} from './mouse/clickable.js';
 import type {MouseInput} from './mouse/input.js';
 import {createMouseTargets, MouseContext} from './mouse/mouse-context.js';
 import type {MonitorPorts} from './ports.js';

@@ -3,9 +3,8 @@ import {colorSchemes, type ColorScheme, type GraphCharacters, type ThemeName} fr
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
 import {sixteenContrastOnDark, sixteenContrastOnLight, sixteenOnLight, sixteenSafeOnDark} from './themes/sixteen.js';
-import {completed, loadStyles, type Style, type Styles} from './themes/styles.js';
+import {completed, loadStyles, type Styles} from './themes/styles.js';
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
-import type {Tone} from './themes/tones.js';
 
 export type Theme =
 	| 'mono'
@@ -44,8 +43,6 @@ const styles: Readonly<Record<Theme, Styles>> = {
 };
 
 export const stylesOf = (theme: Theme): Styles => styles[theme];
-
-export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 
 /** The capabilities of the terminal and the choices of the user. */
 export type Appearance = {

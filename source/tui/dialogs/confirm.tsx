@@ -1,26 +1,16 @@
 /** A dialog that asks a question. Only `y` means yes. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
-import {usePressKey} from '../keys/key-context.js';
-import {useMouse} from '../mouse/mouse-context.js';
+import {KeyButton} from '../mouse/clickable.js';
 import {Label} from '../widgets/label.js';
 import {CommandText} from './command-text.js';
 import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
 
-function Answer({letter, name}: {readonly letter: string; readonly name: string}): ReactElement {
-	const press = usePressKey();
-	const ref = useMouse({
-		onClick() {
-			press(name);
-			return true;
-		},
-	});
-	return (
-		<Box ref={ref} flexShrink={0}>
-			<Label tone="warning">{letter}</Label>
-		</Box>
-	);
-}
+const Answer = ({letter, name}: {readonly letter: string; readonly name: string}): ReactElement => (
+	<KeyButton name={name}>
+		<Label tone="warning">{letter}</Label>
+	</KeyButton>
+);
 
 /** Width of the dialog if the question is about one thing. */
 const questionWidth = 66;

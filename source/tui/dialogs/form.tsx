@@ -1,7 +1,6 @@
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
-import {useMouse} from '../mouse/mouse-context.js';
-import {usePressKey} from '../keys/key-context.js';
+import {Clickable, usePressKey} from '../mouse/clickable.js';
 import type {Form as FormState, FormField} from '../state/dialogs.js';
 import {useDispatch} from '../state/use-monitor.js';
 import {Hint} from '../widgets/hint.js';
@@ -20,20 +19,17 @@ type FieldProperties = FormField & {readonly index: number; readonly isFocused: 
 function Field({kind, label, hint, field, index, isFocused}: FieldProperties): ReactElement {
 	const dispatch = useDispatch();
 	const press = usePressKey();
-	const ref = useMouse({
-		onClick() {
-			dispatch({kind: 'field-pointed', field: index});
-			if (kind === 'check') {
-				press(' ');
-			}
-
-			return true;
-		},
-	});
 	const isLong = kind === 'text' && field.value !== '';
 	const width = isLong ? textWidth : valueWidth;
 	return (
-		<Box ref={ref} flexShrink={0}>
+		<Clickable
+			onClick={() => {
+				dispatch({kind: 'field-pointed', field: index});
+				if (kind === 'check') {
+					press(' ');
+				}
+			}}
+		>
 			<Box width={2} flexShrink={0}>
 				<Label tone="key">{isFocused ? '>' : ' '}</Label>
 			</Box>
@@ -52,7 +48,7 @@ function Field({kind, label, hint, field, index, isFocused}: FieldProperties): R
 					<Label tone="dim">{hint}</Label>
 				</Box>
 			)}
-		</Box>
+		</Clickable>
 	);
 }
 

@@ -1,8 +1,7 @@
 /** The options dialog. The screen behind it shows how the chosen theme and graphs look. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
-import {usePressKey} from '../keys/key-context.js';
-import {useMouse} from '../mouse/mouse-context.js';
+import {Clickable, KeyButton} from '../mouse/clickable.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 import {optionLines, type OptionLine} from '../state/view/options.js';
 import type {OptionsDialog as Options} from '../state/view/state.js';
@@ -17,34 +16,23 @@ const labelWidth = 10;
 /** Width of the longest theme name with its arrows, in terminal columns. */
 const valueWidth = 25;
 
-function Arrow({sign, name}: {readonly sign: string; readonly name: string}): ReactElement {
-	const press = usePressKey();
-	const ref = useMouse({
-		onClick() {
-			press(name);
-			return true;
-		},
-	});
-	return (
-		<Box ref={ref} flexShrink={0}>
-			<Label tone="key">{sign}</Label>
-		</Box>
-	);
-}
+const Arrow = ({sign, name}: {readonly sign: string; readonly name: string}): ReactElement => (
+	<KeyButton name={name}>
+		<Label tone="key">{sign}</Label>
+	</KeyButton>
+);
 
 type RowProperties = OptionLine & {readonly index: number; readonly isSelected: boolean};
 
 function OptionRow({label, value, present, count, index, isSelected}: RowProperties): ReactElement {
 	const dispatch = useDispatch();
-	const ref = useMouse({
-		onClick() {
-			dispatch({kind: 'field-pointed', field: index});
-			return true;
-		},
-	});
 	const hasArrows = isSelected && count > 1;
 	return (
-		<Box ref={ref} flexShrink={0}>
+		<Clickable
+			onClick={() => {
+				dispatch({kind: 'field-pointed', field: index});
+			}}
+		>
 			<Box width={margin} flexShrink={0}>
 				<Label tone="key">{isSelected ? '>' : ' '}</Label>
 			</Box>
@@ -57,7 +45,7 @@ function OptionRow({label, value, present, count, index, isSelected}: RowPropert
 				{hasArrows ? <Arrow sign=" >" name="right" /> : undefined}
 			</Box>
 			<Label tone="dim">{present === undefined ? '' : `now ${present}`}</Label>
-		</Box>
+		</Clickable>
 	);
 }
 

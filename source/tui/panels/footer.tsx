@@ -4,8 +4,7 @@ import {Box} from 'ink';
 import {widthOf} from '../../format/text/width.js';
 import {bindingsWith} from '../keys/custom.js';
 import type {Binding} from '../keys/bindings.js';
-import {useMouse} from '../mouse/mouse-context.js';
-import {usePressKey} from '../keys/key-context.js';
+import {KeyButton} from '../mouse/clickable.js';
 import {modeOf} from '../state/keys.js';
 import {keepingEqual, remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
@@ -80,22 +79,6 @@ const hintsOf = remembering(
 /** Returns the hints. Returns the same list as before until a hint changes, so that the footer is not drawn again. */
 export const footerHints = keepingEqual(hintsOf);
 
-type ClickableProperties = Pick<ShownHint, 'name' | 'word' | 'isDisabled'> & {readonly press: () => void};
-
-function ClickableHint({name, word, isDisabled, press}: ClickableProperties): ReactElement {
-	const ref = useMouse({
-		onClick() {
-			press();
-			return true;
-		},
-	});
-	return (
-		<Box ref={ref} flexShrink={0}>
-			<Hint name={name} word={word} isDisabled={isDisabled} />
-		</Box>
-	);
-}
-
 /** Returns help for the `:` line: an error, or the words that can come next. Returns undefined if there is none. */
 export function useCommandLineHelp(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
@@ -124,21 +107,14 @@ export function useCommandLineHelp(): ReactElement | undefined {
 /** Shows the footer. If `hasHelp` is true, help for the `:` line is shown in place of the key hints. */
 export function Footer({hasHelp = true}: {readonly hasHelp?: boolean}): ReactElement {
 	const hints = useMonitor(footerHints);
-	const press = usePressKey();
 	const help = useCommandLineHelp();
 	return (
 		<Box height={1} paddingLeft={margin} gap={gap} flexShrink={0} overflow="hidden">
 			{(hasHelp ? help : undefined) ??
 				hints.map(({name, word, isDisabled, pressed}) => (
-					<ClickableHint
-						key={name}
-						name={name}
-						word={word}
-						isDisabled={isDisabled}
-						press={() => {
-							press(pressed);
-						}}
-					/>
+					<KeyButton key={name} name={pressed}>
+						<Hint name={name} word={word} isDisabled={isDisabled} />
+					</KeyButton>
 				))}
 		</Box>
 	);

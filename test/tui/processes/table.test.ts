@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {asTree, processTable, selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
+import {asTree, processTable, selectedProcess} from '../../../source/tui/state/processes/rows.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {State} from '../../../source/tui/state/state.js';
@@ -25,7 +25,7 @@ const laterScan = async ({world}: Box): Promise<Action> => ({
 	nowMs: 2000,
 });
 
-const pids = (state: State): readonly number[] => visibleProcesses(state).map(({process}) => process.pid);
+const pids = (state: State): readonly number[] => processTable.shown(state).map(({process}) => process.pid);
 
 type Row = {readonly id: number; readonly a?: number; readonly b?: string};
 
@@ -192,7 +192,7 @@ test('the selected process in the process panel is always visible', () => {
 			const state = after({...any, dialog: undefined}, {kind: 'resized', size: large}, 'focus-processes');
 			// A computer without GPUs shows only those of other hosts.
 			fc.pre(state.panels.focus === 'processes');
-			const rows = visibleProcesses(state);
+			const rows = processTable.shown(state);
 			const index = rows.findIndex(({key}) => key === selectedProcess(state)?.key);
 			expect(index === -1).toBe(rows.length === 0);
 			const shown = Math.max(1, pageRowsOf(state, 'processes'));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
-import {selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
+import {processTable, selectedProcess} from '../../../source/tui/state/processes/rows.js';
 import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
@@ -46,7 +46,7 @@ test('the keys n and N move the selection to the next and previous match and wra
 
 test('a search finds rows of the focused table, including processes and queue entries', async () => {
 	const processes = after(await stateOf(await createCrowd(), size), 'focus-processes', ...searching('not holder'));
-	expect([selectedProcess(processes)?.process.pid, visibleProcesses(processes).length]).toEqual([90_100, 8]);
+	expect([selectedProcess(processes)?.process.pid, processTable.shown(processes).length]).toEqual([90_100, 8]);
 	const box = await createBox(1, {waiting: ['ann', 'ben', 'cid'].map((name) => waiter(name))});
 	const queue = after(await stateOf(box, size), 'focus-queue', ...searching('cid'));
 	expect(selectedEntry(queue)?.id).toBe('entry-cid');

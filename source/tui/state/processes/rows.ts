@@ -68,8 +68,6 @@ export const processTable = tableOf<ProcessRow, ProcessSortKey>({
 	isAtTopUnfocused: true,
 });
 
-export const visibleProcesses = processTable.shown;
-
 export const selectedProcess = processTable.selected;
 
 /** Returns the processes that a key acts on: the tagged processes, or else the selected one. */
