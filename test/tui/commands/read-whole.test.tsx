@@ -9,7 +9,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('v shows a message that is longer than the line, also after it has disappeared', async () => {
+test('the key v shows a message that is longer than the line, also after it has disappeared', async () => {
 	const leases = Object.fromEntries(
 		Array.from({length: 8}, (_, index) => [index, lease(`user-${'x'.repeat(12)}-${index}`)]),
 	);
@@ -28,7 +28,7 @@ test('v shows a message that is longer than the line, also after it has disappea
 	await shows('None of the tagged GPUs can be released');
 });
 
-test('v in the events shows each event on as many lines as it needs', async () => {
+test('the key v in the events panel shows each event on as many lines as it needs', async () => {
 	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 'v');
@@ -40,7 +40,7 @@ test('v in the events shows each event on as many lines as it needs', async () =
 	await session.shows('at this width');
 });
 
-test('v explains that there was no message yet', async () => {
+test('the key v explains that there was no message yet', async () => {
 	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Free/v);
 	await session.press('v');

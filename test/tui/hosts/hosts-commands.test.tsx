@@ -286,7 +286,7 @@ test('keys on a row of this host work as in the table that shows only this host'
 	expect(openMonitor).not.toHaveBeenCalled();
 });
 
-test('on the subtotals of a host, r reserves on that host, and x asks to select a GPU', async () => {
+test('on the subtotals of a host, the key r reserves on that host and the key x asks to select a GPU', async () => {
 	const {press, shows} = await open();
 	await press(keys.home, 'x');
 	await shows('select a GPU to release it');

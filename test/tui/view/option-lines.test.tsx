@@ -237,7 +237,7 @@ test('the key S in the options dialog saves the options in the config file and k
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('S in the options dialog saves no option that only a flag has set, and says if there is nothing to save', async () => {
+test('the key S in the options dialog saves no option that only a flag has set, and says if there is nothing to save', async () => {
 	const file = temporaryFile('');
 	const {press, shows, store} = await start({saveOptions: saverFor(file, ['top.interval'])}, {scanIntervalMs: 7000});
 	await press('O', 'S');
