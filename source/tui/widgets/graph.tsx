@@ -39,6 +39,8 @@ type Properties = CurveProperties & {
 	readonly from: string;
 	/** Times between both ends of the time axis. Those that would touch the labels at the ends are left out. */
 	readonly times?: readonly TimeMark[];
+	/** The time of day at the left end. Shown if none of `times` fits. */
+	readonly fromTime?: string;
 	/** A line between the area and the time axis. */
 	readonly under?: ReactNode;
 };
@@ -47,7 +49,7 @@ type Properties = CurveProperties & {
 export const graphMargin = 11;
 
 /** Draws a graph with axes. It takes `rows` lines, including the time axis and `under`. */
-export function Graph({of, values, rows, top, bottom, from, times = [], under}: Properties): ReactElement {
+export function Graph({of, values, rows, top, bottom, from, times = [], fromTime, under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;
 	const columns = Math.ceil(values.length / valuesWithin(1, graphStyleOf(drawing)));
@@ -75,7 +77,7 @@ export function Graph({of, values, rows, top, bottom, from, times = [], under}: 
 			</Box>
 			{under === undefined ? undefined : <Box marginLeft={graphMargin}>{under}</Box>}
 			<Box marginLeft={graphMargin} width={columns} justifyContent="space-between">
-				<Label tone="dim">{from}</Label>
+				<Label tone="dim">{marks.length > 0 || fromTime === undefined ? from : `${from}, ${fromTime}`}</Label>
 				{marks.map(({left, text}) => (
 					<Box key={left} position="absolute" left={left}>
 						<Label tone="dim">{text}</Label>

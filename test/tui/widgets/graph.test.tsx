@@ -44,6 +44,10 @@ test('Graph centers clock times below their columns, and leaves out those that w
 	const times = [3, 12, 21, 27].map((column) => ({column, text: `0${column % 10}:00`}));
 	const graph = <Graph of="load" values={ramp(60)} rows={1} top="100%" bottom="0%" from="-24h" times={times} />;
 	expect(drawn(graph).split('\n').at(-1)).toBe(`${' '.repeat(11)}-24h      02:00    01:00   now`);
+	const narrow = (
+		<Graph of="load" values={ramp(40)} rows={1} top="" bottom="" from="-24h" times={[]} fromTime="14:32" />
+	);
+	expect(drawn(narrow).split('\n').at(-1)).toBe(`${' '.repeat(11)}-24h, 14:32      now`);
 });
 
 test('Curve draws a gap for an unknown value, and a mark for zero', () => {

@@ -106,6 +106,12 @@ function clockTimes(state: State, row: StatusRow, range: PastRange, columns: num
 	}));
 }
 
+/** Returns the time of day at which the time range begins. */
+function startTime(state: State, row: StatusRow, range: PastRange): string {
+	const {nowMs, spanMs} = shownHistory(state, row, range);
+	return state.settings.formatTime((nowMs - spanMs) / 1000).slice(0, 5);
+}
+
 type Properties = Room & {readonly row: StatusRow};
 
 /** Shows the utilization and memory over the chosen time range. The graphs are side by side if there is room. */
@@ -142,6 +148,7 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 				values={shownValues(state, row, reading, {range, count: valuesWithin(columns, style)})}
 				from={`-${spanText(state, range)}`}
 				times={isPast ? clockTimes(state, row, range, columns) : undefined}
+				fromTime={isPast ? startTime(state, row, range) : undefined}
 				rows={graphRows}
 				under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
 			/>
