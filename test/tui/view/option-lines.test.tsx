@@ -241,10 +241,10 @@ test('the key S in the options dialog saves no option that only a flag has set, 
 	const file = temporaryFile('');
 	const {press, shows, store} = await start({saveOptions: saverFor(file, ['top.interval'])}, {scanIntervalMs: 7000});
 	await press('O', 'S');
-	await shows('WARN Nothing to keep: change an option first');
+	await shows('WARN Nothing to save: change an option first');
 	expect(store.getState().dialog?.kind).toBe('options');
 	await press(keys.right, 'S');
-	await shows(/OK Kept in \S+: theme dark/v);
+	await shows(/OK Saved in \S+: theme dark/v);
 	expect(readFileSync(file, 'utf8')).toBe('top:\n  theme: dark\n');
 });
 

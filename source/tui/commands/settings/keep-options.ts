@@ -20,7 +20,7 @@ export const keepOptions = defineCommand({
 		}
 
 		if (dialog.chosen.size === 0) {
-			return halfDone('Nothing to keep: change an option first');
+			return halfDone('Nothing to save: change an option first');
 		}
 
 		await applyOptions(context, dialog.values, dialog.chosen);
