@@ -25,7 +25,7 @@ module.exports = {
 			name: 'no-circles-of-rooms',
 			scope: 'folder',
 			severity: 'error',
-			from: {path: '^source/(core|store|gpu|host|engine|format|config|app|demo|security|help|web|commands/|tui/(?!state|commands|keys|dialogs)[^/]+)'},
+			from: {path: '^source/(core|store|gpu|host|engine|format|config|app|demo|security|help|web|mcp|commands/|tui/(?!state|commands|keys|dialogs)[^/]+)'},
 			to: {circular: true},
 		},
 		// Bun brings modules of its own.
@@ -120,6 +120,7 @@ module.exports = {
 			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(shared/|copying/|command\.ts)`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
+		only('mcp-uses-the-core', '^source/mcp/', String.raw`mcp/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
 		only(
 			'page-shows-the-api',
@@ -142,7 +143,7 @@ module.exports = {
 		only(
 			'commands-do-not-choose-adapters',
 			'^source/commands/',
-			String.raw`commands/|command-line/|core/|format/|tui/|web/|errors\.ts|config/|app/contract\.ts`,
+			String.raw`commands/|command-line/|core/|format/|tui/|web/|mcp/|errors\.ts|config/|app/contract\.ts`,
 		),
 		only(
 			'command-line-runs-nothing',
@@ -153,7 +154,7 @@ module.exports = {
 			name: 'faces-load-lazily',
 			severity: 'error',
 			from: {path: String.raw`^source/(commands/|command-line/|main\.ts|cli\.ts|app/|demo/)`},
-			to: {path: source('tui|web'), dependencyTypesNot: ['dynamic-import', 'type-only']},
+			to: {path: source('tui|web|mcp'), dependencyTypesNot: ['dynamic-import', 'type-only']},
 		},
 		only(
 			'app-composes',

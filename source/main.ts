@@ -107,7 +107,8 @@ export async function understand(
 		return {text: version};
 	}
 
-	const file = parsed.text('config') ?? outerFile;
+	// A command can have another flag of this name. Its users then set CANHAZGPU_CONFIG.
+	const file = (Object.hasOwn(command.flags, 'config') ? undefined : parsed.text('config')) ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
 	const grammar = {
 		commands: commandNames,

@@ -2,7 +2,7 @@ import {commands} from '../commands/index.js';
 import {columnsOf} from '../format/text/output-columns.js';
 import {wrap} from '../format/text/width.js';
 import {topics} from '../help/topics.js';
-import type {Command} from './command.js';
+import type {Command, Flags} from './command.js';
 import {flagRows, globalFlags} from './flags.js';
 
 /** The largest width of a help text, because longer lines are tiring to read. */
@@ -79,6 +79,10 @@ export async function mainHelp(columns: number): Promise<string> {
 	].join('\n');
 }
 
+/** Returns the global flags, without those that the command defines differently. */
+const withoutOwn = (flags: Flags): Flags =>
+	Object.fromEntries(Object.entries(globalFlags).filter(([name]) => !Object.hasOwn(flags, name)));
+
 export const commandHelp = ({name, summary, usage, flags, notes = [], examples}: Command, columns: number): string =>
 	[
 		paragraph(`${summary}.`, columns),
@@ -88,7 +92,7 @@ export const commandHelp = ({name, summary, usage, flags, notes = [], examples}:
 		...(Object.keys(flags).length === 0 ? [] : [table(flagRows(flags), columns), '']),
 		...(notes.length === 0 ? [] : [...notes.map((note) => paragraph(note, columns)), '']),
 		'Flags of every command:',
-		table(flagRows(globalFlags), columns),
+		table(flagRows(withoutOwn(flags)), columns),
 		'',
 		'Examples:',
 		table(examples, columns),

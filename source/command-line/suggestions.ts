@@ -33,6 +33,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	web: ['dashboard', 'serve', 'server'],
 	notify: ['alert', 'mail', 'notifications', 'remind', 'slack'],
 	keep: ['daemon', 'keeper', 'reap', 'reaper', 'reclaim'],
+	mcp: ['agent', 'agents', 'claude', 'codex', 'cursor'],
 	events: ['audit', 'log', 'logs'],
 	doctor: ['check', 'diagnose'],
 	completion: ['autocomplete', 'completions'],

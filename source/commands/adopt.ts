@@ -13,7 +13,7 @@ import {withWorld} from './shared/with-world.js';
 const fitting: ReadonlySet<string> = new Set(['note', 'user']);
 
 function pidOf(input: Input): number {
-	const given = [...Object.keys(wantFlags('reserve')), 'duration', 'force'].find(
+	const given = [...Object.keys(wantFlags('reserve')), 'duration', 'force', 'while-pid'].find(
 		(flag) => input.has(flag) && !fitting.has(flag),
 	);
 	if (given !== undefined) {
@@ -22,10 +22,15 @@ function pidOf(input: Input): number {
 		});
 	}
 
-	const text = input.text('pid') ?? '';
+	return processIdOf(input, 'pid');
+}
+
+/** Returns the process id of a flag. Throws `usage` for anything else. */
+export function processIdOf(input: Input, flag: string): number {
+	const text = input.text(flag) ?? '';
 	if (!/^[1-9]\d{0,9}$/v.test(text)) {
-		throw new CanhazgpuError('usage', `--pid: ${quoted(text)} is not a process id`, {
-			hint: 'For example: canhazgpu reserve --pid 12345',
+		throw new CanhazgpuError('usage', `--${flag}: ${quoted(text)} is not a process id`, {
+			hint: `For example: canhazgpu reserve --${flag} 12345`,
 		});
 	}
 

@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, Loader>> = {
 	web: async () => (await import('./web.js')).web,
 	notify: async () => (await import('./notify.js')).notify,
 	keep: async () => (await import('./keep.js')).keep,
+	mcp: async () => (await import('./mcp/mcp.js')).mcp,
 	events: async () => (await import('./events.js')).events,
 	doctor: async () => (await import('./doctor.js')).doctor,
 	completion: async () => (await import('./completion.js')).completion,

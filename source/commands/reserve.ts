@@ -15,6 +15,7 @@ import {acquireShown} from './shared/acquire.js';
 import {detailsFor, requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 import {hostOf, onAnyFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {reserveForProcess} from './adopt.js';
+import {acquireWhileAlive, keeperOf, keeperPidOf} from './while-pid.js';
 import {createBackground} from './shared/background.js';
 
 const shareText = (shareMiB: number | undefined): string =>
@@ -26,12 +27,13 @@ const keptText = (keepSeconds: number | undefined): string =>
 export const reserve: Command = {
 	name: 'reserve',
 	summary: 'Reserve GPUs for a limited time, waiting in the queue if necessary',
-	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME] | --pid PID',
+	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME | --while-pid PID] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
 		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for the others'],
 		['canhazgpu reserve --share 20G', '20 GiB of a GPU, sharing the rest'],
 		['canhazgpu reserve --mig 3g.40gb', 'a MIG instance'],
+		['canhazgpu reserve --while-pid $$', 'one GPU, until this shell or CI job ends'],
 		['canhazgpu reserve --pid 12345', 'the GPUs that this process is using, until it ends'],
 		['export CUDA_VISIBLE_DEVICES=$(canhazgpu reserve --short)', 'one GPU, for this shell'],
 	],
@@ -53,6 +55,7 @@ export const reserve: Command = {
 		},
 		short: {shortFlag: 's', summary: 'print only the GPU ids, such as 0,5', setting: 'reserve.short'},
 		json: jsonFlag,
+		'while-pid': {value: 'PID', summary: 'keep the GPUs for as long as this process of yours runs'},
 		pid: {value: 'PID', summary: 'reserve the GPUs that this process is using, until it ends (for its owner or root)'},
 		on: onAnyFlag,
 	},
@@ -76,6 +79,7 @@ export const reserve: Command = {
 			throw keepsNothing();
 		}
 
+		const keeperPid = keeperPidOf(input, engine);
 		if (input.has('on') && engine === undefined) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const wanted = {count, ids, need};
@@ -95,18 +99,24 @@ export const reserve: Command = {
 		app.outliveBugs(createBackground(app.remark).failed);
 		try {
 			const requester = app.requester(label);
+			const keeper = keeperPid === undefined ? undefined : await keeperOf(app, world, keeperPid);
 			const request: AcquireRequest = {
 				requester,
 				count,
 				ids,
 				need,
 				strategy,
-				tenure: {type: 'manual', durationSeconds: asked, keepSeconds},
+				tenure:
+					keeper === undefined
+						? {type: 'manual', durationSeconds: asked, keepSeconds}
+						: {type: 'run', job: keeper.process},
 				note: input.config.get('reserve.note'),
 				force: input.config.get('reserve.force'),
 				host: engine === undefined ? undefined : hostOf(input),
 			};
-			const answer = await acquireShown(app, world, request, {waitSeconds, interruption});
+			const answer = await (keeper === undefined
+				? acquireShown(app, world, request, {waitSeconds, interruption})
+				: acquireWhileAlive(app, world, keeper, {request, waitSeconds, interruption}));
 			if (answer.kind === 'interrupted') {
 				return answer.exitCode;
 			}
@@ -115,10 +125,11 @@ export const reserve: Command = {
 			// The list is for programs, which find a MIG instance only by its UUID. The sentence below shows its name to people.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
-			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;
+			const time = keeper === undefined ? `for ${setDuration(durationSeconds)}` : `while ${keeper.name} runs`;
+			const reserved = `Reserved ${partsText(gpus, instances)} ${time}`;
 			const done = `${reserved} anyway. To release it: canhazgpu release --lease ${leaseId}`;
 			if (input.has('json')) {
-				app.print(harmlessJson(grantJson(answer, request)), done);
+				app.print(harmlessJson({...grantJson(answer, request), pid: keeperPid}), done);
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list, done);
 			} else {

@@ -5,6 +5,7 @@ import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';
 import {needJson} from './json/need-json.js';
+import {shownVia} from './text/note.js';
 import {clockTime, eventTime} from './text/days.js';
 import {optionalTimestamp, roughDuration, timestamp, typedDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';
@@ -208,7 +209,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 export const eventText = (record: AuditRecord): string =>
 	[
 		facts[record.kind](record),
-		record.via === 'web' ? ', in the browser' : '',
+		record.via === undefined ? '' : record.via === 'web' ? ', in the browser' : `, via ${shownVia(record.via)}`,
 		record.note === undefined ? '' : ` · ${harmless(record.note)}`,
 	].join('');
 
@@ -240,6 +241,6 @@ export const eventJson = (entry: AuditEntry) => ({
 	until: optionalTimestamp(entry.until),
 	reason: entry.reason,
 	note: entry.note,
-	via: entry.via,
+	via: shownVia(entry.via),
 	words: eventText(entry),
 });

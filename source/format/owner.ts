@@ -1,7 +1,7 @@
 import {CanhazgpuError} from '../errors.js';
-import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
-import type {HeldPart} from '../core/rules/leases/holdings.js';
-import type {Lease, QueueEntry, Requester} from '../core/model/types.js';
+import {doubtAbout, labelOf, ownerOf, owns} from '../core/rules/leases/ownership.js';
+import {holdingsIn, type HeldPart} from '../core/rules/leases/holdings.js';
+import type {Lease, QueueEntry, Requester, Snapshot} from '../core/model/types.js';
 import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
@@ -28,4 +28,24 @@ export function notYoursError(
 		hint: `${held.join(', ')}. Nothing was changed. ${who}`,
 		details: notYours,
 	});
+}
+
+export const gone = (what: string): CanhazgpuError =>
+	new CanhazgpuError('not-found', `${what} has ended meanwhile`, {hint: 'Nothing was changed.'});
+
+export const notOwner = (whose: string, owner: string): CanhazgpuError =>
+	new CanhazgpuError('not-owner', `${whose} belongs to ${sanitize(owner)}`, {
+		hint: 'Nothing was changed. Only what is yours can be changed here.',
+	});
+
+/** Throws unless the requester's account owns the lease. For interfaces in which even root changes only its own. */
+export function requireOwnLease(snapshot: Pick<Snapshot, 'gpus'>, requester: Requester, leaseId: string): void {
+	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
+	if (lease === undefined) {
+		throw gone('That reservation');
+	}
+
+	if (!owns(requester, lease)) {
+		throw notOwner('That reservation', ownerOf(lease));
+	}
 }

@@ -66,6 +66,11 @@ export const topics: Readonly<Record<string, Topic>> = {
 		otherNames: ['api', 'browser', 'http'],
 		load: async () => import('./web.md'),
 	},
+	agents: {
+		summary: 'Coding agents (MCP) and CI jobs that reserve GPUs',
+		otherNames: ['agent', 'ai', 'ci', 'claude', 'codex', 'cursor', 'gemini', 'mcp', 'tools', 'vscode'],
+		load: async () => import('./agents.md'),
+	},
 	json: {
 		summary: 'What --json prints: names, units, and a schema for each command',
 		otherNames: ['schema', 'schemas', 'scripting', 'jq'],

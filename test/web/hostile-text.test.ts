@@ -75,6 +75,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		endsBy: now + 2000,
 		isSuspended: true,
 		note: word('note'),
+		via: word('via'),
 		model: word('model'),
 		memoryMiB: undefined,
 		mig: undefined,
@@ -109,6 +110,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		expirySeconds: 60,
 		timeLimitSeconds: undefined,
 		note: word('entry note'),
+		via: word('entry via'),
 		enqueueTime: now - 10,
 		lastHeartbeat: now,
 		waitTimeout: now + 100,
@@ -172,7 +174,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		until: now + 5,
 		reason: word('event reason'),
 		note: word('event note'),
-		via: 'web',
+		via: word('event via'),
 	};
 	const process: Whole<GpuProcess> = {
 		pid: 4711,

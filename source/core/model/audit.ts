@@ -72,8 +72,8 @@ export type AuditRecord = {
 	readonly until?: number;
 	readonly reason?: string;
 	readonly note?: string;
-	/** The interface through which the change was made. Absent for the command line and the monitor. */
-	readonly via?: 'web';
+	/** The interface of the change: `web`, or `mcp` with the client's name. Absent for the command line and the monitor. */
+	readonly via?: string;
 };
 
 /** A record of the audit log, with its position in the log as `id`. */

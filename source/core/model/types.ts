@@ -84,6 +84,8 @@ type Held = {
 	/** The owner's OS account. Absent in very old records, where `user` is the owner. */
 	readonly actualUser?: string;
 	readonly note?: string;
+	/** The interface of the request, such as `mcp claude-code`. Absent for the command line, the monitor and the dashboard. */
+	readonly via?: string;
 	readonly machine?: string;
 	readonly bootId?: string;
 	/** The process behind a lease or entry: the wrapper of a job, or the command that waits. */

@@ -6,6 +6,7 @@ import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {isAnswering, latestEndOf} from '../rules/leases/liveness.js';
 import {checkKeep} from '../rules/policy/idle-rules.js';
+import {checkAgentRequest} from '../rules/policy/agents.js';
 import {policyValue} from '../rules/policy/policy.js';
 import type {StrategyName} from '../model/need.js';
 import {dependsOnLinks} from '../rules/allocation/choose.js';
@@ -30,7 +31,7 @@ import {transact} from './transact.js';
 export const freshMs = 2000;
 
 export function leaseFor(
-	{requester, tenure, note, need}: TimedRequest,
+	{requester, tenure, note, need, via}: TimedRequest,
 	leaseId: string,
 	host: Host,
 	now: number,
@@ -41,6 +42,7 @@ export function leaseFor(
 		startTime: Math.floor(now),
 		lastHeartbeat: Math.floor(now),
 		note,
+		via,
 		memoryMiB: need?.shareMiB,
 		leaseId,
 	};
@@ -54,13 +56,14 @@ export function leaseFor(
 		};
 	}
 
+	const {timeLimitSeconds, holder = host.self, job} = tenure;
 	return {
 		...common,
 		type: 'run',
-		endsBy: tenure.timeLimitSeconds === undefined ? undefined : Math.ceil(now + tenure.timeLimitSeconds),
+		endsBy: timeLimitSeconds === undefined ? undefined : Math.ceil(now + timeLimitSeconds),
 		machine: host.machineId,
 		bootId: host.bootId,
-		holder: host.self,
+		...(job === undefined ? {holder} : {job, lastHeartbeat: undefined}),
 	};
 }
 
@@ -179,6 +182,7 @@ export async function acquireNow(
 			requireNoClone(snapshot, world.host, world.store.location);
 			checkKeepOf(request, snapshot);
 			const wanted = checkWanted(request, snapshot.gpus.length);
+			checkAgentRequest(snapshot, request, wanted.count);
 			const limits = limitsFor(world, snapshot, request.requester);
 			const timed = withinLimits(request, wanted, limits);
 			const lease = leaseFor(timed, leaseId, world.host, snapshot.now);

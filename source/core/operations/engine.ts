@@ -5,6 +5,7 @@ store. A read-only store and a GPU provider in the same world show the engine's 
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
+import type {AgentLimit} from '../rules/policy/agents.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
@@ -26,6 +27,8 @@ export type Progress =
 			readonly estimateSeconds: number | undefined;
 			/** Set if the request waits for its own account to hold fewer GPUs. */
 			readonly overLimit?: OverLimit | undefined;
+			/** The limit for agents that keeps the request waiting. */
+			readonly agentLimit?: AgentLimit | undefined;
 			readonly reason?: string;
 	  }
 	/** The store cannot be reached. The request keeps its position in the queue. */

@@ -12,7 +12,7 @@ import {
 	type SharedRecord,
 } from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
-import {isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
+import {hasExpired, isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
@@ -155,7 +155,7 @@ export type HeartbeatResult =
 const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
 	leases.get(partKey(index, lease))?.lease;
 
-const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[] =>
+export const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[] =>
 	holdingsIn(snapshot.gpus).filter((holding) => {
 		const own = ownOf(jobLease, holding);
 		return own !== undefined && isSameLease(holding.lease, own);
@@ -319,7 +319,9 @@ async function planHeartbeat(
 		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
 		.flatMap((part): readonly Vacancy[] => {
 			const record = snapshot.gpus[part.index];
-			return record !== undefined && isVacant(record, part.lease) ? [{part, record}] : [];
+			return record !== undefined && isVacant(record, part.lease) && !hasExpired(part.lease, now)
+				? [{part, record}]
+				: [];
 		})
 		.toArray();
 	const {over, chargedTo}: KnownEnds =

@@ -7,6 +7,7 @@ import {settingText} from '../rules/limits/limits.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
+import {checkAgentDuration} from '../rules/policy/agents.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import {checkKeep} from '../rules/policy/idle-rules.js';
@@ -132,6 +133,10 @@ export const extend = async (
 				throw new CanhazgpuError('usage', 'The new end lies more than a hundred years ahead', {
 					hint: 'Nothing was changed.',
 				});
+			}
+
+			for (const {lease} of records) {
+				checkAgentDuration(snapshot, lease, expiryOf(lease) - lease.startTime);
 			}
 
 			const most = limitsFor(world, snapshot, requester)['max-duration'];

@@ -8,7 +8,7 @@ const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'e
 const isDeed = ({kind, reason}: AuditRecord): boolean => deeds.has(kind) || (kind === 'left' && reason === undefined);
 
 /** Returns a world whose actions are marked with this interface in the audit log. */
-export const worldVia = <Given extends World>(world: Given, via: NonNullable<AuditRecord['via']>): Given => ({
+export const worldVia = <Given extends World>(world: Given, via: string): Given => ({
 	...world,
 	store: {
 		...world.store,

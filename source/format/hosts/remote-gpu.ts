@@ -96,6 +96,7 @@ const rowSchema = v.object({
 	duration: text(),
 	type: text(),
 	note: text(),
+	via: text(),
 	details: text(),
 	validation: text(),
 	model: optional(v.object({provider: text(), model: plain})),

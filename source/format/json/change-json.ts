@@ -6,13 +6,14 @@ import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Lease} from '../../core/model/types.js';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {heldInstanceJson, instancesJson, missingParts, type HeldPart, type NamedParts} from '../instances.js';
+import {shownVia} from '../text/note.js';
 import {optionalTimestamp, timestamp} from '../text/durations.js';
 
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
 export const grantJson = (
 	{gpus, instances, leaseId, startTime, endsBy, keepUntil, place}: Grant,
-	{requester, tenure, note, need}: AcquireRequest,
+	{requester, tenure, note, via, need}: AcquireRequest,
 ) => ({
 	gpu_ids: gpus,
 	mig_instances: instances && instancesJson(instances),
@@ -20,6 +21,7 @@ export const grantJson = (
 	actual_user: requester.account,
 	type: tenure.type.toUpperCase(),
 	note: noteJson(note),
+	via: shownVia(via),
 	memory_mb: need?.shareMiB,
 	lease_id: leaseId,
 	since: timestamp(startTime),
@@ -35,6 +37,7 @@ const leaseJson = (index: number, lease: Lease) => ({
 	actual_user: ownerOf(lease),
 	type: lease.type.toUpperCase(),
 	note: noteJson(lease.note),
+	via: shownVia(lease.via),
 	memory_mb: lease.memoryMiB,
 	mig_instance: lease.mig && heldInstanceJson(lease.mig),
 	lease_id: lease.leaseId,

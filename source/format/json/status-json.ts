@@ -4,6 +4,7 @@ import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/st
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
 import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
+import {shownVia} from '../text/note.js';
 import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {detailText, unreservedNames, unreservedText, validationText} from '../status-labels.js';
@@ -60,6 +61,7 @@ const withoutReservation = (row: StatusRow): string =>
 const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
 	type: lease.type.toUpperCase(),
 	note: shownNote(lease.note),
+	via: shownVia(lease.via),
 	last_heartbeat: optionalTimestamp(lease.lastHeartbeat),
 	expiry_time: optionalTimestamp(lease.expiryTime),
 	lease_id: lease.leaseId,

@@ -197,7 +197,7 @@ const inUse = 'in use without reservation';
 const nounOf = ({need}: Refusal['wanted']): string => (need?.mig === undefined ? 'GPU' : 'MIG instance');
 
 export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
-	const {wanted, available, overLimit} = refusal;
+	const {wanted, available, overLimit, agentLimit} = refusal;
 	if (overLimit !== undefined) {
 		return {
 			message: `Not enough ${nounOf(wanted)}s available. Requested: ${wanted.count}, Available: ${available} (${overLimitText(overLimit)})`,
@@ -206,6 +206,13 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 					? 'A request that waits is served once the account holds fewer.'
 					: 'Without --nonblock, the request waits until the account holds fewer.'
 			}`,
+		};
+	}
+
+	if (agentLimit !== undefined) {
+		return {
+			message: `Agents hold ${agentLimit.held} of the ${counted(agentLimit.most, 'GPU')} that they may hold together`,
+			hint: 'That is the policy agents.max-gpus of this pool. Wait in the queue, or ask another agent to release one.',
 		};
 	}
 

@@ -46,7 +46,8 @@ export const outOfServiceText = (outages: OutOfService): string | undefined =>
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
-			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds, overLimit} = progress;
+			const {position, waiting, wanted, held, outOfService, unusable, unknown} = progress;
+			const {estimateSeconds, overLimit, agentLimit} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
 			// Explains why a GPU without a holder is not granted.
@@ -57,8 +58,12 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
 			const limited = overLimit === undefined ? undefined : `since ${overLimitText(overLimit)}`;
+			const limit =
+				agentLimit &&
+				`when an agent releases GPUs: agents hold ${agentLimit.held}, and may hold ${agentLimit.most} together`;
 			const when =
 				limited ??
+				limit ??
 				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ??
 				until ??
 				why ??

@@ -6,6 +6,7 @@ import {usedPatienceSeconds, type Outage} from '../../core/rules/queue/out-of-se
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 import {idleText} from '../idle-text.js';
 import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
+import {shownVia} from '../text/note.js';
 import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, optionalTimestamp, shortDuration} from '../text/durations.js';
@@ -158,7 +159,8 @@ function blockerLine(blocker: Blocker, now: number): string {
 	const {lease, gpus, warning} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
 	const idle = warning === undefined ? '' : `, ${idleText(warning, now)}`;
-	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${note === '' ? '' : `, note "${note}"`}`;
+	const via = lease.via === undefined ? '' : `, via ${shownVia(lease.via)}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${note === '' ? '' : `, note "${note}"`}${via}`;
 }
 
 function reasonsOf(row: QueueRow, now: number): readonly string[] {
@@ -191,3 +193,15 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 		})
 		.join('\n');
 }
+
+/** Returns who waits as one paragraph. */
+export const queueWords = (rows: readonly QueueRow[]): string =>
+	rows.length === 0
+		? 'Nobody waits.'
+		: rows
+				.map((row) =>
+					row.entry === undefined
+						? `#${row.position} is an entry that cannot be read.`
+						: `#${row.position} ${holderText(row.entry)} waits for ${wantedText(wantedOf(row.entry))}, ${longDuration(row.waitedSeconds)} so far; expected: ${estimateText(row)}.`,
+				)
+				.join(' ');

@@ -1,5 +1,6 @@
 /** Formats the JSON rows of hosts and their queues. All versions, and the Go program, share these tables. */
 import {freeAmong, freeText} from '../free-gpus.js';
+import {noteCell} from '../text/note.js';
 import {ownerText} from '../owner.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
@@ -59,6 +60,12 @@ function detailsOf(row: JsonRow): string {
 		: text(details ?? error);
 }
 
+const noteOf = ({note, via}: JsonRow): string =>
+	noteCell(
+		{note: typeof note === 'string' ? note : undefined, via: typeof via === 'string' ? via : undefined},
+		longestCell,
+	);
+
 export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number): string =>
 	gpuTable(
 		rows.map((row) => ({
@@ -71,7 +78,7 @@ export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number
 			details: detailsOf(row),
 			validation: text(row['validation']),
 			model: modelOf(row) === undefined ? undefined : text(modelOf(row)),
-			note: text(row['note']),
+			note: noteOf(row),
 		})),
 		paint,
 		width,
@@ -179,7 +186,7 @@ function entryCells(host: string, entry: JsonRow, now: number): readonly Cell[] 
 		`${numbers(entry['allocated_gpus']).length}/${count}`,
 		durationOf(waitedSeconds(entry, now)),
 		estimate === undefined ? '-' : `in about ${longDuration(estimate)}`,
-		text(entry['note']),
+		noteOf(entry),
 	];
 }
 

@@ -1,5 +1,6 @@
 import type {QueueEntry} from '../../core/model/types.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
+import {noteCell, shownVia} from '../text/note.js';
 import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
@@ -66,7 +67,7 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 				longDuration(row.waitedSeconds),
 				estimateText(row),
 				row.blockers.length === 0 ? '-' : blockersText(row.blockers, (time) => clockTime(time, now)),
-				entry.note === undefined ? '-' : shorten(sanitize(entry.note), 60),
+				noteCell(entry, 60),
 			];
 		}),
 		paint,
@@ -91,6 +92,7 @@ const wishJson = (entry: QueueEntry) => ({
 	duration_seconds: whole(entry.expirySeconds),
 	time_limit_seconds: whole(entry.timeLimitSeconds),
 	note: shownNote(entry.note),
+	via: shownVia(entry.via),
 	enqueue_time: timestamp(entry.enqueueTime),
 	since: timestamp(entry.enqueueTime),
 	last_heartbeat: timestamp(entry.lastHeartbeat),

@@ -1,7 +1,7 @@
 import type {Report, ReportRow, ReportSeries} from '../../core/rules/pool/report.js';
 import {localDay} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
-import {counted} from '../text/numbers.js';
+import {counted, firstOf} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
@@ -192,3 +192,15 @@ export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]},
 		},
 		by,
 	);
+
+/** How many rows the paragraph names. Any others are only counted. */
+const namedRows = 20;
+
+/** Returns the report as one paragraph. */
+export const reportWords = (made: Report, days: number): string => {
+	const period = `in the last ${counted(days, 'day')}`;
+	const rows = made.rows.map(({key, gpuHours}) => `${shorten(sanitize(key), 40)} ${gpuHours.toFixed(2)}`);
+	return rows.length === 0
+		? `Nothing was used ${period}.`
+		: `${totalHoursText(made)} ${period}, in ${counted(made.totalReservations, 'reservation')} by ${counted(made.uniqueUsers, 'user')}: ${firstOf(rows, namedRows)}.`;
+};

@@ -1,6 +1,7 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {longDuration} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
+import {noteCell} from '../text/note.js';
 import {detailText, userText, validationText} from '../status-labels.js';
 import {stateText} from '../states.js';
 import {ruledTable, type Cell, type Sacrifices} from '../text/table.js';
@@ -109,7 +110,7 @@ export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: nu
 			details: shorten(detailText(row), longestDetail),
 			validation: shorten(validationText(row), longestDetail),
 			model: row.model && shorten(sanitize(row.model.model), longestModel),
-			note: row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
+			note: noteCell(row.lease ?? {}, longestNote),
 		})),
 		paint,
 		width,

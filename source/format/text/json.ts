@@ -9,14 +9,15 @@ const escaped = (character: string): string =>
 		return String.raw`\u${code.toString(16).padStart(4, '0')}`;
 	}).join('');
 
-const harmless = (json: string): string => json.replaceAll(acting, (character) => escaped(character));
+/** Escapes these characters in JSON, without a change of the data. */
+export const harmlessText = (json: string): string => json.replaceAll(acting, (character) => escaped(character));
 
 /** Returns indented JSON that cannot act on a terminal, without losing data. */
-export const harmlessJson = (value: unknown): string => harmless(JSON.stringify(value, undefined, 2));
+export const harmlessJson = (value: unknown): string => harmlessText(JSON.stringify(value, undefined, 2));
 
 export const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
 	list.length > 0 ? list : undefined;
 
 /** Returns the same as {@link harmlessJson}, but on one line. `change` is the replacer of `JSON.stringify`. */
 export const harmlessJsonLine = (value: unknown, change?: (key: string, inner: unknown) => unknown): string =>
-	harmless(JSON.stringify(value, change));
+	harmlessText(JSON.stringify(value, change));

@@ -63,11 +63,11 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			until: fields.time('until'),
 			reason: text('reason'),
 			note: text('note'),
+			via: text('via'),
 		};
 		return {
 			...record,
 			...(forced && {forced}),
-			...(text('via') === 'web' && {via: 'web' as const}),
 		};
 	});
 }
@@ -101,5 +101,5 @@ export const encodeAudit = (record: AuditRecord): string =>
 		until: record.until === undefined ? undefined : checkTime(record.until),
 		reason: shortText(record.reason),
 		note: shortText(record.note),
-		via: record.via,
+		via: shortText(record.via),
 	});

@@ -8,15 +8,15 @@ import {extend, release, reserve} from '../../core/operations/reservations.js';
 import {undoableOf, undoMs, undoRelease, type Released} from '../../core/operations/undo.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import {worldVia} from '../../core/operations/world-via.js';
-import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
+import type {Holding} from '../../core/rules/leases/holdings.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {wishOf} from '../../core/rules/request/need-text.js';
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
+import {gone, notOwner, requireOwnLease} from '../../format/owner.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import {sanitize} from '../../format/text/text.js';
 import {undoneText, grantedText} from '../../format/queue/outcome.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {secondsOf, type ActName, type ActRequests} from './requests.js';
@@ -48,32 +48,12 @@ const undoSlackMs = 5000;
 /** Maximum number of requests of one server that can wait in the queue. */
 const mostWaits = 16;
 
-const notOwner = (whose: string, owner: string): CanhazgpuError =>
-	new CanhazgpuError('not-owner', `${whose} belongs to ${sanitize(owner)}`, {
-		hint: 'Nothing was changed. This page changes only what is yours.',
-	});
-
-const gone = (what: string): CanhazgpuError =>
-	new CanhazgpuError('not-found', `${what} has ended meanwhile`, {hint: 'Nothing was changed.'});
-
-const leaseGone = (): CanhazgpuError => gone('That reservation');
-
-/** Throws unless the account of this server owns the lease. The page must not change leases of other users, even if the account is root. */
-function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): void {
-	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
-	if (lease === undefined) {
-		throw leaseGone();
-	}
-
-	if (!owns(requester, lease)) {
-		throw notOwner('That reservation', ownerOf(lease));
-	}
-}
+const positionGone = (): CanhazgpuError => gone('That position in the queue');
 
 function entryOf(snapshot: Snapshot, requester: Requester, id: string): QueueEntry {
 	const record = snapshot.queue.find((each) => each.id === id);
 	if (record?.kind !== 'entry') {
-		throw gone('That position in the queue');
+		throw positionGone();
 	}
 
 	if (!owns(requester, record.entry)) {
@@ -199,7 +179,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		join: async (world, requester, request) => join(world, requestOf(requester, request)),
 		async extend(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
 			const by = secondsOf(duration);
-			checkLease(await readForDisplay(world), requester, leaseId);
+			requireOwnLease(await readForDisplay(world), requester, leaseId);
 			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
 			if (notTimed.length > 0) {
 				throw new CanhazgpuError(
@@ -212,17 +192,17 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			}
 
 			if (extended.length === 0) {
-				throw leaseGone();
+				throw gone('That reservation');
 			}
 
 			const indexes = indexesOf(extended);
 			return {words: `Extended ${gpuList(indexes)} by ${longDuration(by)}`, gpus: indexes};
 		},
 		async release(world, requester, {lease_id: leaseId, gpus: ids}) {
-			checkLease(await readForDisplay(world), requester, leaseId);
+			requireOwnLease(await readForDisplay(world), requester, leaseId);
 			const {released} = await release(world, requester, {by: 'lease', leaseId, ids});
 			if (released.length === 0) {
-				throw leaseGone();
+				throw gone('That reservation');
 			}
 
 			const indexes = indexesOf(released);
@@ -246,7 +226,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const {id} = entryOf(await readForDisplay(world), requester, entryId);
 			const answer = await leaveQueue(world, requester, id);
 			if (answer.kind !== 'left') {
-				throw gone('That position in the queue');
+				throw positionGone();
 			}
 
 			const freed = answer.freed.length === 0 ? '' : ` and gave back ${gpuList(answer.freed)}`;

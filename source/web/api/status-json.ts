@@ -11,6 +11,7 @@ import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partsJson} from '../../format/json/status-json.js';
 import {unreservedText, userText, validationText} from '../../format/status-labels.js';
 import {isOver, shareOwner} from '../../format/shares.js';
+import {shownVia} from '../../format/text/note.js';
 import {stateText} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -72,6 +73,7 @@ const leaseJson = ({lease}: Pick<StatusRow, 'lease'>) => ({
 	ends_by: time(lease?.endsBy),
 	is_suspended: lease?.isSuspended === true ? true : undefined,
 	note: text(shownNote(lease?.note)),
+	via: text(shownVia(lease?.via)),
 	lease_id: lease?.leaseId,
 	held_for_queue: lease?.partialQueueId,
 });
@@ -175,6 +177,7 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 	allocated_count: held.length,
 	reservation_type: entry.reservationType,
 	note: text(shownNote(entry.note)),
+	via: text(shownVia(entry.via)),
 	position,
 	enqueue_time: time(entry.enqueueTime),
 	expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,

@@ -49,6 +49,7 @@ type ShownGpu = Shown<
 		ends_by: true;
 		is_suspended: true;
 		note: true;
+		via: true;
 		lease_id: true;
 		held_for_queue: true;
 		last_released: true;
@@ -111,6 +112,7 @@ export type Waiter = Shown<
 		allocated_count: true;
 		reservation_type: false;
 		note: true;
+		via: true;
 		position: true;
 		enqueue_time: true;
 		expiry_duration: false;

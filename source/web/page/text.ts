@@ -124,3 +124,9 @@ export function personOf(user: string): Person {
 /** Returns the node of a GPU, such as `GPU 0 of box1`. A cluster numbers the GPUs of all its nodes, so the number alone does not show the node. */
 export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =>
 	node === undefined ? undefined : `GPU ${index} of ${node}`;
+
+type Noted = {readonly note?: string | undefined; readonly via?: string | undefined};
+
+/** Returns the note with the interface of the request: `eval (via mcp claude-code)`. */
+export const noteWords = ({note, via}: Noted): string | undefined =>
+	via === undefined ? note : note === undefined ? `via ${via}` : `${note} (via ${via})`;

@@ -20,6 +20,7 @@ import {
 	planJoin,
 	planLeave,
 } from '../../rules/queue/queue.js';
+import {agentLimitFor, checkAgentRequest} from '../../rules/policy/agents.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
@@ -315,6 +316,7 @@ export class Waiter {
 			});
 			// The pool may have been replaced by a smaller one, for which the request is impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
+			checkAgentRequest(snapshot, this.#request, wanted.count);
 			// The limits may have been lowered.
 			const limits = limitsFor(this.#world, snapshot, this.#request.requester);
 			const request = withinLimits(this.#request, wanted, limits);
@@ -478,13 +480,14 @@ export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
 ): Promise<{readonly now: number; readonly joinedAt: number}> => {
-	const {requester, note, force} = request;
+	const {requester, note, via, force} = request;
 	return transact(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, world.host, world.store.location);
 			checkKeepOf(request, snapshot);
 			const gpuCount = snapshot.gpus.length;
 			const wanted = checkWanted(request, gpuCount);
+			checkAgentRequest(snapshot, request, wanted.count);
 			// The strategy does not influence which groups are eligible, so the links are read as for the default strategy.
 			const links = await readLinks(wanted, 'mru');
 			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
@@ -501,7 +504,7 @@ export const joinQueue = async (
 			const began = joinedAt ?? now;
 			const entry = {
 				...entryFor(
-					{id, requester, wanted, eligible: eligibleOf(eligibility), tenure, note, force, waitSeconds},
+					{id, requester, wanted, eligible: eligibleOf(eligibility), tenure, note, via, force, waitSeconds},
 					world.host,
 					began,
 				),
@@ -583,6 +586,7 @@ const waitingProgress = (
 	unknown: Array.from(unknown ?? [], ([index, quality]) => ({index, quality})),
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 	...(overLimit !== undefined && {overLimit}),
+	agentLimit: agentLimitFor(snapshot, own.entry, {count: wanted.count, entryId: own.id}),
 });
 
 function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined): Grant | undefined {

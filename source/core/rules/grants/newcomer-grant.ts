@@ -25,6 +25,7 @@ import type {
 	Snapshot,
 	Drain,
 } from '../../model/types.js';
+import {agentExpectations, agentLimitFor, type AgentLimit} from '../policy/agents.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
@@ -59,6 +60,8 @@ export type Refusal = {
 	readonly blocked: readonly BlockedGpu[];
 	/** Set if the account holds too many GPUs, whether or not any are free. */
 	readonly overLimit?: OverLimit;
+	/** The limit for agents that is reached. Set only for a request of an agent. */
+	readonly agentLimit?: AgentLimit;
 	readonly now: number;
 };
 
@@ -214,6 +217,11 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant, limit} = request;
+	const agentLimit = agentLimitFor(snapshot, lease, wanted);
+	if (agentLimit !== undefined) {
+		return {kind: 'refused', wanted, available: 0, blocked: [], agentLimit, now: snapshot.now};
+	}
+
 	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(lease), limit});
@@ -250,6 +258,7 @@ export function allocate(
 				{kind: 'drains', raw: snapshot.stored.drains},
 				policyExpectation(snapshot),
 				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},
+				...agentExpectations(snapshot, lease),
 				...changes.expect,
 				...limitExpectations(snapshot.gpus, limit, changes.expect),
 			],

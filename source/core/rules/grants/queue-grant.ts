@@ -15,6 +15,7 @@ import type {Expectation, Plan} from '../../model/plan.js';
 import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choose.js';
 import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
+import {agentExpectations, isHeldBack} from '../policy/agents.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
@@ -85,6 +86,7 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
 		policyExpectation(snapshot),
+		...agentExpectations(snapshot, own.entry),
 		{kind: 'queue', scope: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 	];
@@ -195,7 +197,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {lease, isAnswering, outOfService, limit, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
-	if (groups.length === 0) {
+	if (groups.length === 0 || isHeldBack(snapshot, entry)) {
 		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
@@ -253,7 +255,10 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		left: isComplete ? [id] : undefined,
 		...(isPartOfGpu(entry.need) && {shared: true as const}),
 	} as const;
-	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
+	const now = Math.floor(snapshot.now);
+	// Nothing sends heartbeats for a lease that a running process keeps.
+	const isKept = lease.job !== undefined && lease.holder === undefined;
+	const fresh = {...lease, startTime: now, lastHeartbeat: isKept ? undefined : now};
 	if (isComplete) {
 		const changes = planHoldings([
 			// GPUs that the entry already held keep their start time, because they have not been free since.

@@ -5,6 +5,7 @@ import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import type {Limit} from '../limits/limits.js';
 import {accountLimitsOf, type AccountLimits} from '../queue/account-limits.js';
+import {isHeldBack} from '../policy/agents.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type Waiters = {
@@ -44,7 +45,8 @@ export function waitersOf(
 		givesHoldings,
 	});
 	return {
-		groupsFor: (entry) => (limits.overLimitOf(entry) === undefined ? servableGroupsOf(entry) : []),
+		groupsFor: (entry) =>
+			isHeldBack(snapshot, entry) || limits.overLimitOf(entry) !== undefined ? [] : servableGroupsOf(entry),
 		gives(lease) {
 			const entry = holderOf(lease);
 			return entry !== undefined && (givesHoldings(entry) || limits.overLimitOf(entry) !== undefined);

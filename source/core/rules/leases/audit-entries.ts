@@ -106,6 +106,8 @@ export function endingEntries(
 		return {
 			...leaseFacts(holdings, context),
 			kind: endingKind(ending),
+			// Whoever released it may have used another interface.
+			via: ending.reason === 'released' ? undefined : holdings[0]!.lease.via,
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,
 		};
@@ -114,13 +116,12 @@ export function endingEntries(
 
 /** Returns the audit records of extended leases: one for each lease and new expiry time. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
-	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
-		JSON.stringify([leaseId ?? index, expiryTime]),
-	);
+	const endOf = ({lease: {expiryTime, endsBy}}: HeldPart): number | undefined => expiryTime ?? endsBy;
+	const groups = Map.groupBy(extended, (part) => JSON.stringify([part.lease.leaseId ?? part.index, endOf(part)]));
 	return Array.from(groups.values(), (group) => ({
 		...leaseFacts(group, context),
 		kind: 'extended',
-		until: group[0]!.lease.expiryTime,
+		until: endOf(group[0]!),
 	}));
 }
 

@@ -163,7 +163,7 @@ type Extension = {
 	readonly keepUntil?: number | undefined;
 };
 
-/** Plans the extension of manual leases. Keeping them ends their idle time, and withdraws the warning. */
+/** Plans the extension of leases. Keeping them ends their idle time, and withdraws the warning. */
 export function planExtend(
 	holdings: readonly Holding[],
 	{expiryOf, keepUntil}: Extension,
@@ -172,7 +172,7 @@ export function planExtend(
 ): Plan {
 	const extend = (lease: Lease): Lease => ({
 		...lease,
-		expiryTime: expiryOf(lease),
+		...(lease.type === 'manual' ? {expiryTime: expiryOf(lease)} : {endsBy: expiryOf(lease)}),
 		...(keepUntil !== undefined && {keepUntil, idle: undefined}),
 	});
 	const moved = holdings.filter(({lease}) => keepUntil === undefined || expiryOf(lease) !== lease.expiryTime);

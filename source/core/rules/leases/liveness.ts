@@ -6,6 +6,7 @@ waited for the heartbeat on a monotonic clock, and none came.
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
+import {isOfAgent} from './via.js';
 
 export const leaseHeartbeatSeconds = 60;
 
@@ -161,9 +162,17 @@ function judgeRun(lease: Lease, host: Host): Verdict {
 const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
 	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
 
+/** Whether a lease of an agent is over. No wrapper stops the agent's programs, so the lease ends on time even if the agent's server hangs. */
+export const hasExpired = (lease: Lease, now: number): boolean =>
+	lease.type === 'run' && isOfAgent(lease) && lease.endsBy !== undefined && lease.endsBy <= now;
+
 function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
 	const lastSign = lastSignOf(lease);
 	const end = (reason: EndReason, endTime: number) => ({kind: 'ended', ending: {reason, endTime}}) as const;
+	if (hasExpired(lease, snapshot.now)) {
+		return end('expired', lease.endsBy!);
+	}
+
 	const verdict = judgeRun(lease, host);
 	// Adopted processes have no wrapper that sends heartbeats, so a missing heartbeat proves nothing.
 	const isAdopted = lease.holder === undefined && lease.lastHeartbeat === undefined && lease.job !== undefined;
@@ -297,9 +306,11 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 			return Infinity;
 		}
 
-		return lease.type === 'manual'
-			? (timedEndOf(lease) ?? Infinity) - now
-			: silenceEndsIn(lease, snapshot, host, leasePatience);
+		const timedEnd = lease.type === 'manual' ? timedEndOf(lease) : isOfAgent(lease) ? lease.endsBy : undefined;
+		return Math.min(
+			(timedEnd ?? Infinity) - now,
+			lease.type === 'manual' ? Infinity : silenceEndsIn(lease, snapshot, host, leasePatience),
+		);
 	});
 	const ofEntries = snapshot.queue.flatMap((record) =>
 		record.kind === 'entry'

@@ -70,6 +70,8 @@ const duration = <const Other extends string = never>({
 const readIds = (text: string): readonly number[] | undefined =>
 	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
 
+const noAgentText = 'no GPU is granted to agents';
+
 /** The value of a limit that does not apply. */
 const off = 'off';
 
@@ -211,6 +213,23 @@ export const policyKeys = {
 	'limits.max-waiting': limitKeys['max-waiting'],
 	'limits.max-duration': limitKeys['max-duration'],
 	'limits.default-duration': limitKeys['default-duration'],
+	'agents.max-gpus': {
+		expects: 'none, or a whole number from 0 to 9999',
+		fallback: 'none',
+		inDoubt: {value: 0, words: noAgentText},
+		summary: 'how many GPUs the clients of mcp may hold together',
+		completes: ['none', '1', '2', '4'],
+		read: (text: string): 'none' | number | undefined =>
+			text === 'none' ? text : /^\d{1,4}$/v.test(text) ? Number(text) : undefined,
+	},
+	'agents.max-duration': {
+		expects: 'none, or a duration such as 2h',
+		fallback: 'none',
+		inDoubt: {value: 0, words: noAgentText},
+		summary: 'how long a client of mcp may hold a GPU',
+		completes: ['none', '1h', '4h'],
+		read: (text: string): 'none' | number | undefined => (text === 'none' ? text : readDuration(text)),
+	},
 };
 
 export type PolicyKeyName = keyof typeof policyKeys;

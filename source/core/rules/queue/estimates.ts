@@ -12,6 +12,7 @@ import {
 	type Snapshot,
 } from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
+import {agentHoldings, isHeldBack} from '../policy/agents.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {accountLimitsSeen} from './account-limits.js';
 import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
@@ -193,6 +194,14 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		}
 
 		const {entry} = record;
+		if (isHeldBack(snapshot, entry)) {
+			// Only another agent's release helps this entry, and nothing is kept for it.
+			const ofAgents = new Set(agentHoldings(snapshot).map(({index}) => index));
+			const decisive = gpus.filter(({index}) => ofAgents.has(index)).map((gpu) => futureOf(gpu, snapshot));
+			waits.set(record.id, {seconds: undefined, blockers: () => blockersOf(decisive)});
+			continue;
+		}
+
 		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
 		// In each group, the entry would get the GPUs that are free first. It gets the group that is complete first.
 		const [first] = groups

@@ -76,7 +76,7 @@ export function instanceClaimsOf(
 	return claims;
 }
 
-type EntryOptions = Pick<TimedRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
+type EntryOptions = Pick<TimedRequest, 'requester' | 'tenure' | 'note' | 'force' | 'via'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
 	readonly eligible?: Eligible;
@@ -84,7 +84,7 @@ type EntryOptions = Pick<TimedRequest, 'requester' | 'tenure' | 'note' | 'force'
 };
 
 export const entryFor = (
-	{id, requester, wanted, eligible, tenure, note, force, waitSeconds}: EntryOptions,
+	{id, requester, wanted, eligible, tenure, note, via, force, waitSeconds}: EntryOptions,
 	host: Host,
 	now: number,
 ): QueueEntry => ({
@@ -100,6 +100,7 @@ export const entryFor = (
 	expirySeconds: tenure.type === 'manual' ? tenure.durationSeconds : undefined,
 	timeLimitSeconds: tenure.type === 'run' ? tenure.timeLimitSeconds : undefined,
 	note,
+	via,
 	force: force === true ? true : undefined,
 	enqueueTime: now,
 	lastHeartbeat: now,

@@ -1,6 +1,6 @@
 /** Checks a request against the pool, so that a request that can never succeed fails at once. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
+import type {InstanceNeed, InstanceOfGpu, Need, ProcessIdentity, Requester} from '../../model/types.js';
 import {instanceText} from '../mig/instances.js';
 import type {StrategyName} from '../../model/need.js';
 
@@ -113,7 +113,14 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 }
 
 /** `timeLimitSeconds`: after this time the wrapper stops its job. */
-type JobTenure = {readonly type: 'run'; readonly timeLimitSeconds?: number | undefined};
+type JobTenure = {
+	readonly type: 'run';
+	readonly timeLimitSeconds?: number | undefined;
+	/** The process that holds the GPUs. The default is this process, and the job that it starts. */
+	readonly holder?: ProcessIdentity;
+	/** A running process that keeps the GPUs for as long as it lives. Nothing then sends heartbeats. */
+	readonly job?: ProcessIdentity;
+};
 
 /** How long GPUs are requested: for a fixed time, or until a job ends. */
 type ManualTenure = {
@@ -139,6 +146,8 @@ export type AcquireRequest = {
 	readonly strategy?: StrategyName;
 	readonly tenure: AskedTenure;
 	readonly note?: string;
+	/** See `via` of a lease. */
+	readonly via?: string;
 	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;

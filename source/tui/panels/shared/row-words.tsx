@@ -1,10 +1,11 @@
 /** Texts about a GPU, for the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
+import {noteWords} from '../../../format/text/note.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
-import {sanitize, shownNote} from '../../../format/text/text.js';
+import {sanitize} from '../../../format/text/text.js';
 import {nameIn, severalLabels} from '../../state/labels.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine, monitorStateOf, stateName} from '../../state/gpus/row-state.js';
@@ -91,7 +92,7 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 	return <Label tone={tone}>{account === undefined ? ownerText(row) : nameIn(accounts, {account, label})}</Label>;
 }
 
-export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
+export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => noteWords(lease ?? {});
 
 /** Whether the GPU tool cannot see all processes, as in a container. If it shows no processes, the GPU may still be in use. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>

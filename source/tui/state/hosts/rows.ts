@@ -22,6 +22,7 @@ const textOf = (line: HostLine): string => {
 		states[state].short,
 		gpu.reservation_type,
 		gpu.note,
+		gpu.via,
 		gpu.gpu_model,
 		gpu.uuid,
 		gpu.error,

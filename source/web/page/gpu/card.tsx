@@ -5,7 +5,18 @@ import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
-import {gibibytes, joined, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
+import {
+	gibibytes,
+	joined,
+	noteWords,
+	partText,
+	percentOf,
+	placeText,
+	sharesText,
+	timeText,
+	unknown,
+	withUnit,
+} from '../text.js';
 import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => import('./details.js'), 'details');
@@ -26,7 +37,7 @@ export const noteText = (gpu: Gpu): string | undefined =>
 		? [gpu.drain?.reason, gpu.drain?.by === undefined ? undefined : `by ${gpu.drain.by}`].filter(Boolean).join(', ')
 		: ((gpu.state === 'error' ? gpu.error : undefined) ??
 			(gpu.shares && sharesText(gpu)) ??
-			gpu.note ??
+			noteWords(gpu) ??
 			gpu.model_info?.model ??
 			gpu.processes?.[0]?.command ??
 			gpu.processes?.[0]?.name);

@@ -1,7 +1,18 @@
 import type {Gpu} from '../fields.js';
 import {useNow} from '../shared/hooks.js';
 import type {Utilization} from '../state/state.js';
-import {counted, dateText, partText, placeText, sharePart, sinceText, sizeText, untilText, withUnit} from '../text.js';
+import {
+	counted,
+	dateText,
+	noteWords,
+	partText,
+	placeText,
+	sharePart,
+	sinceText,
+	sizeText,
+	untilText,
+	withUnit,
+} from '../text.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';
 
@@ -69,7 +80,7 @@ const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: numb
 	['Last released', (gpu, nowMs) => ago(gpu.last_released, nowMs)],
 	['Idle', idleText],
 	['Model', modelText],
-	['Note', (gpu) => gpu.note],
+	['Note', noteWords],
 	['Problem', (gpu) => gpu.error],
 	['Health', (gpu) => gpu.health?.join('; ')],
 	['Drained', drainText],
@@ -109,7 +120,7 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 					<bdi>{share.user}</bdi>
 					{` ${sharePart(share, gpuId)}`}
 					{share.is_over && share.over_since !== undefined ? ` for ${sinceText(share.over_since, nowMs)}` : undefined}
-					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
+					{noteWords(share) === undefined ? undefined : <span class="note"> {noteWords(share)}</span>}
 				</li>
 			))}
 		</ul>

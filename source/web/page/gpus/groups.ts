@@ -1,7 +1,7 @@
 import {gpuStates} from '../../../format/states.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
 import type {Gpu} from '../fields.js';
-import {counted} from '../text.js';
+import {counted, noteWords} from '../text.js';
 import type {GpuQuestion} from './question.js';
 
 export type GpuGroup = {
@@ -27,7 +27,7 @@ function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
 	}
 
 	return by === 'job'
-		? {key: `job ${jobOf(gpu)}`, name: gpu.user, note: gpu.note}
+		? {key: `job ${jobOf(gpu)}`, name: gpu.user, note: noteWords(gpu)}
 		: {key: `user ${gpu.user}`, name: gpu.user};
 }
 

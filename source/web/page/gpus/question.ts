@@ -1,6 +1,6 @@
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {personOf, shownStates} from '../text.js';
+import {noteWords, personOf, shownStates} from '../text.js';
 
 export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;
@@ -69,8 +69,8 @@ const textOf = (gpu: Gpu): string =>
 		`gpu ${gpu.gpu_id}`,
 		gpuStates[gpu.state].label,
 		...peopleOn(gpu),
-		gpu.note,
-		...(gpu.shares?.map(({note}) => note) ?? []),
+		noteWords(gpu),
+		...(gpu.shares?.map((share) => noteWords(share)) ?? []),
 		gpu.model_info?.model,
 		gpu.gpu_model,
 		gpu.node,

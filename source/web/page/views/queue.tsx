@@ -3,7 +3,7 @@ import type {About, Waiter} from '../fields.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
-import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
+import {counted, duration, noteWords, sinceText, unknown as unknownValue} from '../text.js';
 
 const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
@@ -52,7 +52,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 				<Watch of={now}>{(nowMs) => waiterTimeText(waiter, nowMs)}</Watch>
 			</span>
 			<span class="note" dir="auto">
-				{waiter.note}
+				{noteWords(waiter)}
 			</span>
 			<WaiterActions waiter={waiter} />
 		</span>

@@ -61,6 +61,8 @@ const strictest = {
 	'limits.max-waiting': 'off',
 	'limits.max-duration': 'off',
 	'limits.default-duration': 'off',
+	'agents.max-gpus': 0,
+	'agents.max-duration': 0,
 };
 
 test('an unreadable policy key has its strictest value, and an unreadable record affects all keys', () => {

@@ -1,0 +1,54 @@
+import {CanhazgpuError} from '../../errors.js';
+import type {World} from '../model/ports.js';
+import type {Requester} from '../model/types.js';
+import {auditContextOf} from '../rules/leases/audit-entries.js';
+import {planExtend} from '../rules/leases/lease-changes.js';
+import {checkAgentDuration} from '../rules/policy/agents.js';
+import {policyExpectation} from '../rules/policy/policy.js';
+import type {ExtendResult} from './engine.js';
+import {ownHoldings, type JobLease} from './job-lease.js';
+import {transact} from './transact.js';
+
+type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease};
+
+/**
+Moves the end of a lease that this process holds to `seconds` from now.
+@throws CanhazgpuError `not-found` if the lease has ended, `impossible` if the policy allows less time.
+*/
+export const renewJobLease = async (
+	world: World,
+	requester: Requester,
+	{jobLease, seconds}: {readonly jobLease: JobLease; readonly seconds: number},
+): Promise<Renewed> =>
+	transact<Renewed>(world, {
+		isAboutLeases: true,
+		attempt(snapshot) {
+			const {now} = snapshot;
+			const holdings = ownHoldings(snapshot, jobLease);
+			const endsBy = Math.ceil(now + seconds);
+			if (holdings.length === 0) {
+				throw new CanhazgpuError('not-found', 'That reservation has already ended', {
+					hint: 'Nothing was changed. Reserve again.',
+				});
+			}
+
+			for (const {lease} of holdings) {
+				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
+			}
+
+			const plan = planExtend(holdings, {expiryOf: () => endsBy}, requester.label, auditContextOf(world, requester, snapshot));
+			return {
+				plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot)]},
+				result: {
+					extended: holdings.map(({index, lease}) => ({index, lease, expiryTime: endsBy})),
+					now,
+					jobLease: {
+						...jobLease,
+						leases: new Map(
+							Array.from(jobLease.leases, ([key, part]) => [key, {...part, lease: {...part.lease, endsBy}}] as const),
+						),
+					},
+				},
+			};
+		},
+	});

@@ -1,0 +1,108 @@
+/**
+The limits for agents, which are clients of `canhazgpu mcp`. They bound all reservations via mcp together, of whatever
+account, so that people keep the rest of the pool.
+*/
+import {CanhazgpuError} from '../../../errors.js';
+import type {Expectation} from '../../model/plan.js';
+import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import {isOfAgent} from '../leases/via.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {usualDurationSeconds, type AcquireRequest} from '../request/request.js';
+import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
+
+type Asked = Pick<Lease, 'via'>;
+
+/** The longest time for which an agent can hold GPUs, whatever the policy is: a forgotten one must not hold them for years. */
+const longestAgentSeconds = 30 * 86_400;
+
+/** Returns everything that agents hold. Each GPU, share and MIG instance counts as one. */
+export const agentHoldings = ({gpus}: Pick<Snapshot, 'gpus'>): readonly Holding[] =>
+	holdingsIn(gpus).filter(({lease}) => isOfAgent(lease));
+
+type Held = StoredPolicy & Pick<Snapshot, 'gpus'>;
+
+export type AgentLimit = {readonly most: number; readonly held: number};
+
+/**
+Returns the limit that keeps a request from being granted now. Undefined if the request may be granted.
+@param entryId - The queue entry of the request. What the entry already holds is part of `count`.
+*/
+export function agentLimitFor(
+	snapshot: Held,
+	asked: Asked,
+	{count, entryId}: {readonly count: number; readonly entryId?: string},
+): AgentLimit | undefined {
+	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'none';
+	if (most === 'none') {
+		return undefined;
+	}
+
+	const others = agentHoldings(snapshot).filter(({lease}) => entryId === undefined || lease.partialQueueId !== entryId);
+	return others.length + count > most ? {most, held: others.length} : undefined;
+}
+
+/** Returns whether a waiting request must wait for another agent, so that nothing is kept for it. */
+export const isHeldBack = (snapshot: Held, entry: QueueEntry): boolean =>
+	agentLimitFor(snapshot, entry, {
+		count: Math.max(entry.requestedCount, entry.requestedIds.length),
+		entryId: entry.id,
+	}) !== undefined;
+
+/** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
+export const agentExpectations = (snapshot: Held, asked: Asked): readonly Expectation[] =>
+	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'none'
+		? snapshot.gpus.flatMap((record) =>
+				record.kind === 'garbage' ? [] : [{kind: 'gpu' as const, index: record.index, raw: record.raw}],
+			)
+		: [];
+
+function checkPolicyKnown(snapshot: StoredPolicy): void {
+	const doubt = policyDoubtOf(snapshot, ['agents.max-gpus', 'agents.max-duration']);
+	if (doubt !== undefined) {
+		throw new CanhazgpuError('pool-garbage', `No GPU is granted to agents: ${doubt.problem}`, {hint: doubt.fix});
+	}
+}
+
+/** Throws `impossible` if an agent's reservation would last longer than the policy allows. */
+export function checkAgentDuration(snapshot: StoredPolicy, asked: Asked, seconds: number): void {
+	if (!isOfAgent(asked)) {
+		return;
+	}
+
+	checkPolicyKnown(snapshot);
+	if (seconds > longestAgentSeconds) {
+		throw new CanhazgpuError('impossible', 'Agents may hold GPUs for at most 30d at a time', {
+			hint: 'Ask for less time, or release the GPUs and reserve again.',
+		});
+	}
+
+	const most = policyValue(snapshot, 'agents.max-duration');
+	if (most === 'none' || seconds <= most) {
+		return;
+	}
+
+	const typed = snapshot.policy.get('agents.max-duration')?.value ?? '';
+	throw new CanhazgpuError('impossible', `Agents may hold GPUs for at most ${typed} at a time`, {
+		hint: 'That is the policy agents.max-duration of this pool. Ask for less time, or release the GPUs and reserve again.',
+	});
+}
+
+/** Throws `impossible` if the policy can never grant this request of an agent. */
+export function checkAgentRequest(
+	snapshot: StoredPolicy,
+	{via, tenure}: Pick<AcquireRequest, 'via' | 'tenure'>,
+	count: number,
+): void {
+	const asked = {via};
+	checkAgentDuration(
+		snapshot,
+		asked,
+		tenure.type === 'manual' ? (tenure.durationSeconds ?? usualDurationSeconds) : (tenure.timeLimitSeconds ?? Infinity),
+	);
+	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'none';
+	if (most !== 'none' && count > most) {
+		throw new CanhazgpuError('impossible', `Agents may hold at most ${most} GPUs together, not ${count}`, {
+			hint: 'That is the policy agents.max-gpus of this pool. Ask for fewer.',
+		});
+	}
+}

@@ -1,0 +1,39 @@
+/** The status of all GPUs as one paragraph, for readers without a table. */
+import {modelName} from '../json/status-json.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import type {Observation} from '../../core/model/types.js';
+import {stateText} from '../states.js';
+import {detailText, userText, validationText} from '../status-labels.js';
+import {noteWords} from '../text/note.js';
+import {gpuList} from '../text/gpu-list.js';
+import {mebibytes} from '../text/numbers.js';
+import {sanitize} from '../text/text.js';
+
+function memoryWords({reading}: Pick<StatusRow, 'reading'>): string {
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
+	return used === undefined || total === undefined ? '' : `${mebibytes(used)} of ${mebibytes(total)} in use`;
+}
+
+/** Returns `GPU 1 (H100 80GB HBM3) is IN_USE: alice, expires in 1h 2m 3s, 8452MB of 81559MB in use, note "eval".` */
+function rowWords(row: StatusRow): string {
+	const model = row.reading?.name === undefined ? '' : ` (${sanitize(modelName(row.reading.name) ?? '')})`;
+	const note = noteWords(row.lease ?? {});
+	const facts = [
+		userText(row),
+		detailText(row),
+		validationText(row),
+		memoryWords(row),
+		note === '' ? '' : `note: ${note}`,
+	].filter((fact) => fact !== '' && fact !== '-');
+	return `GPU ${row.index}${model} is ${stateText[row.state]}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}.`;
+}
+
+export function statusWords(rows: readonly StatusRow[], {failure, simulated}: Observation): string {
+	const free = rows.filter(({state, drain}) => state === 'available' && drain === undefined).map(({index}) => index);
+	return [
+		`${free.length} of ${rows.length} GPUs are free${free.length === 0 ? '' : `: ${gpuList(free)}`}.`,
+		...rows.map((row) => rowWords(row)),
+		...(failure === undefined ? [] : [`The GPUs could not be read: ${sanitize(failure.message)}`]),
+		...(simulated ? ['These GPUs are simulated.'] : []),
+	].join(' ');
+}

@@ -1,0 +1,194 @@
+/**
+The leases that one connection holds. This process is their holder: it sends their heartbeats, and ends them when their
+time is up or the connection ends. If this process dies, the next command that reads the pool frees their GPUs.
+*/
+import {awaitJobLease, endJobLease, sendHeartbeat, type JobLease} from '../core/operations/job-lease.js';
+import {renewJobLease} from '../core/operations/renew-job-lease.js';
+import {createWakeSignal} from '../core/operations/waiting/wake-signal.js';
+import type {World} from '../core/model/ports.js';
+import type {EndReason, Requester} from '../core/model/types.js';
+import {hasCode, messageOf} from '../errors.js';
+import {gpuList} from '../format/text/gpu-list.js';
+import {sanitize} from '../format/text/text.js';
+
+/** The time between checks, because not every store announces every change. */
+const pollMs = 5000;
+
+/** How long the end of the connection retries to release a lease. */
+const patienceMs = 10_000;
+const retryMs = 250;
+
+type Notice = (words: string) => void;
+
+export type HeldLeases = {
+	/** Keeps a lease that was just granted to this process. */
+	readonly keep: (world: World, leaseId: string) => Promise<void>;
+	readonly ids: () => readonly string[];
+	/** Moves the end of a lease to `seconds` from now. Undefined if this connection does not hold the lease. */
+	readonly renew: (
+		world: World,
+		requester: Requester,
+		leaseId: string,
+		seconds: number,
+	) => Promise<Awaited<ReturnType<typeof renewJobLease>> | undefined>;
+	/** Stops keeping a lease that was released. */
+	readonly forget: (leaseId: string) => void;
+	/** Releases all leases. Never rejects. */
+	readonly end: () => Promise<void>;
+};
+
+type Kept = {readonly world: World; readonly jobLease: JobLease};
+
+const endOf = ({leases}: JobLease): number | undefined => leases.values().next().value?.lease.endsBy;
+
+/** @param notice - Gets a sentence when a lease ends before the client releases it. */
+export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
+	const kept = new Map<string, Kept>();
+	const ended = new AbortController();
+	let turn: Promise<unknown> = Promise.resolve();
+
+	/** Runs one change of the leases after the other, so that a heartbeat never undoes a renewal. */
+	const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+		const next = turn.then(work);
+		turn = next.catch(() => undefined);
+		return next;
+	};
+
+	const wakeSignal = createWakeSignal();
+	let keeping: Promise<void> | undefined;
+
+	async function endLease(leaseId: string, reason: EndReason): Promise<void> {
+		const {world, jobLease} = kept.get(leaseId)!;
+		await endJobLease(world, jobLease, reason);
+		kept.delete(leaseId);
+	}
+
+	/** Sends a heartbeat for a lease if one is due, or ends the lease. Returns the seconds until its end. */
+	async function check(leaseId: string): Promise<number> {
+		const entry = kept.get(leaseId);
+		if (entry === undefined) {
+			return Infinity;
+		}
+
+		const answer = await sendHeartbeat(entry.world, entry.jobLease);
+		const {jobLease} = answer;
+		const end = endOf(entry.jobLease) ?? Infinity;
+		if (answer.kind === 'lost') {
+			const gpus = gpuList([...new Set(answer.gpus.map(({index}) => index))]);
+			notice(
+				jobLease.seenAt >= end
+					? `Reservation ${leaseId} is over: ${gpus} was released at the end of its time.`
+					: `Reservation ${leaseId} no longer has ${gpus}: somebody released it.`,
+			);
+		}
+
+		if (jobLease.leases.size === 0) {
+			kept.delete(leaseId);
+			return Infinity;
+		}
+
+		kept.set(leaseId, {...entry, jobLease});
+		if (jobLease.seenAt >= end) {
+			await endLease(leaseId, 'expired');
+			notice(`Reservation ${leaseId} is over: ${gpuList(jobLease.gpus)} was released at the end of its time.`);
+			return Infinity;
+		}
+
+		return end - jobLease.seenAt;
+	}
+
+	async function checkAll(): Promise<number> {
+		let nextEnd = Infinity;
+		for (const leaseId of kept.keys()) {
+			try {
+				nextEnd = Math.min(nextEnd, await inTurn(async () => check(leaseId)));
+			} catch (error) {
+				// While the store cannot be reached, the lease exists, because this process is alive.
+				if (hasCode(error, 'no-pool')) {
+					kept.delete(leaseId);
+					notice(`Reservation ${leaseId} is lost: ${sanitize(messageOf(error))}`);
+				}
+			}
+		}
+
+		return nextEnd;
+	}
+
+	const isHeld = (gpu: number): boolean => kept.values().some(({jobLease}) => jobLease.gpus.includes(gpu));
+
+	async function keepAll(world: World): Promise<void> {
+		const unsubscribe = await world.store
+			.subscribe({
+				changed(event) {
+					if (event === undefined || event.kind === 'pool' || event.gpus.some((index) => isHeld(index))) {
+						wakeSignal.wake();
+					}
+				},
+				restored() {
+					wakeSignal.wake();
+				},
+			})
+			.catch(() => undefined);
+		while (!ended.signal.aborted) {
+			const nextEnd = await checkAll();
+			await wakeSignal.wait(world.clock, Math.min(pollMs, Math.max(1, nextEnd * 1000)), ended.signal);
+		}
+
+		await unsubscribe?.().catch(() => undefined);
+	}
+
+	async function release(leaseId: string): Promise<void> {
+		const {clock} = kept.get(leaseId)!.world;
+		const untilMs = clock.monotonicMs() + patienceMs;
+		for (;;) {
+			try {
+				await endLease(leaseId, 'released');
+				return;
+			} catch (error) {
+				if (hasCode(error, 'no-pool') || clock.monotonicMs() > untilMs) {
+					remark(
+						`canhazgpu: reservation ${leaseId} could not be released now. The next command that reads the pool releases it: ${sanitize(messageOf(error))}`,
+					);
+					return;
+				}
+			}
+
+			await clock.sleep(retryMs);
+		}
+	}
+
+	return {
+		async keep(world, leaseId) {
+			const found = await awaitJobLease(world, leaseId, {signal: ended.signal, away: () => undefined});
+			if (found === undefined) {
+				return;
+			}
+
+			kept.set(leaseId, {world, jobLease: found});
+			keeping ??= keepAll(world);
+			wakeSignal.wake();
+		},
+		ids: () => kept.keys().toArray(),
+		renew: async (world, requester, leaseId, seconds) =>
+			inTurn(async () => {
+				const entry = kept.get(leaseId);
+				if (entry === undefined) {
+					return undefined;
+				}
+
+				const renewed = await renewJobLease(world, requester, {jobLease: entry.jobLease, seconds});
+				kept.set(leaseId, {...entry, jobLease: renewed.jobLease});
+				wakeSignal.wake();
+				return renewed;
+			}),
+		forget(leaseId) {
+			kept.delete(leaseId);
+			wakeSignal.wake();
+		},
+		async end() {
+			ended.abort();
+			await keeping;
+			await Promise.all(Array.from(kept.keys(), async (leaseId) => release(leaseId)));
+		},
+	};
+}

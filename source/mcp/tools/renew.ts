@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import {extend} from '../../core/operations/reservations.js';
+import {readForDisplay} from '../../core/operations/transact.js';
+import type {ExtendResult} from '../../core/operations/engine.js';
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import {CanhazgpuError} from '../../errors.js';
+import {extendJson} from '../../format/json/change-json.js';
+import {partsOfHoldings} from '../../format/instances.js';
+import {gone, requireOwnLease} from '../../format/owner.js';
+import {gpuList} from '../../format/text/gpu-list.js';
+import {longDuration} from '../../format/text/durations.js';
+import {leaseId, text} from '../input.js';
+import {defineTool, type Call} from '../tool.js';
+import {meantIds} from './meant.js';
+
+/** Moves the end of a reservation that this connection does not hold. */
+async function extendOther({world, requester}: Call, id: string, seconds: number): Promise<ExtendResult> {
+	const snapshot = await readForDisplay(world);
+	requireOwnLease(snapshot, requester, id);
+	const result = await extend(world, requester, {by: 'lease', leaseId: id}, {until: snapshot.now + seconds});
+	if (result.notTimed.length > 0) {
+		throw new CanhazgpuError('failed', `${gpuList(result.notTimed)}: held by a running job or another connection`, {
+			hint: 'Nothing was changed. Only the process that holds it can renew it.',
+		});
+	}
+
+	if (result.extended.length === 0) {
+		throw gone('That reservation');
+	}
+
+	return result;
+}
+
+export const renew = defineTool({
+	name: 'gpu_renew',
+	title: 'Renew a reservation',
+	description:
+		'Moves the end of reservations to the given time from now: of all that this connection holds, or of the one with lease_id, which must belong to your account.',
+	input: v.strictObject({
+		duration: v.optional(text('how long from now, such as 30m or 2h. The default is 30m.'), '30m'),
+		lease_id: v.optional(leaseId('the reservation to renew. The default is all that this connection holds.')),
+	}),
+	output: 'extend',
+	isReadOnly: false,
+	async call(call, {duration, lease_id: id}) {
+		const {world, requester, held} = call;
+		const seconds = parseDuration(duration, 'duration');
+		const extended: Array<ExtendResult['extended'][number]> = [];
+		let now = 0;
+		for (const each of meantIds(held, id)) {
+			const result = (await held.renew(world, requester, each, seconds)) ?? (await extendOther(call, each, seconds));
+			extended.push(...result.extended);
+			({now} = result);
+		}
+
+		return {
+			json: extendJson(extended, undefined, now),
+			words: `Renewed ${partsOfHoldings(extended)}, which now ends in ${longDuration(seconds)}.`,
+		};
+	},
+});

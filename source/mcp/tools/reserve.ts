@@ -1,0 +1,112 @@
+import * as v from 'valibot';
+import {acquire} from '../../core/operations/waiting/acquire.js';
+import {release} from '../../core/operations/reservations.js';
+import type {GaveUp} from '../../core/operations/engine.js';
+import {parseDuration} from '../../core/rules/leases/durations.js';
+import type {AcquireRequest} from '../../core/rules/request/request.js';
+import {CanhazgpuError} from '../../errors.js';
+import {useLines} from '../../format/engine/engine-text.js';
+import {grantJson} from '../../format/json/change-json.js';
+import {grantedText} from '../../format/queue/outcome.js';
+import {refusalMessage} from '../../format/queue/refusal.js';
+import {text, whole, yesNo} from '../input.js';
+import {defineTool, type Call} from '../tool.js';
+import {wantedFields, wantedOf} from './request.js';
+
+/** A week. A call that waits for longer is a mistake. */
+const longestWaitSeconds = 7 * 86_400;
+
+function tenureOf({world}: Call, durationSeconds: number, isDetached: boolean): AcquireRequest['tenure'] {
+	if (isDetached) {
+		return {type: 'manual', durationSeconds};
+	}
+
+	if (world.engine !== undefined) {
+		throw new CanhazgpuError('usage', 'A reservation that ends with this connection is not possible here, with Slurm', {
+			hint: 'Set detached to true, and release the reservation when you are done.',
+		});
+	}
+
+	// Other processes of the client can be in the same process group. They do not keep the GPUs.
+	const {group, ...holder} = world.host.self;
+	return {type: 'run', timeLimitSeconds: durationSeconds, holder};
+}
+
+const noGrant = ({reason}: GaveUp): CanhazgpuError =>
+	new CanhazgpuError(
+		'unavailable',
+		reason === 'timeout'
+			? 'The GPUs did not become free in time'
+			: reason === 'removed'
+				? 'Somebody removed this request from the queue'
+				: 'The wait was cancelled',
+		{hint: 'Nothing is held. To wait again, call gpu_reserve again, perhaps with more wait_seconds.'},
+	);
+
+export const reserve = defineTool({
+	name: 'gpu_reserve',
+	title: 'Reserve GPUs',
+	description:
+		'Reserves GPUs for you alone. Reserve before you use a GPU, set CUDA_VISIBLE_DEVICES to the ids that you get, and release them as soon as you are done. The reservation ends with its duration, or when this connection ends. If no GPU is free, wait_seconds waits in the queue.',
+	input: v.strictObject({
+		...wantedFields,
+		duration: v.optional(text('how long, such as 30m, 2h or 1d. The default is 30m.'), '30m'),
+		note: v.optional(text('what it is for, which everyone can see')),
+		wait_seconds: v.optional(
+			whole(0, longestWaitSeconds, 'how long to wait in the queue if the GPUs are not free. The default is 0.'),
+			0,
+		),
+		detached: v.optional(
+			yesNo('whether the reservation stays when this connection ends. The default is false.'),
+			false,
+		),
+	}),
+	output: 'reserve',
+	isReadOnly: false,
+	async call(call, {duration, note, wait_seconds: waitSeconds, detached, ...wanted}) {
+		const {world, requester, via, held, signal, progress, failed} = call;
+		const durationSeconds = parseDuration(duration, 'duration');
+		const request: AcquireRequest = {
+			requester,
+			...wantedOf(wanted),
+			tenure: tenureOf(call, durationSeconds, detached),
+			note: note === undefined || note.trim() === '' ? undefined : note,
+			via,
+		};
+		const answer = await acquire(world, request, {waitSeconds, signal, onProgress: progress, failed});
+		if (answer.kind === 'gave-up') {
+			throw noGrant(answer);
+		}
+
+		if (answer.kind === 'refused') {
+			const {message, hint = ''} = refusalMessage(answer, {
+				canForce: false,
+				account: requester.account,
+				seesHolders: true,
+			});
+			throw new CanhazgpuError('unavailable', message, {
+				hint: `${hint} To wait in the queue, set wait_seconds.`.trim(),
+			});
+		}
+
+		if (!detached) {
+			await held.keep(world, answer.leaseId);
+		}
+
+		if (signal.aborted) {
+			// The client no longer waits for the answer, so it would not know about the reservation.
+			await release(world, requester, {by: 'lease', leaseId: answer.leaseId});
+			held.forget(answer.leaseId);
+			throw noGrant({kind: 'gave-up', reason: 'aborted'});
+		}
+
+		const got = grantedText(answer, {need: request.need, durationSeconds});
+		const until = detached
+			? 'It stays when this connection ends'
+			: 'It ends earlier when this connection ends or gpu_release releases it';
+		return {
+			json: grantJson(answer, request),
+			words: `You have ${got} (lease_id ${answer.leaseId}). ${until}. ${useLines(answer, world.host.hostname).join(' ')}`,
+		};
+	},
+});
