@@ -31,8 +31,8 @@ export type HeldLeases = {
 		leaseId: string,
 		seconds: number,
 	) => Promise<Awaited<ReturnType<typeof renewJobLease>> | undefined>;
-	/** Stops keeping a lease that was released. */
-	readonly forget: (leaseId: string) => void;
+	/** Releases a lease with `release`, and stops keeping it, so that its end is no surprise. */
+	readonly giveUp: <Result>(leaseId: string, release: () => Promise<Result>) => Promise<Result>;
 	/** Releases all leases. Never rejects. */
 	readonly end: () => Promise<void>;
 };
@@ -181,10 +181,12 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 				wakeSignal.wake();
 				return renewed;
 			}),
-		forget(leaseId) {
-			kept.delete(leaseId);
-			wakeSignal.wake();
-		},
+		giveUp: async (leaseId, give) =>
+			inTurn(async () => {
+				const result = await give();
+				kept.delete(leaseId);
+				return result;
+			}),
 		async end() {
 			ended.abort();
 			await keeping;

@@ -3,28 +3,31 @@ import {modelName} from '../json/status-json.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {Observation} from '../../core/model/types.js';
 import {stateText} from '../states.js';
-import {detailText, userText, validationText} from '../status-labels.js';
+import {detailText, processList, userText, validationText} from '../status-labels.js';
 import {noteWords} from '../text/note.js';
 import {gpuList} from '../text/gpu-list.js';
 import {mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
 
-function memoryWords({reading}: Pick<StatusRow, 'reading'>): string {
-	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
-	return used === undefined || total === undefined ? '' : `${mebibytes(used)} of ${mebibytes(total)} in use`;
+/** Returns the memory in use and the processes, as far as known. */
+function useWords(row: StatusRow): string {
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = row.reading ?? {};
+	if (used === undefined || total === undefined) {
+		return validationText(row);
+	}
+
+	// Processes without a reservation are already named by the details.
+	const by = row.state === 'unreserved' || row.processes.length === 0 ? '' : ` by ${processList(row.processes)}`;
+	return `${mebibytes(used)} of ${mebibytes(total)} in use${by}`;
 }
 
-/** Returns `GPU 1 (H100 80GB HBM3) is IN_USE: alice, expires in 1h 2m 3s, 8452MB of 81559MB in use, note "eval".` */
+/** Returns `GPU 1 (H100 80GB HBM3) is IN_USE: alice, expires in 1h 2m 3s, 8452MB of 81559MB in use by PID 4711 (python3), note: eval.` */
 function rowWords(row: StatusRow): string {
 	const model = row.reading?.name === undefined ? '' : ` (${sanitize(modelName(row.reading.name) ?? '')})`;
 	const note = noteWords(row.lease ?? {});
-	const facts = [
-		userText(row),
-		detailText(row),
-		validationText(row),
-		memoryWords(row),
-		note === '' ? '' : `note: ${note}`,
-	].filter((fact) => fact !== '' && fact !== '-');
+	const facts = [userText(row), detailText(row), useWords(row), note === '' ? '' : `note: ${note}`].filter(
+		(fact) => fact !== '' && fact !== '-',
+	);
 	return `GPU ${row.index}${model} is ${stateText[row.state]}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}.`;
 }
 

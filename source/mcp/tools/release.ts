@@ -24,17 +24,16 @@ export const release = defineTool({
 		const released: Holding[] = [];
 		for (const each of meantIds(held, id)) {
 			try {
-				requireOwnLease(await readForDisplay(world), requester, each);
-
-				const answer = await releaseLeases(world, requester, {by: 'lease', leaseId: each});
-				released.push(...answer.released);
+				const {released: parts} = await held.giveUp(each, async () => {
+					requireOwnLease(await readForDisplay(world), requester, each);
+					return releaseLeases(world, requester, {by: 'lease', leaseId: each});
+				});
+				released.push(...parts);
 			} catch (error) {
 				if (id !== undefined || !hasCode(error, 'not-found')) {
 					throw error;
 				}
 			}
-
-			held.forget(each);
 		}
 
 		return {json: releaseJson(released, undefined), words: `Released ${partsOfHoldings(released)}.`};

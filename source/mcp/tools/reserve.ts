@@ -95,8 +95,7 @@ export const reserve = defineTool({
 
 		if (signal.aborted) {
 			// The client no longer waits for the answer, so it would not know about the reservation.
-			await release(world, requester, {by: 'lease', leaseId: answer.leaseId});
-			held.forget(answer.leaseId);
+			await held.giveUp(answer.leaseId, async () => release(world, requester, {by: 'lease', leaseId: answer.leaseId}));
 			throw noGrant({kind: 'gave-up', reason: 'aborted'});
 		}
 

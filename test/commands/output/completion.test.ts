@@ -213,7 +213,7 @@ test('completeWords offers every command and every flag once', async () => {
 	expect(await offered([], '')).toEqual([...commandNames, 'help']);
 	for (const command of commandNames) {
 		const {flags, takesRest} = await findCommand(command);
-		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
+		const names = [...new Set([...Object.keys(flags), ...Object.keys(globalFlags)])].map((name) => `--${name}`);
 		expect(await offered([command], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
 	}
 });

@@ -1,0 +1,126 @@
+/** Grants to agents: the limit for all of them, and the end of what they hold. */
+import {expect, test} from 'vitest';
+import {reserve} from '../../../source/core/operations/reservations.js';
+import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {findJobLease, sendHeartbeat} from '../../../source/core/operations/job-lease.js';
+import {renewJobLease} from '../../../source/core/operations/renew-job-lease.js';
+import {readCurrent} from '../../../source/core/operations/transact.js';
+import {holdingsIn} from '../../../source/core/rules/leases/holdings.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
+import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
+import type {Progress} from '../../../source/core/operations/engine.js';
+import {refusalMessage} from '../../../source/format/queue/refusal.js';
+import {progressText} from '../../../source/format/queue/waiting-progress.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
+
+const root = person('root', 'root', 0);
+
+const asked = (world: TestWorld, more: Partial<AcquireRequest> = {}): AcquireRequest => ({
+	requester: person('alice'),
+	count: 1,
+	tenure: {type: 'run', timeLimitSeconds: 1800, holder: world.host.self},
+	via: 'mcp claude-code',
+	...more,
+});
+
+const heldByAgents = async (world: TestWorld): Promise<number> =>
+	holdingsIn((await readCurrent(world)).gpus).filter(({lease}) => lease.via !== undefined).length;
+
+test('agents that ask at the same moment never hold more than agents.max-gpus together', async () => {
+	const world = await createTestWorld({gpuCount: 6});
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '3'}]);
+	const answers = await Promise.all(
+		Array.from({length: 6}, async (_, index) =>
+			acquireNow(world, asked(world, {requester: person(`agent${index}`)}), `lease ${index}`),
+		),
+	);
+	expect(answers.filter(({kind}) => kind === 'granted').length).toBe(3);
+	expect(await heldByAgents(world)).toBe(3);
+	const refused = answers.find((answer) => answer.kind === 'refused')!;
+	expect(refusalMessage(refused).message).toBe('Agents hold 3 of the 3 GPUs that they may hold together');
+	expect((await reserve(world, {requester: person('bob'), count: 3, durationSeconds: 60})).kind).toBe('granted');
+});
+
+test('an agent over the limit waits for another agent, and nobody waits behind it', async () => {
+	const world = await createTestWorld({gpuCount: 3});
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '1'}]);
+	await acquireNow(world, asked(world), 'first');
+	const ended = new AbortController();
+	const seen: Progress[] = [];
+	const waiting = acquire(world, asked(world, {requester: person('erin')}), {
+		waitSeconds: undefined,
+		signal: ended.signal,
+		onProgress(progress) {
+			seen.push(progress);
+		},
+	});
+	await eventually(() => seen.length > 0);
+	expect(progressText(seen[0]!)).toContain('when an agent releases GPUs: agents hold 1, and may hold 1 together');
+	const [row] = queueRows(await readCurrent(world));
+	expect(row?.blockers).toMatchObject([{kind: 'lease', lease: {leaseId: 'first'}, gpus: [0]}]);
+	expect((await reserve(world, {requester: person('bob'), count: 2, durationSeconds: 60})).kind).toBe('granted');
+	ended.abort();
+	expect(await waiting).toEqual({kind: 'gave-up', reason: 'aborted'});
+	expect((await readCurrent(world)).queue).toEqual([]);
+});
+
+test('a reservation of an agent ends at its time, and its server does not take it back', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await acquireNow(world, asked(world), 'lease');
+	const jobLease = await findJobLease(world, 'lease');
+	world.pass(1799);
+	expect(await heldByAgents(world)).toBe(1);
+	world.pass(2);
+	expect(await heldByAgents(world)).toBe(0);
+	expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', takenBack: []});
+	expect(await heldByAgents(world)).toBe(0);
+	const audit = await world.store.audit();
+	expect(audit.at(-1)).toMatchObject({kind: 'expired', via: 'mcp claude-code', leaseId: 'lease'});
+});
+
+test('a renewal moves the end and is bounded by agents.max-duration from the start of the reservation', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await changePolicy(world, root, [{key: 'agents.max-duration', value: '1h'}]);
+	await acquireNow(world, asked(world), 'lease');
+	world.pass(600);
+	const renewed = await renewJobLease(world, person('alice'), {
+		jobLease: await findJobLease(world, 'lease'),
+		seconds: 3000,
+	});
+	world.pass(2900);
+	expect(await sendHeartbeat(world, renewed.jobLease)).toMatchObject({kind: 'held'});
+	expect(await heldByAgents(world)).toBe(1);
+	await expect(renewJobLease(world, person('alice'), {jobLease: renewed.jobLease, seconds: 200})).rejects.toThrow(
+		'Agents may hold GPUs for at most 1h at a time',
+	);
+	world.pass(200);
+	expect(await heldByAgents(world)).toBe(0);
+	await expect(renewJobLease(world, person('alice'), {jobLease: renewed.jobLease, seconds: 60})).rejects.toThrow(
+		'has already ended',
+	);
+});
+
+test('the process that keeps a reservation sends no heartbeats, and a grant from the queue keeps it that way', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const job = {...world.host.self, pid: 4711};
+	world.processes.set(4711, 'alive');
+	await reserve(world, {requester: person('bob'), count: 1, durationSeconds: 60});
+	const waiting = acquire(world, asked(world, {via: undefined, tenure: {type: 'run', job}}), {
+		waitSeconds: undefined,
+		signal: new AbortController().signal,
+		onProgress: () => undefined,
+	});
+	await eventually(async () => (await readCurrent(world)).queue.length === 1);
+	world.pass(61);
+	expect((await waiting).kind).toBe('granted');
+	const lease = async () => holdingsIn((await readCurrent(world)).gpus)[0]?.lease;
+	expect(await lease()).toMatchObject({type: 'run', job: {pid: 4711}});
+	expect((await lease())!.lastHeartbeat).toBeUndefined();
+	world.pass(86_400);
+	expect(await lease()).toBeDefined();
+	world.processes.set(4711, 'dead');
+	expect(await lease()).toBeUndefined();
+});
