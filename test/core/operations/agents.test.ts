@@ -106,14 +106,17 @@ test('a renewal moves the end and is bounded by agents.max-duration from the sta
 test('the process that keeps a reservation sends no heartbeats, and a grant from the queue keeps it that way', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {...world.host.self, pid: 4711};
+	const seen: Progress[] = [];
 	world.processes.set(4711, 'alive');
 	await reserve(world, {requester: person('bob'), count: 1, durationSeconds: 60});
 	const waiting = acquire(world, asked(world, {via: undefined, tenure: {type: 'run', job}}), {
 		waitSeconds: undefined,
 		signal: new AbortController().signal,
-		onProgress: () => undefined,
+		onProgress(progress) {
+			seen.push(progress);
+		},
 	});
-	await eventually(async () => (await readCurrent(world)).queue.length === 1);
+	await eventually(() => seen.length > 0);
 	world.pass(61);
 	expect((await waiting).kind).toBe('granted');
 	const lease = async () => holdingsIn((await readCurrent(world)).gpus)[0]?.lease;
