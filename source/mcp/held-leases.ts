@@ -77,7 +77,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 			const gpus = gpuList([...new Set(answer.gpus.map(({index}) => index))]);
 			notice(
 				jobLease.seenAt >= end
-					? `Reservation ${leaseId} is over: ${gpus} was released at the end of its time.`
+					? `Reservation ${leaseId} has ended: ${gpus} was released at the end of its time.`
 					: `Reservation ${leaseId} no longer has ${gpus}: somebody released it.`,
 			);
 		}
@@ -90,7 +90,7 @@ export function createHeldLeases(notice: Notice, remark: Notice): HeldLeases {
 		kept.set(leaseId, {...entry, jobLease});
 		if (jobLease.seenAt >= end) {
 			await endLease(leaseId, 'expired');
-			notice(`Reservation ${leaseId} is over: ${gpuList(jobLease.gpus)} was released at the end of its time.`);
+			notice(`Reservation ${leaseId} has ended: ${gpuList(jobLease.gpus)} was released at the end of its time.`);
 			return Infinity;
 		}
 

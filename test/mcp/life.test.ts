@@ -107,15 +107,15 @@ describe('a reservation via mcp', () => {
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('ends at its time, and the agent is told by a notification and by the next answer', async () => {
+	test('ends at its time, and a notification and the next answer say so', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve', {duration: '2s'});
 		await eventually(() => agent.notices().length > 0);
-		expect(agent.notices()[0]).toMatch(/^Reservation \S+ is over: GPU 0 was released at the end of its time\.$/v);
+		expect(agent.notices()[0]).toMatch(/^Reservation \S+ has ended: GPU 0 was released at the end of its time\.$/v);
 		expect(await holders(box)).toBe('0:-');
 		expect((await agent.call('gpu_queue')).words).toMatch(
-			/ is over: GPU 0 was released at the end of its time\. Nobody waits\.$/v,
+			/ has ended: GPU 0 was released at the end of its time\. Nobody waits\.$/v,
 		);
 		expect((await agent.call('gpu_queue')).words).toBe('Nobody waits.');
 	});

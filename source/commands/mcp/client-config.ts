@@ -1,7 +1,7 @@
 /** The configuration with which each client starts `canhazgpu mcp`. */
 
 type ClientConfig = {
-	/** Where the configuration belongs. */
+	/** The file for the configuration, in words. */
 	readonly place: string;
 	readonly text: string;
 };

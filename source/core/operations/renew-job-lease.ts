@@ -36,7 +36,12 @@ export const renewJobLease = async (
 				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
 			}
 
-			const plan = planExtend(holdings, {expiryOf: () => endsBy}, requester.label, auditContextOf(world, requester, snapshot));
+			const plan = planExtend(
+				holdings,
+				{expiryOf: () => endsBy},
+				requester.label,
+				auditContextOf(world, requester, snapshot),
+			);
 			return {
 				plan: {...plan, expect: [...plan.expect, policyExpectation(snapshot)]},
 				result: {

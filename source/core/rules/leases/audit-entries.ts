@@ -106,7 +106,7 @@ export function endingEntries(
 		return {
 			...leaseFacts(holdings, context),
 			kind: endingKind(ending),
-			// Whoever released it may have used another interface.
+			// The release may have been made through another interface.
 			via: ending.reason === 'released' ? undefined : holdings[0]!.lease.via,
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,

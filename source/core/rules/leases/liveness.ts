@@ -162,7 +162,7 @@ function judgeRun(lease: Lease, host: Host): Verdict {
 const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
 	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
 
-/** Whether a lease of an agent is over. No wrapper stops the agent's programs, so the lease ends on time even if the agent's server hangs. */
+/** Whether an agent's lease has reached its end. No wrapper stops the agent's programs, so the lease ends on time even if the agent's server hangs. */
 export const hasExpired = (lease: Lease, now: number): boolean =>
 	lease.type === 'run' && isOfAgent(lease) && lease.endsBy !== undefined && lease.endsBy <= now;
 
