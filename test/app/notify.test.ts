@@ -161,14 +161,14 @@ test('a target that fails does not keep a notice from the others, and is remembe
 	const problems = await notifyBy(config, host, reminder);
 	expect(problems).toEqual([
 		expect.stringMatching(/^webhook: /v),
-		'/bin/false: it ended with 1',
+		'/bin/false: it ended with exit code 1',
 		'/nowhere/tell: spawn /nowhere/tell ENOENT',
 	]);
 	expect(sent('out')!.split('\n').slice(0, -1)).toHaveLength(3);
 	const checks = createNotices(config, host).checks();
 	expect(checks).toMatchObject([
 		{name: 'webhook', failure: {ageText: '0s'}},
-		{name: '/bin/false', failure: {reason: 'it ended with 1'}},
+		{name: '/bin/false', failure: {reason: 'it ended with exit code 1'}},
 		{name: '/nowhere/tell', problem: 'this account cannot run the program'},
 		{name: 'notify.command', failure: undefined},
 	]);
