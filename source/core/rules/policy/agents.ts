@@ -32,8 +32,8 @@ export function agentLimitFor(
 	asked: Asked,
 	{count, entryId}: {readonly count: number; readonly entryId?: string},
 ): AgentLimit | undefined {
-	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'none';
-	if (most === 'none') {
+	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'off';
+	if (most === 'off') {
 		return undefined;
 	}
 
@@ -50,7 +50,7 @@ export const isHeldBack = (snapshot: Held, entry: QueueEntry): boolean =>
 
 /** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
 export const agentExpectations = (snapshot: Held, asked: Asked): readonly Expectation[] =>
-	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'none'
+	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'off'
 		? snapshot.gpus.flatMap((record) =>
 				record.kind === 'garbage' ? [] : [{kind: 'gpu' as const, index: record.index, raw: record.raw}],
 			)
@@ -77,7 +77,7 @@ export function checkAgentDuration(snapshot: StoredPolicy, asked: Asked, seconds
 	}
 
 	const most = policyValue(snapshot, 'agents.max-duration');
-	if (most === 'none' || seconds <= most) {
+	if (most === 'off' || seconds <= most) {
 		return;
 	}
 
@@ -99,8 +99,8 @@ export function checkAgentRequest(
 		asked,
 		tenure.type === 'manual' ? (tenure.durationSeconds ?? usualDurationSeconds) : (tenure.timeLimitSeconds ?? Infinity),
 	);
-	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'none';
-	if (most !== 'none' && count > most) {
+	const most = isOfAgent(asked) ? policyValue(snapshot, 'agents.max-gpus') : 'off';
+	if (most !== 'off' && count > most) {
 		throw new CanhazgpuError('impossible', `Agents may hold at most ${most} GPUs together, not ${count}`, {
 			hint: 'That is the policy agents.max-gpus of this pool. Ask for fewer.',
 		});

@@ -214,21 +214,21 @@ export const policyKeys = {
 	'limits.max-duration': limitKeys['max-duration'],
 	'limits.default-duration': limitKeys['default-duration'],
 	'agents.max-gpus': {
-		expects: 'none, or a whole number from 0 to 9999',
-		fallback: 'none',
+		expects: 'a whole number from 0 to 9999, or off',
+		fallback: off,
 		inDoubt: {value: 0, words: noAgentText},
-		summary: 'how many GPUs the clients of mcp may hold together',
-		completes: ['none', '1', '2', '4'],
-		read: (text: string): 'none' | number | undefined =>
-			text === 'none' ? text : /^\d{1,4}$/v.test(text) ? Number(text) : undefined,
+		summary: 'how many GPUs all coding agents (clients of mcp) can hold together',
+		completes: ['0', '1', '2', '4', off],
+		read: (text: string): LimitValue | undefined =>
+			text === off ? off : /^\d{1,4}$/v.test(text) ? Number(text) : undefined,
 	},
 	'agents.max-duration': {
-		expects: 'none, or a duration such as 2h',
-		fallback: 'none',
+		expects: 'a duration such as 2h, or off',
+		fallback: off,
 		inDoubt: {value: 0, words: noAgentText},
-		summary: 'how long a client of mcp may hold a GPU',
-		completes: ['none', '1h', '4h'],
-		read: (text: string): 'none' | number | undefined => (text === 'none' ? text : readDuration(text)),
+		summary: 'how long a coding agent can hold a GPU',
+		completes: ['1h', '4h', off],
+		read: (text: string): LimitValue | undefined => (text === off ? off : readDuration(text)),
 	},
 };
 
