@@ -58,9 +58,10 @@ export const historySeconds = 120 * 86_400;
 export const historyWindowSeconds = 15 * 86_400;
 
 /**
-Returns whether there are old usage records to remove. The clock must be trusted for this: if it were months ahead, good records would seem old. So
-there must be records in every half-month of the time for which they are kept. A clock that is suddenly ahead leaves a gap, and nothing is removed
-until the gap is old. On a machine that was idle for so long, records are merely kept longer. `commit.lua` implements the same.
+Returns whether there are old usage records that can safely be removed. A clock that is months ahead makes recent records look old. So records are
+removed only if each half-month of the last {@link historySeconds} has a record. A clock that jumps ahead leaves half-months without records, and
+nothing is removed until these are older than {@link historySeconds}. On a machine that was idle for weeks, this only delays the removal.
+`commit.lua` implements the same.
 @param now - The store's clock, in seconds.
 @param hasRecord - Whether a record ended in [fromSecond, toSecond].
 */

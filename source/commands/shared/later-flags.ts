@@ -31,7 +31,7 @@ export function checkNotLater(input: Input): void {
 		if (input.has(flag)) {
 			throw new CanhazgpuError(
 				'usage',
-				`--${flag} needs Slurm. Without Slurm, a job runs only while its canhazgpu run is running`,
+				`--${flag} needs Slurm. Without Slurm, a job exists only while its canhazgpu command runs`,
 				{
 					hint: way,
 				},

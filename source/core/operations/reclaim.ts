@@ -141,7 +141,7 @@ class IdleReclaimer {
 		return Math.max(0, this.#world.clock.monotonicMs() - takenAtMs) / 1000;
 	}
 
-	/** Returns the seconds from now, because the plan counts from the observation. */
+	/** Returns how many seconds from now the plan's next step is due. The plan itself counts from the observation. */
 	#secondsTo({nextSeconds}: ReclaimPlan, observation: Observation): number {
 		return Math.max(0, nextSeconds - this.#ageOf(observation));
 	}

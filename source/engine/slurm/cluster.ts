@@ -23,7 +23,7 @@ export type ClusterConfig = {
 };
 
 export type Cluster = {
-	/** Returns the same cluster for use until the signal is aborted, which ends its commands and rejects their callers. */
+	/** Returns the same cluster, bound to a signal. Aborting the signal ends the running commands and rejects their promises. */
 	readonly until: (signal: AbortSignal) => Cluster;
 	/**
 	Runs a Slurm command and returns its stdout.

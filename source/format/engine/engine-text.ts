@@ -16,7 +16,7 @@ export function useLines({gpus, instances, place, leaseId}: Grant, hostname: str
 	const shortName = (name: string): string => name.split('.', 1)[0]!;
 	const isHere = shortName(place.node) === shortName(hostname);
 	return [
-		'To use them from here, for all that srun starts in this shell:',
+		'To use them with srun in this shell:',
 		`export SLURM_JOB_ID=${leaseId}`,
 		`Or open a shell on ${sanitize(place.node)}: srun --jobid=${leaseId} --pty bash`,
 		`${isHere ? 'Here' : `Logged in on ${sanitize(place.node)}`}: export CUDA_VISIBLE_DEVICES=${place.gpuIds.join(',')}`,

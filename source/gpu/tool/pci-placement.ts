@@ -40,8 +40,8 @@ function listedIn(directory: string): ReadonlySet<string> {
 }
 
 /**
-Adds the GPUs' places to readings. Each place is read once, because GPUs do not move. Unlisted GPUs are skipped, because failing for each of 64 GPUs
-takes milliseconds.
+Adds each GPU's NUMA node and PCI root to its reading. Each GPU is looked up once, because GPUs do not move. GPUs that are missing from the kernel's
+list are not looked up, because 64 failing lookups take milliseconds.
 */
 export function createPciPlacement(
 	directory = devicesDirectory,

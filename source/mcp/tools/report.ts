@@ -11,7 +11,7 @@ const by = v.pipe(
 export const report = defineTool({
 	name: 'gpu_report',
 	title: 'GPU hours',
-	description: 'Reports how many GPU hours each user reserved in the last days.',
+	description: 'Reports the GPU hours reserved over a number of days, by user, GPU, day or model.',
 	input: v.strictObject({
 		days: v.optional(whole(1, 36_500, 'the number of days to report on. The default is 30.'), 30),
 		by: v.optional(by, 'user'),

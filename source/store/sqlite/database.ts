@@ -1,9 +1,9 @@
 /**
-A database that several accounts share. It is opened for each transaction and closed after it.
+A database that several accounts share, opened for each transaction and closed after it.
 A transaction locks the database exclusively (`locking_mode = EXCLUSIVE`). SQLite then keeps the index of the journal in its own memory, and never
 maps a file that others could truncate. The journal is a WAL that is created together with the database and never deleted, so that nobody but the
-owner needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or loses its journal,
-the next transaction can still continue.
+owner needs to create files in the pool's directory, and no rollback journal is ever played back. If the database is replaced or its journal is
+lost, later transactions can still succeed.
 */
 import {dirname} from 'node:path';
 import process from 'node:process';
@@ -226,7 +226,7 @@ function close(database: DatabaseSync, path: string): void {
 }
 
 export class Database<Name extends string> {
-	/** Opens a database. Creates a missing database if it has an audience, and checks the contents. Rejects with a CanhazgpuError. */
+	/** Opens a database and checks its contents. Creates a missing database only if `location.audience` is set. Rejects with a CanhazgpuError. */
 	static async open<Name extends string>(location: DatabaseLocation, form: Form<Name>): Promise<Database<Name>> {
 		const {path, audience, typeOf} = location;
 		try {

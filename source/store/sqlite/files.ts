@@ -138,7 +138,7 @@ export function checkDirectory(path: string): void {
 	// With a forged journal, the owner of the directory could make root delete files. So root uses no directories of other accounts.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
-			`belongs to account number ${status.uid}, and root uses pools of root alone`,
+			`belongs to uid ${status.uid}, and root uses pools of root alone`,
 			'Run canhazgpu as that account. With sudo, add -H, so that HOME is not that of the account: sudo -H canhazgpu ...',
 		]);
 	}
@@ -165,7 +165,7 @@ function checkFile(path: string): void {
 	}
 
 	if (!isOfPool(status, path)) {
-		throw databaseProblem(path, [`belongs to account number ${status.uid}, which does not own the pool`, makeAgain]);
+		throw databaseProblem(path, [`belongs to uid ${status.uid}, which does not own the pool`, makeAgain]);
 	}
 
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
@@ -443,7 +443,7 @@ function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {
 			// A file with a second name may be a file outside of the pool, whose permissions must not change.
 			if (!status.isFile() || status.nlink !== 1) {
 				throw databaseProblem(path, [
-					'has something beside it that canhazgpu did not make',
+					`keeps its permissions, because ${file} is not a regular file, or has several hard links`,
 					`See what is there: ls -l ${file}`,
 				]);
 			}

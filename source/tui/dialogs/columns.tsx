@@ -45,7 +45,7 @@ export function ColumnsDialog({selected}: Columns): ReactElement {
 				);
 			})}
 			<Label> </Label>
-			<Hint name="S" word="keeps them in your config, for the next monitor" />
+			<Hint name="S" word="saves them to your config for next time" />
 		</DialogBox>
 	);
 }

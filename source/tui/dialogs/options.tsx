@@ -71,7 +71,7 @@ export function OptionsDialog({selected}: Options): ReactElement {
 			{line === undefined ? undefined : <Meaning {...line} />}
 			<DialogGap />
 			<Box paddingLeft={margin} flexShrink={0}>
-				<Hint name="S" word="keeps your changes in your config, for the next monitor" />
+				<Hint name="S" word="saves your changes to your config for next time" />
 			</Box>
 		</DialogBox>
 	);

@@ -91,7 +91,7 @@ export const guard =
 
 		const isAct = incoming.method === 'POST' && actPaths.has(incoming.url ?? '');
 		if (!isAct && incoming.method !== 'GET' && incoming.method !== 'HEAD') {
-			return context.text('Only GET and HEAD\n', 405, {allow: methods, connection: 'close'});
+			return context.text('Only GET and HEAD are allowed\n', 405, {allow: methods, connection: 'close'});
 		}
 
 		if (!isAct && hasBody(incoming.headers)) {

@@ -42,7 +42,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), root, mallory, 0o775);
 			},
-			() => `lies below ${above()}, where the group with number ${mallory} can put another directory in its place`,
+			() => `lies below ${above()}, where the group with gid ${mallory} can put another directory in its place`,
 			'chmod g-w',
 		],
 		[
@@ -60,7 +60,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			() => {
 				give(above(), mallory, mallory, 0o755);
 			},
-			() => `lies below ${above()}, whose owner, account number ${mallory}, can put another directory in its place`,
+			() => `lies below ${above()}, whose owner, uid ${mallory}, can put another directory in its place`,
 			'sudo chown root',
 		],
 		[
@@ -73,7 +73,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 				mkdirSync(path.join(accounts.directory, 'kept/link'));
 				rmSync(path.join(above(), 'link'), {recursive: true, force: true});
 			},
-			() => `lies behind the link ${above()}/link, whose owner, account number ${mallory}, can make it lead elsewhere`,
+			() => `lies behind the link ${above()}/link, whose owner, uid ${mallory}, can make it lead elsewhere`,
 			'remove the link: rm',
 		],
 	];
@@ -142,7 +142,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 			expect([words, exitCode, stderr]).toEqual([
 				words,
 				4,
-				expect.stringContaining(`lies below ${above()}, whose owner, account number ${mallory}`),
+				expect.stringContaining(`lies below ${above()}, whose owner, uid ${mallory}`),
 			]);
 			expect(readdirSync(precious)).toEqual([]);
 		}
@@ -166,7 +166,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 		const again = await accounts.run(root, 'status', {environment});
 		expect([again.exitCode, again.stderr]).toEqual([
 			4,
-			expect.stringContaining(`lies in ${place}, which belongs to account number ${mallory}`),
+			expect.stringContaining(`lies in ${place}, which belongs to uid ${mallory}`),
 		]);
 		give(place, root, root, 0o755);
 		const third = await accounts.run(root, 'status', {environment});
@@ -242,7 +242,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		const {exitCode, stderr} = await accounts.run(alice, admin, {environment: own});
 		expect([exitCode, stderr]).toEqual([
 			4,
-			expect.stringContaining(`lies below ${accounts.homeOf(alice)}, where the group with number ${mallory} can put`),
+			expect.stringContaining(`lies below ${accounts.homeOf(alice)}, where the group with gid ${mallory} can put`),
 		]);
 		expect(readdirSync(accounts.homeOf(alice))).toEqual([]);
 	});

@@ -18,7 +18,7 @@ test.each([
 	const {exitCode, stdout, stderr} = await box.run(`run ${flag} -- echo ran`);
 	expect([exitCode, stdout]).toEqual([2, '']);
 	expect(stderr).toMatch(
-		/^Error: --\w+ needs Slurm\. Without Slurm, a job runs only while its canhazgpu run is running\n.+\n$/v,
+		/^Error: --\w+ needs Slurm\. Without Slurm, a job exists only while its canhazgpu command runs\n.+\n$/v,
 	);
 	expect(stderr).toContain(way);
 });

@@ -114,7 +114,7 @@ test('a hostname adds no header to a mail', () => {
 
 const mentions = ['@everyone', '@here', '@channel', '<!channel>', '<!here>', '<@U123>', '<@&7>', '<#C1>', '@alice'];
 
-test('a text mentions nobody in Slack, and adds no link', () => {
+test('the text of a notice cannot mention anyone in Slack or add a link', () => {
 	for (const mention of mentions) {
 		const {body} = requestOf({kind: 'slack', url}, {...message, text: `note ${mention}`}) as HttpRequest;
 		const {text} = JSON.parse(body) as {text: string};
@@ -124,7 +124,7 @@ test('a text mentions nobody in Slack, and adds no link', () => {
 	expect(slackText('<https://evil|box> & @all')).toBe('&lt;https://evil|box&gt; &amp; @\u{200B}all');
 });
 
-test('a text mentions nobody in Discord, and adds no markup', () => {
+test('the text of a notice cannot mention anyone in Discord or add markup', () => {
 	for (const mention of mentions) {
 		const {body} = requestOf({kind: 'discord', url}, {...message, text: `note ${mention}`}) as HttpRequest;
 		const {content, allowed_mentions: allowed} = JSON.parse(body) as {content: string; allowed_mentions: unknown};
@@ -135,7 +135,7 @@ test('a text mentions nobody in Discord, and adds no markup', () => {
 	expect(discordText('[box](https://evil) **x**')).toBe(String.raw`\[box\]\(https://evil\) \*\*x\*\*`);
 });
 
-test('a long text is cut for Discord, and not within an escape', () => {
+test('a long text is cut for Discord, but never in the middle of an escape sequence', () => {
 	for (const length of [980, 981, 982, 2000]) {
 		const {body} = requestOf(
 			{kind: 'discord', url},
@@ -147,7 +147,7 @@ test('a long text is cut for Discord, and not within an escape', () => {
 	}
 });
 
-test('a text adds no markup on the desktop', () => {
+test('the text of a notice cannot add markup to a desktop notification', () => {
 	expect(desktopText('<a href="x">&</a>')).toBe('&lt;a href="x"&gt;&amp;&lt;/a&gt;');
 });
 

@@ -66,7 +66,7 @@ test('rocm-smi cards numbered from 1 after a card of another vendor are GPUs 0 a
 	]);
 });
 
-test('the system memory of an integrated GPU counts in readings of rocm-smi', async () => {
+test('readings from rocm-smi include the system memory that an integrated GPU uses', async () => {
 	const shared = {
 		...card(5),
 		'VRAM Total Memory (B)': String(512 * 2 ** 20),

@@ -10,7 +10,7 @@ import {hasOldGroups, hasSystemd, startSystemd} from '../../_helpers/machine/sys
 import {answersOf, buildDriver, driverIn, openedIn, openScript, tryAll} from './_driving.js';
 
 test.runIf(hasSystemd() && hasOldGroups())(
-	'isolation on control groups version 1 lets a job open its GPUs and the shared nodes, and ends with the job',
+	'isolation with cgroups v1 lets a job open its own GPUs and the device nodes that all GPUs share, and removes its scope after the job',
 	async () => {
 		const directory = mkdtempSync(path.join(tmpdir(), 'old-groups-'));
 		await buildDriver(directory);

@@ -469,7 +469,7 @@ test('top on Slurm shows the jobs of all nodes and the queue, and recovers when 
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('top on Slurm reserves and releases by key, offers only what Slurm supports, and warns that whole jobs end', async () => {
+test('top on Slurm reserves and releases by key, offers only what Slurm supports, and warns that a release ends the whole job', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 80,

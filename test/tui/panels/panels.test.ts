@@ -248,7 +248,7 @@ test('the key 6 lists the processes of all GPUs with the largest first, next to 
 	}
 });
 
-test('the key [ explains where to find the graphs of the past, also while only the table is shown', async () => {
+test('the key [ says which period the graphs show, and how to see the graphs while only the table is shown', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const words = 'Graphs show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);

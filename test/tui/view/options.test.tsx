@@ -62,7 +62,7 @@ test('the options dialog shows the value of each option, and the value in effect
 		'│                                                                │',
 		'│   follows the background of the terminal                1 of 8 │',
 		'│                                                                │',
-		'│   S keeps your changes in your config, for the next monitor    │',
+		'│   S saves your changes to your config for next time            │',
 		'╰────────────────────────────────────────────────────────────────╯',
 	]);
 	const changed = dialogOf(await open('previous-choice', 'next-option', 'next-choice', 'next-choice'));
@@ -86,7 +86,7 @@ test('a screen reader gets the options as lines', async () => {
 			'',
 			'  follows the background of the terminal'.padEnd(92) + '  1 of 8',
 			'',
-			'  S keeps your changes in your config, for the next monitor',
+			'  S saves your changes to your config for next time',
 			'Keys: Enter Apply  S Keep  Up Down Choose  Left Right Change  Esc Cancel',
 		),
 	);
@@ -206,7 +206,7 @@ test('a click in the options dialog selects a row, and a click on an arrow chang
 	await click('< off >');
 	await shows('> Mouse     < on >');
 	// The panel behind the dialog gets no click.
-	await click('for the next monitor');
+	await click('for next time');
 	await shows('> Mouse     < on >');
 });
 

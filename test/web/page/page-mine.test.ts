@@ -121,7 +121,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		expect(await thief.page.getByRole('button', {name: 'Reserve'}).count()).toBe(0);
 
 		await doneOf(page).getByText(/\S/v).waitFor();
-		await page.getByRole('button', {name: 'Stop acting'}).click();
+		await page.getByRole('button', {name: 'End session'}).click();
 		await expect.poll(async () => doneOf(page).textContent()).toBe('');
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});

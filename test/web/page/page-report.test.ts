@@ -104,7 +104,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 		});
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
 		const words = page.locator('.held-unseen');
-		const panel = page.locator('.held-use .panel', {hasText: 'Nothing was reserved in this time.'});
+		const panel = page.locator('.held-use .panel', {hasText: 'Nothing was reserved in this period.'});
 		const [above, below] = [await panel.boundingBox(), await words.boundingBox()];
 		expect(below!.y - (above!.y + above!.height)).toBeGreaterThanOrEqual(8);
 		await box.run('reserve');

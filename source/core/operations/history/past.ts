@@ -6,7 +6,7 @@ import {decodeHour, hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 export type Past = {
 	readonly from: number;
 	readonly to: number;
-	/** The load in each minute, oldest first. A minute can occur several times. No process has scanned in missing minutes. */
+	/** The load in each minute, oldest first. A minute can occur several times. A minute in which no process scanned is missing. */
 	readonly minutes: readonly MinuteLoads[];
 	/** Usage records of the leases that ended in this time, ordered by end. */
 	readonly usage: readonly UsageRecord[];

@@ -17,7 +17,7 @@ export type Eligibility = {
 	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may meet the need, and which quality of each is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
-	/** False if this pool can never serve the request, even if all unknown qualities met it. */
+	/** False if this pool can never serve the request, even if every unknown quality turned out to be suitable. */
 	readonly isPossible: boolean;
 	/** False if the groups could change once a now unknown reading is known. */
 	readonly isCertain: boolean;
@@ -143,7 +143,7 @@ type Facts = {
 	readonly isHopeful: boolean;
 };
 
-/** Returns the groups that meet the need, including groups that are too small. */
+/** Returns the groups of GPUs that meet the need, even groups with fewer GPUs than requested. */
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {

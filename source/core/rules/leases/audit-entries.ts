@@ -80,7 +80,7 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	};
 }
 
-/** Returns the facts about a lease for an audit record of another kind. */
+/** Returns an audit record about a lease without the kind, which the caller adds. */
 export const auditEntryOf = (parts: readonly HeldPart[], context: AuditContext): Omit<AuditRecord, 'kind'> =>
 	leaseFacts(parts, context);
 

@@ -13,9 +13,9 @@ export const leaseHeartbeatSeconds = 60;
 export const entryHeartbeatSeconds = 30;
 
 type Patience = {
-	/** Time without a heartbeat after which a watch begins. Measured by the store's clock, which can step. */
+	/** How old the last heartbeat must be before a process starts to watch for the next one. Measured by the store's clock, which can step. */
 	readonly limitSeconds: number;
-	/** Length of the watch on the monotonic clock: one heartbeat interval and some tolerance. */
+	/** How long the process watches, on its monotonic clock: one heartbeat interval and some tolerance. */
 	readonly watchSeconds: number;
 };
 

@@ -125,7 +125,7 @@ type JobTenure = {
 /** How long GPUs are requested: for a fixed time, or until a job ends. */
 type ManualTenure = {
 	readonly type: 'manual';
-	/** For this time, the GPUs are kept although they are idle. */
+	/** How long the GPUs are kept even if they are idle. */
 	readonly keepSeconds?: number | undefined;
 };
 

@@ -255,7 +255,7 @@ for _, command in ipairs(commands) do
   redis.call(unpack(command))
 end
 
--- Returns whether there are usage records in every window of the time for which they are kept. raw-plan.ts explains why.
+-- Returns whether every window of the period for which usage records are kept has a record. raw-plan.ts explains why.
 local function is_gapless(now, age, window)
   for from = now - age, now - 1, window do
     local count = redis.pcall('ZCOUNT', CONSTANT.history, string.format('%.0f', from), string.format('%.0f', from + window))

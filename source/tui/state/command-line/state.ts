@@ -64,7 +64,7 @@ export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Ou
 	from,
 });
 
-/** Replaces the lines of an output. The line that runs the same command line as before stays chosen. */
+/** Replaces the lines of an output. Chooses the line whose command line was chosen before, or else the first line that can be chosen. */
 export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const opening = opens.keys().toArray();

@@ -235,7 +235,7 @@ export default function Act({state, account}: ActProps) {
 							void endSession();
 						}}
 					>
-						Stop acting
+						End session
 					</button>
 				</div>
 			)}

@@ -127,7 +127,7 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-/** If there are more GPUs, the rows are lower. */
+/** Maximum number of GPUs with rows of full height. With more GPUs, the rows are less tall. */
 const mostRoomy = 16;
 
 type ChartProps = {

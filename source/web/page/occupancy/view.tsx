@@ -123,7 +123,7 @@ export default function OccupancyView({state: {leaseChanges}, isShown, query}: V
 			) : (
 				<div class="occupancy-box" data-old={isOld && isShown ? '' : undefined}>
 					{value.spans.length === 0 ? (
-						<p class="quiet">Nobody has had a GPU in this time.</p>
+						<p class="quiet">Nobody held a GPU in this period.</p>
 					) : (
 						<People
 							occupancy={value}

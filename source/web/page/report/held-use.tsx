@@ -103,7 +103,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 				</a>
 			</div>
 			{problem !== undefined && <p class="banner">{problem}</p>}
-			{value?.users.length === 0 && <p class="panel quiet">Nothing was reserved in this time.</p>}
+			{value?.users.length === 0 && <p class="panel quiet">Nothing was reserved in this period.</p>}
 			{value !== undefined && !isOld && <p class="held-unseen">{unseenText(value)}</p>}
 			{value !== undefined && value.users.length > 0 && (
 				<>

@@ -86,7 +86,7 @@ const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	),
 });
 
-test('queue entries for MIG instances and for whole GPUs take no claims from each other', () => {
+test('queue entries for MIG instances do not affect what entries for whole GPUs can get, and vice versa', () => {
 	const anyQueue = fc.array(fc.oneof(anyOfGpus, anyOfInstances), {minLength: 1, maxLength: 6});
 	const gpus = [0, 1, 2, 3].map((index): GpuRecord => ({kind: 'free', index, raw: undefined}));
 	/** Returns what each entry could take on a free machine. */

@@ -121,7 +121,7 @@ describe('several shares of one account on a GPU', () => {
 			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
 		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
 
-	test('are assigned the processes of unknown shares where these fit', () => {
+	test('divide processes of unknown origin so that each fits its share, if possible', () => {
 		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
 		expect(usedBy(4000)).toEqual([4000, 0]);
 		expect(usedBy(30_000)).toEqual([30_000, 0]);

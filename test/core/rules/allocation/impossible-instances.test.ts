@@ -125,7 +125,7 @@ describe('an impossible request', () => {
 		]);
 	});
 
-	test('is not assumed while a GPU property is unknown', () => {
+	test('is not refused while it is unknown whether it is impossible', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

@@ -87,7 +87,7 @@ test('a run lease ends at once when its processes are dead', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('a lease whose wrapper died is kept by processes that the wrapper left, or by its last heartbeat if they are invisible', () => {
+test('after its wrapper has died, a lease lasts while leftover processes live, or while its heartbeat is recent if they cannot be seen', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();

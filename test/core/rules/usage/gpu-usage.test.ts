@@ -34,7 +34,7 @@ test('judgeUsage reports unknown memory as unknown use', () => {
 });
 
 test.each(['[N/A]', '[Not Supported]', 'N/A'])(
-	'judgeUsage decides by the processes if the memory of a GPU model is always %s',
+	'judgeUsage judges by processes and load on a GPU model that always reports its memory as %s',
 	(marker) => {
 		const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
 		expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
