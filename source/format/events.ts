@@ -170,6 +170,14 @@ const withdrawals: Readonly<Record<string, string>> = {
 	unknown: 'its use is unknown, so its idle time starts again',
 };
 
+const jobEnds: ReadonlyMap<string, string> = new Map([
+	['completed', 'completed'],
+	['failed', 'failed'],
+	['timeout', 'was stopped at its time limit'],
+	['cancelled', 'was cancelled'],
+	['lost', 'was lost'],
+]);
+
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantText,
 	held: (record) => `${whoText(record)} holds ${heldText(record)} while waiting for more`,
@@ -202,6 +210,10 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		reason === undefined
 			? `${gpuList(gpus)} is healthy again`
 			: `${gpuList(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
+	submitted: ({jobId = '', count = 1, ...record}) =>
+		`${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
+	finished: ({jobId = '', value = '', reason, ...record}) =>
+		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'is over'}${afterColon(reason)}`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 
@@ -237,6 +249,7 @@ export const eventJson = (entry: AuditEntry) => ({
 	before: entry.before,
 	lease_id: entry.leaseId,
 	entry_id: entry.entryId,
+	job_id: entry.jobId,
 	forced: entry.forced,
 	until: optionalTimestamp(entry.until),
 	reason: entry.reason,

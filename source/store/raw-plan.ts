@@ -5,6 +5,8 @@ import {
 	encodeAudit,
 	encodeDrains,
 	encodeEvent,
+	encodeJob,
+	encodeJobIndex,
 	encodeFree,
 	encodeLease,
 	encodeAlerts,
@@ -29,8 +31,10 @@ export type RawWrite =
 	  }
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
+	/** If `raw` is undefined, the record is removed. */
+	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
 	/** If `raw` is undefined, the value is removed. */
-	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
+	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'jobs'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = Pick<UsageRecord, 'user' | 'gpuId' | 'endTime'> & {
@@ -127,6 +131,18 @@ function encodeWrite(write: Write): RawWrite {
 
 		case 'drains': {
 			return {kind: 'drains', raw: encodeDrains(write.drains)};
+		}
+
+		case 'job': {
+			return {kind: 'job', number: write.job.number, raw: encodeJob(write.job)};
+		}
+
+		case 'forget-job': {
+			return {kind: 'job', number: write.number, raw: undefined};
+		}
+
+		case 'jobs': {
+			return {kind: 'jobs', raw: encodeJobIndex(write.index)};
 		}
 
 		case 'policy': {

@@ -1,8 +1,11 @@
 /** Decodes the raw result of an atomic read. */
+import type {JobList, JobRecord} from '../core/model/jobs.js';
 import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
 	decodeGpu,
+	decodeJob,
+	decodeJobIndex,
 	decodeAlerts,
 	decodePolicy,
 	decodePool,
@@ -37,6 +40,8 @@ export type RawSnapshot = {
 	readonly attemptDone?: RawValue;
 };
 
+const storedOf = (value: RawValue): string | undefined => (typeof value === 'object' ? undefined : value);
+
 const problemOf = ({wrongType}: {readonly wrongType: string}): string => `it is a ${wrongType}, not a string`;
 
 function poolValue(name: string, value: RawValue): string | undefined {
@@ -63,6 +68,25 @@ export function decodeEntry(id: string, value: RawValue): EntryRecord | undefine
 	return record.kind === 'entry' ? record : undefined;
 }
 
+/** Decodes the records of jobs. Omits missing ones. */
+export const decodeJobs = (
+	now: number,
+	index: RawValue,
+	values: ReadonlyArray<readonly [number: number, raw: RawValue]>,
+): JobList => ({
+	now,
+	index: decodeJobIndex(storedOf(index)),
+	records: values.flatMap(([number, value]): readonly JobRecord[] =>
+		value === undefined
+			? []
+			: [
+					typeof value === 'object'
+						? {kind: 'garbage', number, raw: undefined, problem: problemOf(value)}
+						: decodeJob(number, value),
+				],
+	),
+});
+
 /** Returns the drained GPUs. If the record is unreadable, all GPUs count as drained. */
 function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot, 'drains' | 'drainProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodeDrains(value);
@@ -82,8 +106,6 @@ function policyOf(value: RawValue): Pick<Snapshot, 'policy' | 'policyProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodePolicy(value);
 	return 'policy' in decoded ? decoded : {policy: new Map(), policyProblem: decoded.problem};
 }
-
-const storedOf = (value: RawValue): string | undefined => (typeof value === 'object' ? undefined : value);
 
 function lastUsedBy(user: string, newestFirst: readonly string[]): ReadonlyMap<number, number> {
 	const label = user.toWellFormed();

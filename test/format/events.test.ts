@@ -107,6 +107,17 @@ describe('an event', () => {
 		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unhealthy (Xid 79) and will not be handed out'],
 		[{kind: 'health'}, 'GPU 2 is healthy again'],
+		[{kind: 'submitted', jobId: '7', count: 1}, 'alice submitted job 7'],
+		[{kind: 'submitted', jobId: '7', count: 3}, 'alice submitted an array of 3 jobs, 7'],
+		[{kind: 'finished', jobId: '7_3', value: 'completed'}, 'job 7_3 of alice completed'],
+		[
+			{kind: 'finished', jobId: '7', value: 'failed', reason: 'out of GPU memory'},
+			'job 7 of alice failed: out of GPU memory',
+		],
+		[
+			{kind: 'finished', jobId: '7', owner: 'bob', value: 'cancelled', reason: 'cancelled by alice'},
+			'job 7 of bob was cancelled: cancelled by alice',
+		],
 		[{kind: 'notice', reason: 'hello'}, 'hello'],
 	])('%j is described as "%s"', (part, expected) => {
 		expect(words(part)).toBe(expected);

@@ -7,6 +7,7 @@ import {drainContract} from './contract/drains.js';
 import {eventContract} from './contract/events.js';
 import {garbageContract} from './contract/garbage.js';
 import {historyContract} from './contract/history.js';
+import {jobContract} from './contract/jobs.js';
 import {loadContract} from './contract/loads.js';
 import {policyContract} from './contract/policy.js';
 import {queueContract} from './contract/queue.js';
@@ -51,6 +52,7 @@ export function contract(name: string, makeHarness: () => Promise<Harness>): voi
 		garbageContract(subject);
 		scanContract(subject);
 		loadContract(subject);
+		jobContract(subject);
 		changeContract(subject);
 		crowdContract(subject);
 	});

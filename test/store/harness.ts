@@ -69,6 +69,8 @@ async function memoryHarness(): Promise<Harness> {
 			state.drains = undefined;
 			state.alerts = undefined;
 			state.policy = undefined;
+			state.jobs = undefined;
+			state.jobRecords.clear();
 			state.revision = undefined;
 			state.scores.clear();
 			state.changes.clear();

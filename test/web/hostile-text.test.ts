@@ -170,6 +170,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		},
 		leaseId: word('event lease'),
 		entryId: word('event entry'),
+		jobId: word('event job'),
 		forced: true,
 		until: now + 5,
 		reason: word('event reason'),

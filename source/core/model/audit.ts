@@ -28,6 +28,10 @@ export const auditKinds = [
 	/** A reservation is idle and goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
 	'idle',
 	'health',
+	/** Detached jobs were submitted: `count` of them. */
+	'submitted',
+	/** A detached job is over. `value` is its state. */
+	'finished',
 	/** Anything else worth knowing, in words. */
 	'notice',
 ] as const;
@@ -67,6 +71,8 @@ export type AuditRecord = {
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
 	readonly entryId?: string;
+	/** The id of a detached job, or of an array. */
+	readonly jobId?: string;
 	/** Whether the request was made with `--force`, which ignores use without a reservation and unknown readings. */
 	readonly forced?: boolean;
 	readonly until?: number;

@@ -1,3 +1,4 @@
+import type {Job, JobIndex} from './jobs.js';
 import type {
 	AuditRecord,
 	DataLoss,
@@ -23,8 +24,9 @@ export type Expectation =
 	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly scope: 'whole' | 'prefix'}
 	/** `gpuCount` is undefined if there must be no pool. */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
+	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
 	/** `raw` is undefined if the record must be absent. */
-	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision'; readonly raw: string | undefined};
+	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'; readonly raw: string | undefined};
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
@@ -54,6 +56,9 @@ export type Write =
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
 	| {readonly kind: 'leave'; readonly id: string}
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
+	| {readonly kind: 'job'; readonly job: Job}
+	| {readonly kind: 'forget-job'; readonly number: number}
+	| {readonly kind: 'jobs'; readonly index: JobIndex}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {
 			readonly kind: 'alerts';

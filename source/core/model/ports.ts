@@ -1,4 +1,5 @@
 /** Interfaces between the core and the outside world. Adapters implement them, and only `app.ts` chooses the adapters. */
+import type {JobList} from './jobs.js';
 import type {Plan} from './plan.js';
 import type {
 	AuditEntry,
@@ -107,6 +108,8 @@ export type Store = {
 	/** Reads one queue entry, for a heartbeat. Undefined if it is missing or cannot be read alone. */
 	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
+	/** Reads the records of detached jobs atomically: those with these numbers, or all. */
+	readonly readJobs: (numbers?: readonly number[]) => Promise<JobList>;
 	/** Resolves once the listener is registered, with a function that removes it. Changes after a later read are then never missed. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */

@@ -336,6 +336,7 @@ export const eventKinds = [
 	'drain',
 	'policy',
 	'notice',
+	'job',
 ] as const;
 
 /** A hint that something changed. Decisions always read the store again. */
@@ -345,6 +346,8 @@ export type PoolEvent = {
 	readonly user?: string;
 	/** Ids of the entries that left the queue. Later entries learn their new position from this, without a read. */
 	readonly left?: readonly string[];
+	/** The numbers of the detached jobs that changed. */
+	readonly jobs?: readonly number[];
 	/** Set for shares and MIG instances. Other requests may still fit on these GPUs. */
 	readonly shared?: true;
 };

@@ -57,6 +57,9 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 		async readEntry() {
 			return undefined;
 		},
+		async readJobs() {
+			throw readOnly();
+		},
 		async commit() {
 			throw readOnly();
 		},

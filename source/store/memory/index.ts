@@ -10,11 +10,11 @@ import {
 	type ScanBoard,
 	type ScannerRole,
 } from '../../core/model/ports.js';
-import {decodeEvent, mostGpus} from '../records/index.js';
+import {decodeEvent, decodeJobIndex, mostGpus} from '../records/index.js';
 import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
-import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
+import {decodeEntry, decodeJobs, decodeSnapshot} from '../raw-snapshot.js';
 import {hoursBetween, isLoadText, oldestLoadHour} from '../load-hours.js';
 import {postedScan} from '../posted-scan.js';
 import {applyToState, emptyState, type State} from './state.js';
@@ -151,6 +151,13 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 		},
 		async readEntry(id) {
 			return decodeEntry(id, state.queue.includes(id) ? state.entries.get(id) : undefined);
+		},
+		async readJobs(numbers = decodeJobIndex(state.jobs).numbers) {
+			return decodeJobs(
+				now(),
+				state.jobs,
+				numbers.map((number) => [number, state.jobRecords.get(number)] as const),
+			);
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);

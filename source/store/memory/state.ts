@@ -16,6 +16,9 @@ export type State = {
 	drains: string | undefined;
 	alerts: string | undefined;
 	policy: string | undefined;
+	/** The index of the jobs. */
+	jobs: string | undefined;
+	readonly jobRecords: Map<number, string>;
 	revision: string | undefined;
 	/** Id of the current run. A test that sets back the state must also set another run. */
 	run: string;
@@ -35,6 +38,8 @@ export const emptyState = (): State => ({
 	drains: undefined,
 	alerts: undefined,
 	policy: undefined,
+	jobs: undefined,
+	jobRecords: new Map(),
 	revision: undefined,
 	run: 'run-1',
 	scores: new Map(),
@@ -65,9 +70,14 @@ function holds(state: State, expectation: Expectation): boolean {
 			return state.pool.gpuCount === (gpuCount === undefined ? undefined : String(gpuCount));
 		}
 
+		case 'job': {
+			return state.jobRecords.get(expectation.number) === expectation.raw;
+		}
+
 		case 'drains':
 		case 'alerts':
 		case 'policy':
+		case 'jobs':
 		case 'revision': {
 			return state[expectation.kind] === expectation.raw;
 		}
@@ -133,9 +143,20 @@ function carryOut(state: State, write: RawWrite, now: number): void {
 			break;
 		}
 
+		case 'job': {
+			if (write.raw === undefined) {
+				state.jobRecords.delete(write.number);
+			} else {
+				state.jobRecords.set(write.number, write.raw);
+			}
+
+			break;
+		}
+
 		case 'drains':
 		case 'alerts':
-		case 'policy': {
+		case 'policy':
+		case 'jobs': {
 			state[write.kind] = write.raw;
 		}
 	}

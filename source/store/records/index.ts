@@ -2,6 +2,7 @@
 export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
+export {decodeJob, decodeJobIndex, encodeJob, encodeJobIndex} from './job.js';
 export {decodeAlerts, encodeAlerts} from './alerts.js';
 export {decodeDrains, decodePolicy, encodeDrains, encodePolicy} from './settings.js';
 export {mostGpus} from '../../core/model/observation.js';

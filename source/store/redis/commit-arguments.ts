@@ -2,7 +2,7 @@ import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {wireOf} from '../records/index.js';
 import type {RawPlan, RawWrite} from '../raw-plan.js';
-import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, keys} from './keys.js';
+import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, jobKeyPrefix, keys} from './keys.js';
 
 type Argument = string | number | Uint8Array;
 
@@ -17,12 +17,16 @@ class KeyList {
 	readonly keys: Argument[] = [];
 
 	/** Adds one of the keys that a pool has only once, and returns its position. */
-	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
+	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
 		return this.#at(keys[name]);
 	}
 
 	gpu(index: number): number {
 		return this.#at(`${gpuKeyPrefix}${index}`);
+	}
+
+	job(number: number): number {
+		return this.#at(`${jobKeyPrefix}${number}`);
 	}
 
 	change(id: string): number {
@@ -70,9 +74,14 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 			return keyList.value('gpuCount');
 		}
 
+		case 'job': {
+			return keyList.job(expectation.number);
+		}
+
 		case 'drains':
 		case 'alerts':
 		case 'policy':
+		case 'jobs':
 		case 'revision': {
 			return keyList.value(expectation.kind);
 		}
@@ -140,9 +149,14 @@ function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 			return ['leave', keyList.entry(write.id), wireOf(write.id)];
 		}
 
+		case 'job': {
+			return valueSteps(['set', 'delete'], keyList.job(write.number), write.raw);
+		}
+
 		case 'drains':
 		case 'alerts':
-		case 'policy': {
+		case 'policy':
+		case 'jobs': {
 			return valueSteps(['set', 'delete'], keyList.value(write.kind), write.raw);
 		}
 	}
@@ -156,9 +170,14 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 			return true;
 		}
 
+		case 'job': {
+			return expect.every((each) => !(each.kind === 'job' && each.number === write.number) || each.raw === undefined);
+		}
+
 		case 'drains':
 		case 'alerts':
-		case 'policy': {
+		case 'policy':
+		case 'jobs': {
 			const before = expect.find(({kind}) => kind === write.kind);
 			const length = before !== undefined && 'raw' in before ? (before.raw?.length ?? 0) : 0;
 			return (write.raw?.length ?? 0) > length;

@@ -11,6 +11,7 @@ import {commitArguments} from './commit-arguments.js';
 import {Connection} from './connection.js';
 import {readPages} from './history/history.js';
 import {readAuditLog} from './history/audit-log.js';
+import {createJobReader} from './jobs.js';
 import {entryKeyPrefix, eventChannel, keys} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
@@ -98,6 +99,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				return undefined;
 			}
 		},
+		readJobs: createJobReader(connection),
 		async commit(plan) {
 			const raw = encodePlan(plan);
 			return ask(

@@ -21,6 +21,8 @@ export const keys = {
 	lastUse: 'canhazgpu:last_use',
 	/** Ours: the audit log, a stream. */
 	auditLog: 'canhazgpu:trail',
+	/** Ours: which numbers of detached jobs have records, and the next number. */
+	jobs: 'canhazgpu:jobs',
 	/** The Go program's lock while it grants GPUs. */
 	allocationLock: 'canhazgpu:allocation_lock',
 	/** Ours: set when the Go program's old history is copied completely. */
@@ -44,6 +46,9 @@ export const entryKeyPrefix = 'canhazgpu:queue:entry:';
 
 /** Ours: the executed attempt of a change. Expires after an hour. */
 export const changeKeyPrefix = 'canhazgpu:change:';
+
+/** Ours: the records of detached jobs. */
+export const jobKeyPrefix = 'canhazgpu:job:';
 
 /** Ours: the load of the GPUs, one text for each hour since the epoch. The keys expire. */
 export const loadKeyPrefix = 'canhazgpu:load:';

@@ -14,7 +14,7 @@ export const readArguments = ({user, change, withoutQueue}: ReadOptions): Readon
 ];
 
 /** Decodes a value that the script returns: a string, a list with the name of another type, or nothing. */
-function valueOf(reply: unknown): RawValue {
+export function valueOf(reply: unknown): RawValue {
 	if (Array.isArray(reply)) {
 		return {wrongType: rawOf(bytesOf(reply[0]))};
 	}

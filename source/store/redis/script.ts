@@ -8,12 +8,13 @@ import {
 	trimCount,
 } from '../raw-plan.js';
 import {mostGpus} from '../records/index.js';
-import {entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
+import {entryKeyPrefix, eventChannel, gpuKeyPrefix, jobKeyPrefix, keys} from './keys.js';
 
 const constants: Readonly<Record<string, string | number>> = {
 	...keys,
 	gpuPrefix: gpuKeyPrefix,
 	entryPrefix: entryKeyPrefix,
+	jobPrefix: jobKeyPrefix,
 	eventChannel,
 	mostGpus,
 	recentCount,

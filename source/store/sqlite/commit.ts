@@ -4,7 +4,7 @@ import {decodeRevision, encodeNextRevision} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import type {BoundedStatement} from './bounded.js';
-import {valueNames} from './schema.js';
+import {jobName, valueNames} from './schema.js';
 import type {PoolStatements} from './statements.js';
 
 const rawAt = (statement: BoundedStatement, key: string | number): string | undefined =>
@@ -31,9 +31,14 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 			return rawAt(statements.poolValue, 'gpuCount') === expectation.gpuCount?.toString();
 		}
 
+		case 'job': {
+			return rawAt(statements.poolValue, jobName(expectation.number)) === expectation.raw;
+		}
+
 		case 'drains':
 		case 'alerts':
 		case 'policy':
+		case 'jobs':
 		case 'revision': {
 			return rawAt(statements.poolValue, valueNames[expectation.kind]) === expectation.raw;
 		}
@@ -112,9 +117,15 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 			break;
 		}
 
+		case 'job': {
+			setPoolValue(statements, jobName(write.number), write.raw);
+			break;
+		}
+
 		case 'drains':
 		case 'alerts':
-		case 'policy': {
+		case 'policy':
+		case 'jobs': {
 			setPoolValue(statements, valueNames[write.kind], write.raw);
 			break;
 		}

@@ -1,10 +1,10 @@
 import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store, LoadHistory} from '../../core/model/ports.js';
-import {mostGpus} from '../records/index.js';
+import {decodeJobIndex, mostGpus} from '../records/index.js';
 import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
-import {decodeEntry, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
+import {decodeEntry, decodeJobs, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
 import {hoursBetween, oldestLoadHour} from '../load-hours.js';
 import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
@@ -13,7 +13,7 @@ import {databaseProblem, explain, makeAgain} from './failures.js';
 import {fileSystemType, isForOthers} from './files.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
-import {poolForm, valueNames} from './schema.js';
+import {jobName, poolForm, valueNames} from './schema.js';
 import {poolStatements, type PoolStatements} from './statements.js';
 
 export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
@@ -203,6 +203,18 @@ export async function openSqliteStore({
 		async readEntry(id) {
 			const row = await database.read((statements) => statements.entry.get(id));
 			return decodeEntry(id, row?.['raw']?.toString());
+		},
+		async readJobs(numbers) {
+			return database.read((statements) => {
+				const rawAt = (name: string) => statements.poolValue.get(name)?.['raw']?.toString();
+				const index = rawAt(valueNames.jobs);
+				const asked = numbers ?? decodeJobIndex(index).numbers;
+				return decodeJobs(
+					now(),
+					index,
+					asked.map((number) => [number, rawAt(jobName(number))] as const),
+				);
+			});
 		},
 		async commit(plan) {
 			const raw = encodePlan(plan);

@@ -109,5 +109,14 @@ export const poolForm = {
 	},
 } satisfies Omit<Form<never>, 'statements'>;
 
+/** Returns the name of the row with the record of a job in the table `pool`. */
+export const jobName = (number: number): string => `job:${number}`;
+
 /** The names of rows in the table `pool`. Older programs read the same rows, so no name may change. */
-export const valueNames = {drains: 'drains', alerts: 'notices', policy: 'policy', revision: 'revision'} as const;
+export const valueNames = {
+	drains: 'drains',
+	alerts: 'notices',
+	policy: 'policy',
+	jobs: 'jobs',
+	revision: 'revision',
+} as const;

@@ -1,6 +1,7 @@
 /** Random records with the precision of the stored form. */
 import fc from 'fast-check';
 import {auditKinds} from '../../../source/core/model/audit.js';
+import {jobStates, type Job} from '../../../source/core/model/jobs.js';
 import {
 	type AuditRecord,
 	type Drain,
@@ -255,11 +256,43 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	),
 	leaseId: shortText,
 	entryId: shortText,
+	jobId: shortText,
 	forced: fc.constantFrom(true, undefined),
 	via: fc.oneof(fc.constant('web'), shortText),
 	until: optional(time),
 	reason: shortText,
 	note: shortText,
+});
+
+export const anyJob: fc.Arbitrary<Job> = fc.record({
+	number: fc.integer({min: 1, max: 99_999}),
+	token: text,
+	state: fc.constantFrom(...jobStates),
+	account: text,
+	directory: text,
+	words: fc.array(text, {maxLength: 3}),
+	command: fc.array(text, {maxLength: 3}),
+	count: fc.nat(1024),
+	after: fc.array(fc.record({id: text, isAny: fc.boolean()}), {maxLength: 2}),
+	begin: optional(time),
+	array: optional(fc.record({id: fc.nat(), index: fc.nat(), limit: fc.nat()}, {requiredKeys: ['id', 'index']})),
+	retries: fc.nat(9),
+	starts: fc.nat(9),
+	submitTime: time,
+	startTime: optional(time),
+	endTime: optional(time),
+	leaseId: optionalText,
+	gpus: optional(fc.array(fc.nat(1023), {minLength: 1, maxLength: 3})),
+	exitCode: optional(fc.nat(255)),
+	reason: optionalText,
+	cancelledBy: optionalText,
+	log: text,
+	machine: optionalText,
+	bootId: optionalText,
+	holder: optional(process),
+	isHeld: fc.boolean(),
+	job: optional(process),
+	unknownFields,
 });
 
 export const anyDrains: fc.Arbitrary<ReadonlyMap<number, Drain>> = fc

@@ -1,0 +1,131 @@
+/** The changes of a job's state, and the plans that make them. */
+import {emptyPlan, type Plan} from '../../model/plan.js';
+import type {Job, SoundJobRecord} from '../../model/jobs.js';
+import type {Host} from '../../model/ports.js';
+import type {AuditRecord} from '../../model/types.js';
+import {isOver} from './start.js';
+import {jobIdOf} from './ids.js';
+
+/** The wrapper takes over. Returns undefined if it must not: the job is over, or another wrapper has it. */
+export const taken = (job: Job, token: string, {machineId, bootId, self}: Host): Job | undefined =>
+	job.token === token && job.state === 'pending' && !job.isHeld
+		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
+		: undefined;
+
+/** The job starts to wait for GPUs. */
+export const queued = (job: Job): Job => ({...job, state: 'queued'});
+
+type Granted = {readonly leaseId: string; readonly gpus: readonly number[]};
+
+/** The command is about to start. This is stored first, so that no command ever starts twice. */
+export const started = (job: Job, {leaseId, gpus}: Granted, now: number): Job => ({
+	...job,
+	state: 'running',
+	leaseId,
+	gpus,
+	starts: job.starts + 1,
+	startTime: job.startTime ?? now,
+	exitCode: undefined,
+	reason: undefined,
+});
+
+export type JobEnding = {
+	/** Absent if the command never ran. */
+	readonly exitCode?: number;
+	readonly isTimeout?: boolean;
+	readonly reason?: string;
+};
+
+/** The command has ended, or cannot start. A job that fails and has retries left waits for GPUs again. */
+export function ended(job: Job, {exitCode, isTimeout = false, reason}: JobEnding, now: number): Job {
+	const isCancelled = job.cancelledBy !== undefined;
+	const common = {...job, exitCode, job: undefined};
+	if (exitCode === 0) {
+		return {...common, state: 'completed', endTime: now, reason: undefined};
+	}
+
+	if (!isCancelled && !isTimeout && exitCode !== undefined && job.starts <= job.retries) {
+		return {...common, state: 'queued', reason};
+	}
+
+	return {
+		...common,
+		state: isCancelled ? 'cancelled' : isTimeout ? 'timeout' : 'failed',
+		endTime: now,
+		reason: isCancelled ? `cancelled by ${job.cancelledBy}` : reason,
+	};
+}
+
+/** Somebody cancels a job. One that waits is over at once, and the wrapper of a running one ends its command first. */
+export const cancelled = (job: Job, account: string, now: number): Job =>
+	job.state === 'running'
+		? {...job, cancelledBy: account}
+		: {...job, state: 'cancelled', endTime: now, cancelledBy: account, reason: `cancelled by ${account}`};
+
+/** The job never starts, because of `reason`. */
+export const calledOff = (job: Job, reason: string, now: number): Job => ({
+	...job,
+	state: 'cancelled',
+	endTime: now,
+	reason,
+});
+
+export const lost = (job: Job, reason: string, now: number): Job => ({...job, state: 'lost', endTime: now, reason});
+
+/** A job that is over starts again, with a new wrapper. */
+export const retried = (job: Job, token: string, {machineId, bootId, self}: Host): Job => ({
+	...job,
+	token,
+	state: 'pending',
+	starts: 0,
+	startTime: undefined,
+	endTime: undefined,
+	leaseId: undefined,
+	gpus: undefined,
+	exitCode: undefined,
+	reason: undefined,
+	cancelledBy: undefined,
+	machine: machineId,
+	bootId,
+	holder: self,
+	isHeld: false,
+	job: undefined,
+});
+
+export type JobContext = {
+	readonly now: number;
+	readonly host: string;
+	/** The account that acts. Absent if the owner or nobody does. */
+	readonly account?: string;
+};
+
+const exitText = ({exitCode}: Job): string | undefined =>
+	exitCode === undefined || exitCode === 0 ? undefined : `exit code ${exitCode}`;
+
+function auditOf(before: Job, after: Job, {now, host, account = after.account}: JobContext): readonly AuditRecord[] {
+	const record = {
+		time: now,
+		host,
+		account,
+		owner: account === after.account ? undefined : after.account,
+		jobId: jobIdOf(after),
+		gpus: after.gpus ?? [],
+	};
+	return isOver(before) || !isOver(after)
+		? []
+		: [{...record, kind: 'finished', value: after.state, reason: after.reason ?? exitText(after)}];
+}
+
+export type JobChange = {readonly record: SoundJobRecord; readonly job: Job};
+
+/** Plans changes of jobs, each against the record that was read. */
+export const planJobChanges = (changes: readonly JobChange[], context: JobContext): Plan =>
+	changes.length === 0
+		? emptyPlan
+		: {
+				...emptyPlan,
+				expect: changes.map(({record: {number, raw}}) => ({kind: 'job', number, raw})),
+				writes: changes.map(({job}) => ({kind: 'job', job})),
+				audit: changes.flatMap(({record, job}) => auditOf(record.job, job, context)),
+				event: {kind: 'job', gpus: [], jobs: changes.map(({job}) => job.number)},
+			};

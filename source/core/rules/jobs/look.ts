@@ -1,0 +1,67 @@
+/** What every reader of the jobs notices: jobs whose processes have ended without a word, and jobs that will never start. */
+import type {Host} from '../../model/ports.js';
+import type {Plan} from '../../model/plan.js';
+import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
+import {judge} from '../leases/liveness.js';
+import {calledOff, lost, planJobChanges, type JobChange} from './changes.js';
+import {isOver, startOf} from './start.js';
+
+/** How long a wrapper may take to start and take over its job. */
+const startSeconds = 60;
+
+export const soundRecords = ({records}: Pick<JobList, 'records'>): readonly SoundJobRecord[] =>
+	records.filter((record) => record.kind === 'job');
+
+export const soundJobs = (list: Pick<JobList, 'records'>): readonly Job[] => soundRecords(list).map(({job}) => job);
+
+/** Returns why a job is lost. Undefined while one of its processes lives or may live. */
+export function lossOf(job: Job, now: number, host: Host): string | undefined {
+	if (isOver(job)) {
+		return undefined;
+	}
+
+	const verdict = judge(job, host);
+	if (verdict === 'other-boot') {
+		const bootTime = now - host.uptimeSeconds();
+		return Math.max(job.submitTime, job.startTime ?? 0) < bootTime ? 'the machine was restarted' : undefined;
+	}
+
+	if (verdict !== 'dead') {
+		return undefined;
+	}
+
+	if (!job.isHeld) {
+		return now - job.submitTime > startSeconds ? 'it could not be started' : undefined;
+	}
+
+	// A wrapper that was killed before it could store its command's process may have left it behind.
+	return job.job === undefined && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
+}
+
+/** Plans the changes that are due: lost jobs, and jobs whose dependencies have failed, which can make others fail. */
+export function planLook(list: JobList, host: Host): Plan {
+	const {now} = list;
+	const changes = new Map<number, JobChange>();
+	const records = soundRecords(list);
+	const current = (): readonly Job[] => records.map(({number, job}) => changes.get(number)?.job ?? job);
+	for (const record of records) {
+		const reason = lossOf(record.job, now, host);
+		if (reason !== undefined) {
+			changes.set(record.number, {record, job: lost(record.job, reason, now)});
+		}
+	}
+
+	for (let count = -1; count !== changes.size;) {
+		count = changes.size;
+		const jobs = current();
+		for (const record of records) {
+			const start =
+				record.job.state === 'pending' && !changes.has(record.number) ? startOf(record.job, jobs, now) : undefined;
+			if (start?.kind === 'never') {
+				changes.set(record.number, {record, job: calledOff(record.job, start.reason, now)});
+			}
+		}
+	}
+
+	return planJobChanges(changes.values().toArray(), {now, host: host.hostname});
+}

@@ -1,0 +1,144 @@
+import {CanhazgpuError} from '../../../errors.js';
+import {emptyPlan, type Plan} from '../../model/plan.js';
+import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
+import type {Host} from '../../model/ports.js';
+import type {ArrayRequest} from './array.js';
+import {jobIdOf} from './ids.js';
+import {soundJobs, soundRecords} from './look.js';
+import {dependencyState, endText, isOver} from './start.js';
+
+/** How long the record of a job is kept after its end. */
+export const keptSeconds = 30 * 86_400;
+
+/** The maximum number of records. If there are more, the oldest jobs that are over are forgotten earlier. */
+export const mostKept = 10_000;
+
+export type JobRequest = Pick<
+	Job,
+	'account' | 'directory' | 'words' | 'command' | 'count' | 'after' | 'begin' | 'retries'
+> & {
+	readonly array?: ArrayRequest | undefined;
+};
+
+type Submitting = {
+	readonly host: Host;
+	readonly tokenOf: () => string;
+	/** Returns the log file of a job. */
+	readonly logOf: (id: string) => string;
+};
+
+/** Throws `usage` for jobs to wait for that do not exist, or that have ended in a way after which the new job would never start. */
+export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): void {
+	for (const dependency of after) {
+		const state = dependencyState(dependency, jobs);
+		if (state.kind === 'unknown') {
+			throw new CanhazgpuError('usage', `There is no job ${dependency.id} to wait for`, {
+				hint: 'See the ids: canhazgpu jobs --all',
+			});
+		}
+
+		if (state.kind === 'failed') {
+			throw new CanhazgpuError('usage', `The command would never start: ${endText(state.by)}`, {
+				hint: `To start it after any end: --after any:${dependency.id}`,
+			});
+		}
+	}
+}
+
+/** Returns the records to forget. Jobs that others still wait for are kept. */
+function outdated(records: readonly SoundJobRecord[], now: number): readonly SoundJobRecord[] {
+	const jobs = records.map(({job}) => job);
+	const awaited = new Set(jobs.filter((job) => !isOver(job)).flatMap(({after}) => after.map(({id}) => id)));
+	const over = records.filter(
+		({job}) => isOver(job) && !awaited.has(jobIdOf(job)) && !awaited.has(String(job.array?.id ?? job.number)),
+	);
+	const surplus = Math.max(0, jobs.length - mostKept);
+	return over
+		.toSorted((a, b) => a.number - b.number)
+		.filter(({job}, position) => position < surplus || now - (job.endTime ?? now) > keptSeconds);
+}
+
+/** Plans the records of a new job or of a whole array, with the next numbers. Throws `usage` as {@link checkAfter}. */
+export function planSubmission(
+	list: JobList,
+	{array, ...request}: JobRequest,
+	{host, tokenOf, logOf}: Submitting,
+): {readonly plan: Plan; readonly jobs: readonly Job[]} {
+	const {now, index} = list;
+	const known = soundJobs(list);
+	checkAfter(request.after, known);
+	const places = array?.indices.map((each) => ({
+		id: index.next,
+		index: each,
+		...(array.limit !== undefined && {limit: array.limit}),
+	})) ?? [undefined];
+	const jobs = places.map((place, position): Job => {
+		const number = index.next + position;
+		return {
+			...request,
+			number,
+			array: place,
+			token: tokenOf(),
+			state: 'pending',
+			starts: 0,
+			submitTime: now,
+			log: logOf(jobIdOf({number, array: place})),
+			machine: host.machineId,
+			bootId: host.bootId,
+			holder: host.self,
+			isHeld: false,
+		};
+	});
+	const gone = outdated(soundRecords(list), now);
+	const forgotten = new Set(gone.map(({number}) => number));
+	const numbers = [...index.numbers.filter((number) => !forgotten.has(number)), ...jobs.map(({number}) => number)];
+	return {
+		jobs,
+		plan: {
+			...emptyPlan,
+			expect: [{kind: 'jobs', raw: index.raw}, ...gone.map(({number, raw}) => ({kind: 'job', number, raw}) as const)],
+			writes: [
+				...gone.map(({number}) => ({kind: 'forget-job', number}) as const),
+				...jobs.map((job) => ({kind: 'job', job}) as const),
+				{kind: 'jobs', index: {next: index.next + jobs.length, numbers}},
+			],
+			audit: [
+				{
+					time: now,
+					host: host.hostname,
+					kind: 'submitted',
+					account: request.account,
+					jobId: String(index.next),
+					count: jobs.length,
+					gpus: [],
+				},
+			],
+			event: {kind: 'job', gpus: [], jobs: jobs.map(({number}) => number)},
+		},
+	};
+}
+
+/** Plans to put back the record of a job that the store has lost, with its number. Undefined if another job has the number. */
+export function planPutBack(list: JobList, job: Job): Plan | undefined {
+	const {index, records} = list;
+	return records.some(({number}) => number === job.number)
+		? undefined
+		: {
+				...emptyPlan,
+				expect: [
+					{kind: 'jobs', raw: index.raw},
+					{kind: 'job', number: job.number, raw: undefined},
+				],
+				writes: [
+					{kind: 'job', job},
+					{
+						kind: 'jobs',
+						index: {
+							next: Math.max(index.next, job.number + 1),
+							numbers: [...new Set([...index.numbers, job.number])].toSorted((a, b) => a - b),
+						},
+					},
+				],
+				event: {kind: 'job', gpus: [], jobs: [job.number]},
+			};
+}

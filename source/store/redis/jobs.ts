@@ -1,0 +1,49 @@
+/** Reads the records of detached jobs in Redis. */
+import type {Redis} from 'ioredis';
+import type {Store} from '../../core/model/ports.js';
+import {decodeJobs} from '../raw-snapshot.js';
+import type {Connection} from './connection.js';
+import readJobsLua from './lua/read-jobs.lua';
+import {valueOf} from './read-reply.js';
+import {ask, integerOf, listOf} from './replies.js';
+import {withConstants} from './script.js';
+
+type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[]) => Promise<unknown>};
+
+/** How often the records are read again because the index changed in the meantime. */
+const mostReads = 5;
+
+export function createJobReader(connection: Connection): Store['readJobs'] {
+	connection.client.defineCommand('readJobs', {lua: withConstants(readJobsLua)});
+	const read = async (numbers: readonly number[]) =>
+		ask(
+			connection,
+			async (client) => (client as Scripted).readJobsBuffer(0, ...numbers),
+			(reply) => {
+				const [seconds, microseconds, index, records] = listOf(reply, (item) => item);
+				const values = listOf(records, valueOf);
+				return decodeJobs(
+					integerOf(seconds) + integerOf(microseconds) / 1e6,
+					valueOf(index),
+					numbers.map((number, position) => [number, values[position]] as const),
+				);
+			},
+		);
+
+	return async (numbers) => {
+		if (numbers !== undefined) {
+			return read(numbers);
+		}
+
+		let list = await read([]);
+		for (let reads = 0; reads < mostReads && list.index.numbers.length > 0; reads++) {
+			const {raw} = list.index;
+			list = await read(list.index.numbers);
+			if (list.index.raw === raw) {
+				break;
+			}
+		}
+
+		return list;
+	};
+}

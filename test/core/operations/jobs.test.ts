@@ -1,0 +1,153 @@
+import {describe, expect, test} from 'vitest';
+import type {JobRequest} from '../../../source/core/rules/jobs/submit.js';
+import {
+	cancelJobs,
+	changeJob,
+	readCurrentJobs,
+	retryJobs,
+	submitJobs,
+} from '../../../source/core/operations/jobs/jobs.js';
+import {ended, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
+import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
+
+const request = (part: Partial<JobRequest> = {}): JobRequest => ({
+	account: 'alice',
+	directory: '/home/alice',
+	words: ['--', 'true'],
+	command: ['true'],
+	count: 1,
+	after: [],
+	retries: 0,
+	...part,
+});
+
+const submit = async (world: TestWorld, part?: Partial<JobRequest>) =>
+	submitJobs(world, request(part), (id) => `/jobs/${id}.log`);
+
+const states = async (world: TestWorld) =>
+	(await readCurrentJobs(world)).records.map((record) => [record.number, record.kind === 'job' && record.job.state]);
+
+describe('submitted jobs', () => {
+	test('have the next numbers, and an array has one for each index', async () => {
+		const world = await createTestWorld();
+		expect((await submit(world)).map(({number, log}) => [number, log])).toEqual([[1, '/jobs/1.log']]);
+		const members = await submit(world, {array: {indices: [0, 3], limit: 1}});
+		expect(members.map(({number, array, log}) => [number, array, log])).toEqual([
+			[2, {id: 2, index: 0, limit: 1}, '/jobs/2_0.log'],
+			[3, {id: 2, index: 3, limit: 1}, '/jobs/2_3.log'],
+		]);
+		expect((await submit(world))[0]!.number).toBe(4);
+		expect((await world.store.audit()).filter(({kind}) => kind === 'submitted')).toMatchObject([
+			{jobId: '1', count: 1, account: 'alice'},
+			{jobId: '2', count: 2},
+			{jobId: '4', count: 1},
+		]);
+	});
+
+	test('get different numbers when many are submitted at once', async () => {
+		const world = await createTestWorld();
+		const jobs = await Promise.all(Array.from({length: 20}, async () => submit(world)));
+		expect(
+			jobs
+				.flat()
+				.map(({number}) => number)
+				.toSorted((a, b) => a - b),
+		).toEqual(Array.from({length: 20}, (_, index) => index + 1));
+	});
+
+	test('are refused if a job to wait for is unknown or has failed', async () => {
+		const world = await createTestWorld();
+		await expect(submit(world, {after: [{id: '1', isAny: false}]})).rejects.toMatchObject({
+			code: 'usage',
+			message: 'There is no job 1 to wait for',
+		});
+		await submit(world);
+		await cancelJobs(world, person('alice'), ['1']);
+		await expect(submit(world, {after: [{id: '1', isAny: false}]})).rejects.toMatchObject({
+			code: 'usage',
+			message: 'The command would never start: job 1 was cancelled',
+		});
+		expect(await submit(world, {after: [{id: '1', isAny: true}]})).toMatchObject([{number: 2}]);
+		expect(await states(world)).toEqual([
+			[1, 'cancelled'],
+			[2, 'pending'],
+		]);
+	});
+
+	test('are forgotten 30 days after their end, unless another job waits for them', async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		await submit(world);
+		await cancelJobs(world, person('alice'), ['1', '2']);
+		await submit(world, {after: [{id: '2', isAny: true}], begin: world.now() + 90 * 86_400});
+		world.pass(31 * 86_400);
+		await submit(world);
+		expect((await states(world)).map(([number]) => number)).toEqual([2, 3, 4]);
+		expect((await world.store.readJobs([1])).records).toEqual([]);
+	});
+});
+
+describe('a wrapper', () => {
+	test('takes its job once, and only with its token', async () => {
+		const world = await createTestWorld();
+		const [job] = await submit(world);
+		const take = async (token: string) => changeJob(world, 1, (found) => taken(found, token, world.host));
+		expect(await take('another')).toBeUndefined();
+		const takers = await Promise.all([take(job!.token), take(job!.token)]);
+		expect(takers.filter((each) => each !== undefined)).toHaveLength(1);
+	});
+
+	test('does not start a job that was cancelled while it waited', async () => {
+		const world = await createTestWorld();
+		const [job] = await submit(world);
+		await changeJob(world, 1, (found) => taken(found, job!.token, world.host));
+		await changeJob(world, 1, queued);
+		await cancelJobs(world, person('alice'), ['1']);
+		const start = await changeJob(world, 1, (found, now) =>
+			found.state === 'queued' ? started(found, {leaseId: 'lease', gpus: [0]}, now) : undefined,
+		);
+		expect(start).toBeUndefined();
+		expect(await states(world)).toEqual([[1, 'cancelled']]);
+	});
+
+	test('runs a failing job again as often as asked, and a cancelled one not', async () => {
+		const world = await createTestWorld();
+		await submit(world, {retries: 2});
+		const run = async () => {
+			await changeJob(world, 1, (found, now) => started(found, {leaseId: 'lease', gpus: [0]}, now));
+			return (await changeJob(world, 1, (found, now) => ended(found, {exitCode: 3}, now)))?.state;
+		};
+
+		expect([await run(), await run(), await run()]).toEqual(['queued', 'queued', 'failed']);
+		await submit(world, {retries: 2});
+		await changeJob(world, 2, (found, now) => started(found, {leaseId: 'lease', gpus: [0]}, now));
+		await cancelJobs(world, person('alice'), ['2']);
+		const end = await changeJob(world, 2, (found, now) => ended(found, {exitCode: 143}, now));
+		expect(end).toMatchObject({state: 'cancelled', exitCode: 143, reason: 'cancelled by alice'});
+	});
+});
+
+describe('a job of another account', () => {
+	test('can be cancelled and retried only by its owner and root', async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		const [bob, root] = [person('bob'), {...person('root'), uid: 0}];
+		await expect(cancelJobs(world, bob, ['1'])).rejects.toMatchObject({code: 'not-owner'});
+		expect(await cancelJobs(world, root, ['1'])).toMatchObject([{after: {state: 'cancelled'}}]);
+		await expect(retryJobs(world, bob, ['1'])).rejects.toMatchObject({code: 'not-owner'});
+	});
+});
+
+describe('a retried job', () => {
+	test('is pending again with a new token, so that its earlier wrapper cannot take it', async () => {
+		const world = await createTestWorld();
+		const [first] = await submit(world);
+		await expect(retryJobs(world, person('alice'), ['1'])).rejects.toMatchObject({message: 'Job 1 is not over'});
+		await cancelJobs(world, person('alice'), ['1']);
+		const [again] = await retryJobs(world, person('alice'), ['1']);
+		expect(again).toMatchObject({state: 'pending', isHeld: false, reason: undefined});
+		expect(await changeJob(world, 1, (found) => taken(found, first!.token, world.host))).toBeUndefined();
+		expect(await changeJob(world, 1, (found) => taken(found, again!.token, world.host))).toMatchObject({isHeld: true});
+		await expect(retryJobs(world, person('alice'), ['9'])).rejects.toMatchObject({code: 'usage'});
+	});
+});

@@ -1,0 +1,87 @@
+import {describe, expect, test} from 'vitest';
+import type {Job} from '../../../../source/core/model/jobs.js';
+import type {Liveness} from '../../../../source/core/model/types.js';
+import {lossOf, planLook} from '../../../../source/core/rules/jobs/look.js';
+import {testHost} from '../../../_helpers/machine/host.js';
+import {job, listOf, now} from './_jobs.js';
+
+const host = testHost();
+const here = {machine: host.machineId, bootId: host.bootId};
+
+/** A host that finds the processes with these pids in these states, and all others dead. */
+const hostWith = (states: Readonly<Record<number, Liveness>>, orphans: 'alive' | 'dead' | 'unknown' = 'dead') =>
+	testHost({
+		liveness: (list) => list.map(({pid}) => states[pid] ?? 'dead'),
+		orphansOf: () => orphans,
+		uptimeSeconds: () => 1000,
+	});
+
+const running = (part: Partial<Job> = {}) =>
+	job(7, {...here, state: 'running', holder: {pid: 1, startTicks: 1}, job: {pid: 2, startTicks: 2}, ...part});
+
+describe('lossOf', () => {
+	test.each([
+		['its wrapper lives', {1: 'alive'}, undefined],
+		['only its command lives', {2: 'alive'}, undefined],
+		['its wrapper is stopped', {1: 'stopped'}, undefined],
+		['its processes are hidden', {1: 'unknown', 2: 'unknown'}, undefined],
+		['both are dead', {}, 'its processes were killed'],
+	] as const)('a job of which %s', (_, states, reason) => {
+		expect(lossOf(running(), now, hostWith(states))).toBe(reason);
+	});
+
+	test('a job whose wrapper died before it stored the process of the command is lost only when no orphan is left', () => {
+		expect(lossOf(running({job: undefined}), now, hostWith({}, 'alive'))).toBeUndefined();
+		expect(lossOf(running({job: undefined}), now, hostWith({}, 'unknown'))).toBeUndefined();
+		expect(lossOf(running({job: undefined}), now, hostWith({}, 'dead'))).toBe('its processes were killed');
+	});
+
+	test('a job without a wrapper has a minute to get one', () => {
+		const fresh = job(7, {...here, isHeld: false, holder: {pid: 1, startTicks: 1}, submitTime: now - 30});
+		expect(lossOf(fresh, now, hostWith({}))).toBeUndefined();
+		expect(lossOf(fresh, now + 60, hostWith({}))).toBe('it could not be started');
+	});
+
+	test('a job from before a reboot is lost, and one of another machine is not', () => {
+		expect(lossOf(running({bootId: 'earlier'}), now, hostWith({}))).toBe('the machine was restarted');
+		expect(lossOf(running({bootId: 'clone', startTime: now - 10}), now, hostWith({}))).toBeUndefined();
+		expect(lossOf(running({machine: 'other'}), now, hostWith({}))).toBeUndefined();
+	});
+
+	test('a job that is over is never lost', () => {
+		expect(lossOf(running({state: 'completed'}), now, hostWith({}))).toBeUndefined();
+	});
+});
+
+describe('planLook', () => {
+	const outcome = (...jobs: readonly Job[]) =>
+		planLook(listOf(...jobs), hostWith({1: 'alive'})).writes.map((write) =>
+			write.kind === 'job' ? [write.job.number, write.job.state, write.job.reason] : [],
+		);
+	const waiting = (number: number, id: string) =>
+		job(number, {...here, holder: {pid: 1, startTicks: 1}, after: [{id, isAny: false}]});
+
+	test('cancels the jobs after a lost one, and those after them, in the same commit', () => {
+		expect(outcome(running({holder: {pid: 3}}), waiting(8, '7'), waiting(9, '8'), waiting(10, '11'))).toEqual([
+			[7, 'lost', 'its processes were killed'],
+			[8, 'cancelled', 'job 7 was lost'],
+			[9, 'cancelled', 'job 8 was cancelled'],
+		]);
+	});
+
+	test('expects each record that it changes, and records the ends', () => {
+		const plan = planLook(listOf(running({holder: {pid: 3}}), waiting(8, '7')), hostWith({1: 'alive'}));
+		expect(plan.expect).toEqual([
+			{kind: 'job', number: 7, raw: 'raw-7'},
+			{kind: 'job', number: 8, raw: 'raw-8'},
+		]);
+		expect(plan.audit.map(({kind, jobId, value}) => [kind, jobId, value])).toEqual([
+			['finished', '7', 'lost'],
+			['finished', '8', 'cancelled'],
+		]);
+	});
+
+	test('changes nothing while everybody lives', () => {
+		expect(outcome(running(), waiting(8, '7'))).toEqual([]);
+	});
+});
