@@ -7,7 +7,7 @@ import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
 import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
-import {messageOf} from '../errors.js';
+import {CanhazgpuError, messageOf} from '../errors.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
@@ -330,6 +330,31 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		async loadNotices() {
 			const {createNotices} = await loadNotify();
 			return createNotices(config, host);
+		},
+		async loadDetaching() {
+			const {checkDetachable, logFor, prepareLogs, readLog, readLogoutSurvival, startDetached} =
+				await import('../host/job/detach.js');
+			const directory = (): string => {
+				const state = stateDirectory();
+				if (state === undefined) {
+					throw new CanhazgpuError('failed', 'This account has no home directory for the output of jobs', {
+						hint: 'Set HOME or XDG_STATE_HOME to a directory of your own.',
+					});
+				}
+
+				return path.join(state, 'jobs');
+			};
+
+			return {
+				prepareLogs() {
+					prepareLogs(directory());
+				},
+				logFor: (id) => logFor(directory(), id),
+				openLog: readLog,
+				checkDetachable,
+				start: startDetached,
+				readLogoutSurvival,
+			};
 		},
 		interruption: listenForInterruption,
 		async openPrivateDirectory() {

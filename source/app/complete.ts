@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
+import type {JobList} from '../core/model/jobs.js';
 import type {Store} from '../core/model/ports.js';
 import {decodeSharedScan} from '../core/rules/pool/shared-scan.js';
 import type {AuditEntry, GpuReading, Requester, Snapshot} from '../core/model/types.js';
@@ -59,6 +60,7 @@ async function readGpus(
 type Wishes = {
 	readonly wantsEvents: boolean;
 	readonly wantsReadings: boolean;
+	readonly wantsJobs: boolean;
 };
 
 type PoolForCompletion = {
@@ -66,10 +68,14 @@ type PoolForCompletion = {
 	readonly snapshot: Snapshot;
 	readonly audit: readonly AuditEntry[];
 	readonly readings: readonly GpuReading[] | undefined;
+	readonly jobs: JobList | undefined;
 };
 
 /** Reads what completion needs from the pool, without changing the pool. Throws if there is no pool. */
-export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wishes): Promise<PoolForCompletion> {
+export async function readPool(
+	config: Config,
+	{wantsEvents, wantsReadings, wantsJobs}: Wishes,
+): Promise<PoolForCompletion> {
 	const host = createHost();
 	const clock = createClock();
 	const locations = createLocations(config, host);
@@ -78,10 +84,14 @@ export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wis
 		reason: 'nobody asked',
 	}));
 	try {
-		const [snapshot, audit] = await Promise.all([store.read(), wantsEvents ? newest(store) : []]);
+		const [snapshot, audit, jobs] = await Promise.all([
+			store.read(),
+			wantsEvents ? newest(store) : [],
+			wantsJobs ? store.readJobs() : undefined,
+		]);
 		const account = {...host.account, outsideName: provenAccount(snapshot, host)};
 		const readings = wantsReadings ? await readGpus(store, snapshot, {clock, config, host}) : undefined;
-		return {requester: requesterOf(account), snapshot, audit, readings};
+		return {requester: requesterOf(account), snapshot, audit, readings, jobs};
 	} finally {
 		await store.close();
 	}

@@ -17,6 +17,7 @@ import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/type
 import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
+import type {LogoutSurvival, OpenedLog, startDetached} from '../host/job/detach.js';
 import type {sendSignal} from '../host/process/send-signal.js';
 import type {Patience} from '../host/tool/answering-host.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
@@ -24,7 +25,8 @@ import type {PatientOutput} from '../host/patient-output.js';
 import type {LineHistory} from './user-file.js';
 
 export type {Patience} from '../host/tool/answering-host.js';
-export type {Job, JobOptions} from '../host/job/job.js';
+export type {Job, JobEnd, JobOptions} from '../host/job/job.js';
+export type {LogoutSurvival} from '../host/job/detach.js';
 
 /** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {
@@ -189,6 +191,19 @@ export type App = {
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** Sends a signal to a process of this account, if its pid still belongs to the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
+	/** Loads what starts detached jobs and keeps their output. */
+	readonly loadDetaching: () => Promise<{
+		/** Creates the directory of the logs. Throws `failed` if files cannot be created there. */
+		readonly prepareLogs: () => void;
+		/** Returns the log file of a new job. */
+		readonly logFor: (id: string) => string;
+		/** Opens the output of a job. Throws `failed` if it is missing or belongs to somebody else. */
+		readonly openLog: (file: string) => OpenedLog;
+		/** Throws `usage` for a command that the record of a job cannot hold. */
+		readonly checkDetachable: (words: readonly string[]) => void;
+		readonly start: typeof startDetached;
+		readonly readLogoutSurvival: () => Promise<LogoutSurvival>;
+	}>;
 	readonly lineHistory: LineHistory;
 	/** Returns whether this machine knows the account or group. Can ask the network's databases. */
 	readonly isKnownName: (name: Pick<NamedLimit, 'kind' | 'name'>) => Promise<boolean>;

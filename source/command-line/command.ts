@@ -23,7 +23,9 @@ export type KnownKind =
 	/** Ids of reservations that the user can change. */
 	| 'leases'
 	/** The user's own requests in the queue. */
-	| 'queue-entries';
+	| 'queue-entries'
+	/** Ids of the user's own detached jobs. */
+	| 'jobs';
 
 /** A flag. Its key in {@link Flags} is its long name. `shortFlag`, `aliases` and `isMultiple` are called the same in meow, the parser. */
 export type Flag = {

@@ -6,7 +6,8 @@ import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {isolateFlag} from './shared/job/isolation.js';
 import {numaFlag} from './shared/job/numa.js';
-import {checkNotLater, laterFlags} from './shared/later-flags.js';
+import {ticketOf} from './shared/detached/ticket.js';
+import {laterFlags, localLaterOf} from './shared/later-flags.js';
 import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 
 export function commandOf({
@@ -95,7 +96,19 @@ export const run: Command = {
 			return runOnEngine(app, engine, input, {request: {...wish(), host: hostOf(input)}, words, waitSeconds});
 		}
 
-		checkNotLater(input);
+		const later = localLaterOf(input);
+		const ticket = ticketOf(app);
+		if (ticket !== undefined) {
+			const {runDetached} = await import('./shared/detached/run-detached.js');
+			return runDetached(app, input, {request: wish(), words, waitSeconds}, ticket);
+		}
+
+		if (input.text('on') === 'any' && input.has('detach')) {
+			throw new CanhazgpuError('usage', '--detach needs the name of a host, and --on any chooses one', {
+				hint: 'Name the host: --on HOST. To compare the hosts: canhazgpu status --all',
+			});
+		}
+
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
 			const outcome = await acquireElsewhere(app, input, {
@@ -109,6 +122,19 @@ export const run: Command = {
 			}
 
 			({waitSeconds} = outcome);
+		}
+
+		if (input.has('detach')) {
+			const {submitDetached} = await import('./shared/detached/submit.js');
+			return submitDetached(app, input, {command: run, request: wish(), words, later});
+		}
+
+		if (input.has('after') || input.has('begin')) {
+			const {awaitTurn} = await import('./shared/detached/await-turn.js');
+			const exitCode = await awaitTurn(app, later);
+			if (exitCode !== undefined) {
+				return exitCode;
+			}
 		}
 
 		const {runHere} = await import('./shared/job/run-here.js');

@@ -213,7 +213,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	submitted: ({jobId = '', count = 1, ...record}) =>
 		`${whoText(record)} submitted ${count === 1 ? 'job' : `an array of ${count} jobs,`} ${harmless(jobId)}`,
 	finished: ({jobId = '', value = '', reason, ...record}) =>
-		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'is over'}${afterColon(reason)}`,
+		`job ${harmless(jobId)} of ${holderText(record)} ${jobEnds.get(value) ?? 'has ended'}${afterColon(reason)}`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 

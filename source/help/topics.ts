@@ -15,8 +15,13 @@ export const topics: Readonly<Record<string, Topic>> = {
 	},
 	commands: {
 		summary: 'What each command does, with examples for scripts and containers',
-		otherNames: ['examples', 'usage', 'jobs', 'docker', 'scripts', 'exit-codes'],
+		otherNames: ['examples', 'usage', 'docker', 'scripts', 'exit-codes'],
 		load: async () => import('./commands.md'),
+	},
+	jobs: {
+		summary: 'Jobs without a shell: submit, follow, cancel, arrays, dependencies',
+		otherNames: ['detach', 'background', 'batch', 'array', 'logs', 'nohup', 'tmux', 'dependencies'],
+		load: async () => import('./jobs.md'),
 	},
 	monitor: {
 		summary: 'The monitor (top) and its keys',

@@ -35,6 +35,7 @@ async function known(kind: KnownKind, command: Command, words: readonly string[]
 	const {readPool} = await import('../../app/complete.js');
 	const reading = readPool(config, {
 		wantsEvents: kind === 'users' || kind === 'labels',
+		wantsJobs: kind === 'jobs',
 		wantsReadings: kind === 'parts' || kind === 'mig-profiles',
 	});
 	const pool = await Promise.race([reading, sleep(patienceMs, undefined)]);

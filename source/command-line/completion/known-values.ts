@@ -4,6 +4,8 @@ import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {instancesOf, instanceText} from '../../core/rules/mig/instances.js';
 import {inventory} from '../../core/rules/allocation/instances.js';
+import {jobRows} from '../../core/rules/jobs/rows.js';
+import type {JobList} from '../../core/model/jobs.js';
 import type {
 	AuditEntry,
 	GpuReading,
@@ -25,6 +27,7 @@ type Known = {
 	readonly snapshot?: Snapshot;
 	readonly audit: readonly AuditEntry[];
 	readonly readings?: readonly GpuReading[] | undefined;
+	readonly jobs?: JobList | undefined;
 };
 
 function holdingText(lease: Lease, {now}: Snapshot, requester: Requester): string {
@@ -120,6 +123,13 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 					.map((held) => labelOf(held)),
 				...audit.filter(({account}) => account === requester.account).map(({label}) => label),
 			]),
+		jobs: (_, {jobs, requester: {account}}) =>
+			jobs === undefined
+				? []
+				: jobRows(jobs, {account, isAll: false}).map(({id, state, command}) => ({
+						word: id,
+						about: `${state}: ${command}`,
+					})),
 		leases: (snapshot, {requester}) => ownLeases(snapshot, requester),
 		'queue-entries': ({queue, now}, {requester}) =>
 			queue.flatMap((record) =>

@@ -1,43 +1,55 @@
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
+import {parseArray, type ArrayRequest} from '../../core/rules/jobs/array.js';
+import {parseAfter} from '../../core/rules/jobs/start.js';
+import type {JobRequest} from '../../core/rules/jobs/submit.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
-	detach: {summary: 'with Slurm: submit the command as a batch job, print its id and return; output goes to a file'},
-	after: {value: 'JOBS', summary: 'with Slurm: start after these jobs, such as 17,18 or afterok:17 (if it succeeds)'},
+	detach: {summary: 'submit the command as a job that needs no shell, print its id and return; see help jobs'},
+	after: {value: 'JOBS', summary: 'start after these jobs have succeeded: 7,8; any:7 after any end', completes: 'jobs'},
 	begin: {
 		value: 'WHEN',
-		summary: 'with Slurm: do not start before this time, such as 2h (from now), 18:30 or 2026-05-01T18:30',
+		summary: 'start no earlier than 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {
-		value: 'LIST',
-		summary: 'with Slurm and --detach: submit one job for each index, such as 0-7 or 1,3,5 or 0-99%4 (four at a time)',
-	},
+	array: {value: 'LIST', summary: 'with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
+	retry: {value: 'N', summary: 'with --detach: run the command again up to N times if it fails'},
 };
 
-const localWays: Readonly<Record<string, string>> = {
-	detach: 'To run it in the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
-	after: "To run one after the other: canhazgpu run -- sh -c 'first; second'",
-	begin: 'To begin it later: sleep 2h && canhazgpu run -- COMMAND. Or use at(1).',
-	array: 'To start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
-};
+/** When a job of this machine starts, and how often. */
+export type LocalLater = Pick<JobRequest, 'after' | 'begin' | 'retries'> & {readonly array: ArrayRequest | undefined};
 
-/** Throws `usage` if a flag needs a job that starts later. Only Slurm keeps such jobs. */
-export function checkNotLater(input: Input): void {
-	for (const [flag, way] of Object.entries(localWays)) {
-		if (input.has(flag)) {
-			throw new CanhazgpuError(
-				'usage',
-				`--${flag} needs Slurm. Without Slurm, a job exists only while its canhazgpu command runs`,
-				{
-					hint: way,
-				},
-			);
+const mostRetries = 100;
+
+function retriesOf(input: Input): number {
+	const typed = input.text('retry') ?? '0';
+	if (!/^\d{1,3}$/v.test(typed) || Number(typed) > mostRetries) {
+		throw new CanhazgpuError('usage', `--retry must be a number of at most ${mostRetries}, not ${quoted(typed)}`);
+	}
+
+	return Number(typed);
+}
+
+function requireDetach(input: Input): void {
+	for (const flag of ['array', 'retry']) {
+		if (input.has(flag) && !input.has('detach')) {
+			throw new CanhazgpuError('usage', `--${flag} is for jobs in the background, so it needs --detach`);
 		}
 	}
+}
+
+export function localLaterOf(input: Input): LocalLater {
+	requireDetach(input);
+	const [after, array] = [input.text('after'), input.text('array')];
+	return {
+		after: after === undefined ? [] : parseAfter(after),
+		begin: beginOf(input),
+		array: array === undefined ? undefined : parseArray(array),
+		retries: retriesOf(input),
+	};
 }
 
 const jobsPattern =
@@ -78,9 +90,7 @@ export function laterOf(input: Input): Later {
 			'Write indices such as 0-7 or 1,3,5, followed by %4 to run four at a time.',
 		),
 	};
-	if (later.array !== undefined && !input.has('detach')) {
-		throw new CanhazgpuError('usage', 'An array runs in the background: --array needs --detach');
-	}
+	requireDetach(input);
 
 	for (const flag of ['nonblock', 'wait']) {
 		if (input.has('detach') && input.has(flag)) {

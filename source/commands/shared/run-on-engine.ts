@@ -82,7 +82,7 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 	const {jobId, output} = await engine.submitDetached(submission, ownDirectory());
 	app.print(
 		input.has('json')
-			? harmlessJson({lease_id: jobId, output})
+			? harmlessJson({job_id: jobId, lease_id: jobId, output})
 			: submission.isQuiet
 				? jobId
 				: `Submitted Slurm job ${jobId}. Its output goes to ${output}. To see the job: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,

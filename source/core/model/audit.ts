@@ -30,7 +30,7 @@ export const auditKinds = [
 	'health',
 	/** Detached jobs were submitted: `count` of them. */
 	'submitted',
-	/** A detached job is over. `value` is its state. */
+	/** A detached job has ended. `value` is its state. */
 	'finished',
 	/** Anything else worth knowing, in words. */
 	'notice',

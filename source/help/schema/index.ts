@@ -13,6 +13,7 @@ export const schemas: Readonly<Record<string, Load>> = {
 	'queue-leave': async () => import('./queue-leave.json', {with: {type: 'json'}}),
 	reserve: async () => import('./reserve.json', {with: {type: 'json'}}),
 	'run-detach': async () => import('./run-detach.json', {with: {type: 'json'}}),
+	jobs: async () => import('./jobs.json', {with: {type: 'json'}}),
 	release: async () => import('./release.json', {with: {type: 'json'}}),
 	extend: async () => import('./extend.json', {with: {type: 'json'}}),
 	admin: async () => import('./admin.json', {with: {type: 'json'}}),

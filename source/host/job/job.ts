@@ -35,6 +35,8 @@ export type JobOptions = {
 	readonly leavesOutput?: boolean;
 	/** Whether the job ends only when all processes that it started have ended. A signal to this process then ends those processes. */
 	readonly waitsForChildren?: boolean;
+	/** Whether a signal to this process ends the job with all its descendants, by SIGTERM and after the grace period by SIGKILL. */
+	readonly endsAllOnSignal?: boolean;
 	/** Called once when the command has ended and the wait for its children begins. */
 	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
 	/** Called with the job's stderr in latin1, which can represent any bytes. Absent: the job shares our stderr. */
@@ -88,6 +90,8 @@ export const restoreOpenFiles = async (): Promise<void> => {
 
 const markVariable = 'CANHAZGPU_JOB';
 
+const endSignals: ReadonlySet<string> = new Set(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP']);
+
 /**
 Starts a command as if typed into the shell: it shares our terminal, foreground group, stdin, stdout and stderr. From then on, this process survives
 a lost terminal and all signals that can be caught, and forwards those that the job did not get (see `signals.ts`). Never use `process.stdin` before
@@ -104,6 +108,7 @@ export const startJob = async ({
 	onTimeout,
 	leavesOutput = false,
 	waitsForChildren = false,
+	endsAllOnSignal = false,
 	onChildren,
 	onStderr,
 }: JobOptions): Promise<Job> => {
@@ -144,13 +149,6 @@ export const startJob = async ({
 	const childEnd = endOf(child.ended);
 	const identity = childIdentity(pid);
 	const {startTicks} = identity;
-	const connected = relay.connect({
-		pid,
-		kill: child.kill,
-		isOnItsWay: () => begins(pid, entrance ?? []),
-	});
-	spareTerminalOfOthers();
-
 	const marked = startTicks === undefined ? undefined : {job: {pid, startTicks}, mark};
 	let request: 'SIGINT' | 'SIGTERM' = isIgnored('SIGINT') ? 'SIGTERM' : 'SIGINT';
 	const endAll = async (): Promise<void> =>
@@ -158,6 +156,22 @@ export const startJob = async ({
 			? endChild(child, childEnd, {request, graceSeconds})
 			: endJob({...marked, request, graceSeconds});
 	let stopping: Promise<void> | undefined;
+	let received: NodeJS.Signals | undefined;
+	let hasEnded = false;
+	const connected = relay.connect({
+		pid,
+		kill(signal) {
+			if (!endsAllOnSignal || !endSignals.has(signal)) {
+				child.kill(signal);
+			} else if (stopping === undefined && !hasEnded) {
+				received = signal;
+				request = 'SIGTERM';
+				stopping = endAll();
+			}
+		},
+		isOnItsWay: () => begins(pid, entrance ?? []),
+	});
+	spareTerminalOfOthers();
 	const callOff =
 		timeoutSeconds === undefined
 			? undefined
@@ -170,26 +184,27 @@ export const startJob = async ({
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
 		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';
-		let received: NodeJS.Signals | undefined;
+		let caught: NodeJS.Signals | undefined;
 		const stopListening = listenOnce((signal) => {
-			received = signal;
+			caught = signal;
 			stopping ??= endAll();
 		});
 		onChildren?.(children.map((one) => ({...childIdentity(one.pid), startTicks: one.startTicks})));
 		await untilChildrenEnd(job, children, () => stopping !== undefined);
 		stopListening();
-		return received;
+		return caught;
 	};
 
 	const follow = async (): Promise<JobEnd> => {
 		const end = await childEnd;
+		hasEnded = true;
 		if (!waitsForChildren) {
 			callOff?.();
 		}
 
 		await stopping;
 		const left = marked === undefined || stopping !== undefined ? [] : await childrenLeft(marked);
-		const received =
+		received ??=
 			waitsForChildren && marked !== undefined && left.length > 0 ? await awaitChildren(marked, left) : undefined;
 		callOff?.();
 		await stopping;

@@ -169,6 +169,18 @@ describe('the JSON output matches the schema', () => {
 		await Promise.all([job.ended, behind.ended]);
 	});
 
+	test('for run --detach and jobs', async () => {
+		const ok = async (words: string) => (await box.run(words)).stdout;
+		await check('run-detach', await ok('run --detach --gpu-ids 0 --json -- false'));
+		await box.run('wait 1');
+		await check('run-detach', await ok('run --detach --after any:1 --begin 1h --array 0-1%1 --json -- true'));
+		await check('jobs', await ok('jobs --json'));
+		await box.run('cancel 2');
+		expect([...seen.get('jobs')!]).toEqual(
+			expect.arrayContaining(['array_index', 'after', 'waits', 'exit_code', 'gpu_ids']),
+		);
+	});
+
 	test('for admin, report, events and doctor', async () => {
 		const ok = async (words: string) => (await box.run(words)).stdout;
 		await check('admin', await ok('admin --drain 1 --reason fan --json'));

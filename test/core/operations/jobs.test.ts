@@ -142,7 +142,7 @@ describe('a retried job', () => {
 	test('is pending again with a new token, so that its earlier wrapper cannot take it', async () => {
 		const world = await createTestWorld();
 		const [first] = await submit(world);
-		await expect(retryJobs(world, person('alice'), ['1'])).rejects.toMatchObject({message: 'Job 1 is not over'});
+		await expect(retryJobs(world, person('alice'), ['1'])).rejects.toMatchObject({message: 'Job 1 has not ended'});
 		await cancelJobs(world, person('alice'), ['1']);
 		const [again] = await retryJobs(world, person('alice'), ['1']);
 		expect(again).toMatchObject({state: 'pending', isHeld: false, reason: undefined});

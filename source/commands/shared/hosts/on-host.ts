@@ -17,10 +17,10 @@ import {movedExitCode, queueEntryVariable} from './moving.js';
 /** Flags that locate the pool of this host. */
 const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
-/** Returns the typed flags except `--on` and `leftOut`. Settings are not passed on, because the other host has its own config files. */
-const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly string[] =>
+/** Returns the typed flags except `--on` and those in `leftOut`. Settings are not passed on, because the other host has its own config files. */
+export const typedFlags = ({flags}: Command, input: Input, ...leftOut: readonly string[]): readonly string[] =>
 	Object.entries({...globalFlags, ...flags})
-		.filter(([name]) => name !== 'on' && name !== leftOut)
+		.filter(([name]) => name !== 'on' && !leftOut.includes(name))
 		.flatMap(([name, {isMultiple}]) => {
 			const typed = isMultiple === true ? input.texts(name) : [input.text(name)];
 			return (
@@ -99,7 +99,7 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 			host,
 			words: [
 				command.name,
-				...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
+				...typedFlags(command, input, ...(waitSeconds === undefined ? [] : ['wait'])),
 				...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
 				...input.words,
 			],

@@ -14,10 +14,12 @@ import {harmlessJsonLine} from '../../../format/text/json.js';
 import {setDuration} from '../../../format/text/durations.js';
 import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App, Job, JobOptions, OpenWorld, PreparedCuda} from '../../../app/contract.js';
+import type {App, Job, JobEnd, JobOptions, OpenWorld, PreparedCuda} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
+import type {ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
+import {ticketVariable} from '../detached/ticket.js';
 import {queueEntryVariable} from '../hosts/moving.js';
 import {detailsFor} from '../request-flags.js';
 import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation.js';
@@ -61,12 +63,18 @@ type Granted = {
 };
 
 /** Prepares the command before the wait for GPUs, so that a command that cannot run is refused at once. Returns the function that starts it. */
-async function prepareCommand(app: App, input: Input, words: RunRequest['words']) {
+async function prepareCommand(app: App, input: Input, words: RunRequest['words'], observer: JobObserver | undefined) {
 	const timeoutSeconds = input.config.get('run.timeout');
 	const mpsDirectory = await mpsDirectoryOf(app, input);
 	const cuda = await preparedCuda(app, input);
-	// The job can request GPUs itself. That request must not reuse the id of this queue entry.
-	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
+	const environment = {
+		...app.environment,
+		...cuda?.environment,
+		// The job can request GPUs itself. That request must not reuse the id of this queue entry, or the record of this job.
+		[queueEntryVariable]: undefined,
+		[ticketVariable]: undefined,
+		...observer?.variables,
+	};
 	const startJob = await app.prepareJob(words, environment, 'later');
 	if (cuda?.warning !== undefined) {
 		app.remark(cuda.warning);
@@ -91,6 +99,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 			},
 			timeoutSeconds,
 			waitsForChildren: input.has('wait-children'),
+			endsAllOnSignal: observer !== undefined,
 			onChildren,
 			onTimeout() {
 				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} has passed: stopping the command`);
@@ -155,17 +164,32 @@ function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: 
 	return `Reserved ${partsText(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
 }
 
-type RunRequest = {
+export type RunRequest = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly waitSeconds: number | undefined;
 };
 
+/** Callbacks of a detached job, which keeps a record of its command. */
+export type JobObserver = {
+	/** Additional variables of the command. Undefined ones are removed. */
+	readonly variables: Readonly<Record<string, string | undefined>>;
+	/** Called before the command starts. If it resolves with false, the command does not start, and the GPUs are released. */
+	readonly granted: (lease: Pick<JobLease, 'leaseId' | 'gpus'>, signal: AbortSignal) => Promise<boolean>;
+	readonly running: (process: ProcessIdentity) => void;
+	readonly ended: (end: Pick<JobEnd, 'exitCode' | 'reason'>) => void;
+};
+
 /** Runs a command with GPUs of this host. Returns the exit code of the command, or of a signal that arrived before the command started. */
-export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
+export async function runHere(
+	app: App,
+	input: Input,
+	{request, words, waitSeconds}: RunRequest,
+	observer?: JobObserver,
+): Promise<number> {
 	const wish = isolationWishOf(input);
 	const isBinding = isBindingWanted(input);
-	const startCommand = await prepareCommand(app, input, words);
+	const startCommand = await prepareCommand(app, input, words, observer);
 	const opened = await app.open({willScan: true, details: detailsFor(request.need), keepReconnecting: true});
 	const interruption = app.interruption();
 	const background = createBackground(app.remark);
@@ -230,6 +254,12 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			// Printed on stderr, because stdout belongs to the command. A log of stderr then shows which GPUs the command used.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
+			const mayStart = (await observer?.granted(jobLease, interruption.signal)) ?? true;
+			if (!mayStart || interruption.signal.aborted) {
+				await giveBackUnused(world, jobLease);
+				return interruption.exitCode();
+			}
+
 			const startedMs = app.clock.monotonicMs();
 			const keeping = Promise.withResolvers<JobLeaseKeeper>();
 			const job = await startCommand({world, jobLease, isolation, binding}, (children) => {
@@ -247,9 +277,11 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 				model: modelOfCommand(words.join(' '))?.model,
 			});
 			keeping.resolve(keeper);
+			observer?.running(job.process);
 			const end = await job.ended;
 			const {exitCode, reason, left} = end;
 			const seconds = (app.clock.monotonicMs() - startedMs) / 1000;
+			observer?.ended({exitCode, reason});
 			await Promise.all([
 				keeper.end(reason, left),
 				background.attempt(async () => reportEnd(app, {request, jobLease, end, seconds, isAsked: input.has('notify')})),

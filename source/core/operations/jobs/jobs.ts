@@ -125,7 +125,7 @@ export const submitJobs = async (
 		},
 	});
 
-/** Cancels jobs. Returns each as it was before and is now, without those that were already over. */
+/** Cancels jobs. Returns each as it was before and is now, without those that had already ended. */
 export const cancelJobs = async (
 	world: World,
 	requester: Requester,
@@ -148,7 +148,7 @@ export const cancelJobs = async (
 		},
 	});
 
-/** Prepares jobs that are over to start again, in the state before a wrapper has taken them. Throws `failed` for a job that is not over. */
+/** Prepares ended jobs to start again, in the state before a wrapper has taken them. Throws `failed` for a job that has not ended. */
 export const retryJobs = async (world: World, requester: Requester, ids: readonly string[]): Promise<readonly Job[]> =>
 	changeJobs(world, {
 		plan(list) {
@@ -156,8 +156,8 @@ export const retryJobs = async (world: World, requester: Requester, ids: readonl
 			for (const record of records) {
 				requireOwn(requester, record);
 				if (!isOver(record.job)) {
-					throw new CanhazgpuError('failed', `Job ${jobIdOf(record.job)} is not over`, {
-						hint: `To start it anew, cancel it first: canhazgpu cancel ${jobIdOf(record.job)}`,
+					throw new CanhazgpuError('failed', `Job ${jobIdOf(record.job)} has not ended`, {
+						hint: `Cancel it first: canhazgpu cancel ${jobIdOf(record.job)}`,
 					});
 				}
 			}

@@ -6,18 +6,18 @@ import type {AuditRecord} from '../../model/types.js';
 import {isOver} from './start.js';
 import {jobIdOf} from './ids.js';
 
-/** The wrapper takes over. Returns undefined if it must not: the job is over, or another wrapper has it. */
+/** Hands a job over to its wrapper. Returns undefined if the job has ended or has another wrapper. */
 export const taken = (job: Job, token: string, {machineId, bootId, self}: Host): Job | undefined =>
 	job.token === token && job.state === 'pending' && !job.isHeld
 		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
 		: undefined;
 
-/** The job starts to wait for GPUs. */
+/** Lets the job wait for GPUs. */
 export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
 type Granted = {readonly leaseId: string; readonly gpus: readonly number[]};
 
-/** The command is about to start. This is stored first, so that no command ever starts twice. */
+/** Marks a job as running. Stored before the command starts, so that no command ever starts twice. */
 export const started = (job: Job, {leaseId, gpus}: Granted, now: number): Job => ({
 	...job,
 	state: 'running',
@@ -33,18 +33,20 @@ export type JobEnding = {
 	/** Absent if the command never ran. */
 	readonly exitCode?: number;
 	readonly isTimeout?: boolean;
+	/** Whether a signal to the wrapper ended the job. */
+	readonly isStopped?: boolean;
 	readonly reason?: string;
 };
 
-/** The command has ended, or cannot start. A job that fails and has retries left waits for GPUs again. */
-export function ended(job: Job, {exitCode, isTimeout = false, reason}: JobEnding, now: number): Job {
+/** Ends a job whose command has ended or cannot start. A failed job with retries left waits for GPUs again. */
+export function ended(job: Job, {exitCode, isTimeout = false, isStopped = false, reason}: JobEnding, now: number): Job {
 	const isCancelled = job.cancelledBy !== undefined;
 	const common = {...job, exitCode, job: undefined};
 	if (exitCode === 0) {
 		return {...common, state: 'completed', endTime: now, reason: undefined};
 	}
 
-	if (!isCancelled && !isTimeout && exitCode !== undefined && job.starts <= job.retries) {
+	if (!isCancelled && !isTimeout && !isStopped && exitCode !== undefined && job.starts <= job.retries) {
 		return {...common, state: 'queued', reason};
 	}
 
@@ -56,13 +58,13 @@ export function ended(job: Job, {exitCode, isTimeout = false, reason}: JobEnding
 	};
 }
 
-/** Somebody cancels a job. One that waits is over at once, and the wrapper of a running one ends its command first. */
+/** Cancels a job. A waiting job ends at once. A running job ends when its wrapper has ended the command. */
 export const cancelled = (job: Job, account: string, now: number): Job =>
 	job.state === 'running'
 		? {...job, cancelledBy: account}
 		: {...job, state: 'cancelled', endTime: now, cancelledBy: account, reason: `cancelled by ${account}`};
 
-/** The job never starts, because of `reason`. */
+/** Cancels a job that can never start. */
 export const calledOff = (job: Job, reason: string, now: number): Job => ({
 	...job,
 	state: 'cancelled',
@@ -72,7 +74,7 @@ export const calledOff = (job: Job, reason: string, now: number): Job => ({
 
 export const lost = (job: Job, reason: string, now: number): Job => ({...job, state: 'lost', endTime: now, reason});
 
-/** A job that is over starts again, with a new wrapper. */
+/** Resets an ended job, for a new wrapper. */
 export const retried = (job: Job, token: string, {machineId, bootId, self}: Host): Job => ({
 	...job,
 	token,

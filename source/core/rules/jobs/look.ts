@@ -1,4 +1,4 @@
-/** What every reader of the jobs notices: jobs whose processes have ended without a word, and jobs that will never start. */
+/** Finds jobs whose processes were killed, and jobs that will never start. Every reader of the jobs stores what it finds. */
 import type {Host} from '../../model/ports.js';
 import type {Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';

@@ -10,7 +10,7 @@ import {dependencyState, endText, isOver} from './start.js';
 /** How long the record of a job is kept after its end. */
 export const keptSeconds = 30 * 86_400;
 
-/** The maximum number of records. If there are more, the oldest jobs that are over are forgotten earlier. */
+/** The maximum number of records. If there are more, the oldest ended jobs are forgotten earlier. */
 export const mostKept = 10_000;
 
 export type JobRequest = Pick<

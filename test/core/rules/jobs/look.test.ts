@@ -48,7 +48,7 @@ describe('lossOf', () => {
 		expect(lossOf(running({machine: 'other'}), now, hostWith({}))).toBeUndefined();
 	});
 
-	test('a job that is over is never lost', () => {
+	test('an ended job is never lost', () => {
 		expect(lossOf(running({state: 'completed'}), now, hostWith({}))).toBeUndefined();
 	});
 });

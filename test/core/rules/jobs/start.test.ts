@@ -81,7 +81,7 @@ describe('startOf', () => {
 		}
 	});
 
-	test('whatever order the jobs of an array look in, at most the limit run at a time and all run', () => {
+	test('all jobs of an array run, and never more than its limit at a time, in any order of looks', () => {
 		fc.assert(
 			fc.property(
 				fc.integer({min: 1, max: 8}),

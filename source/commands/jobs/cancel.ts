@@ -1,0 +1,97 @@
+import {cancelJobs, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
+import {soundJobs} from '../../core/rules/jobs/look.js';
+import {jobIdOf} from '../../core/rules/jobs/ids.js';
+import {isOver} from '../../core/rules/jobs/start.js';
+import {CanhazgpuError} from '../../errors.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import type {Command} from '../../command-line/command.js';
+import type {Job} from '../../core/model/jobs.js';
+import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
+import {withWorld} from '../shared/with-world.js';
+import {jobIdsOf} from './job-words.js';
+
+const lookMs = 100;
+
+/** How long to wait for the end of a running job: the 30 seconds that its wrapper leaves it, and those of a busy machine. */
+const patienceMs = 45_000;
+
+/** Asks the wrapper to end, which ends the command. If the wrapper was killed, asks the command itself. */
+function signal(app: App, {holder, job}: Job): 'sent' | 'gone' | 'refused' {
+	const answers = [holder, job].map((process) => (process === undefined ? 'gone' : app.sendSignal(process, 'SIGTERM')));
+	return answers.includes('sent') ? 'sent' : answers.every((answer) => answer === 'gone') ? 'gone' : 'refused';
+}
+
+/** Signals a process of the job. The wrapper passes a signal on, so the command gets its own signal only without a wrapper. */
+function end(app: App, job: Job): 'sent' | 'gone' | 'refused' {
+	const first = signal(app, {...job, job: undefined});
+	return first === 'gone' ? signal(app, {...job, holder: undefined}) : first;
+}
+
+/** Waits until these jobs have ended. Returns those that are not, after a while. */
+async function awaitEnds(app: App, world: OpenWorld, numbers: readonly number[]): Promise<readonly Job[]> {
+	const untilMs = app.clock.monotonicMs() + patienceMs;
+	for (;;) {
+		const left = soundJobs(await readCurrentJobs(world, numbers)).filter((job) => !isOver(job));
+		if (left.length === 0 || app.clock.monotonicMs() > untilMs) {
+			return left;
+		}
+
+		await app.clock.sleep(lookMs);
+	}
+}
+
+export const cancel: Command = {
+	name: 'cancel',
+	summary: 'Cancel jobs that run --detach has submitted',
+	usage: 'ID...',
+	examples: [
+		['canhazgpu cancel 7', 'job 7, or every job of array 7'],
+		['canhazgpu cancel 7_3 8', 'index 3 of array 7, and job 8'],
+	],
+	flags: {on: onFlag},
+	notes: ['A running command gets SIGTERM, with all processes that it has started, and after 30 seconds SIGKILL.'],
+	takesWords: true,
+	words: 'jobs',
+	async run(app, input) {
+		const ids = jobIdsOf(input, 'cancel');
+		const exitCode = await runOnNamedHost(app, input, cancel);
+		if (exitCode !== undefined) {
+			return exitCode;
+		}
+
+		return withWorld(app, {}, async (world) => {
+			const changed = await cancelJobs(world, app.requester(undefined), ids);
+			if (changed.length === 0) {
+				app.print(ids.length === 1 ? `Job ${ids[0]} has already ended` : 'These jobs have already ended');
+				return 0;
+			}
+
+			const refused = changed.filter(({before}) => before.isHeld && end(app, before) === 'refused');
+			const running = changed.filter(({before}) => before.state === 'running' && before.isHeld);
+			const left = await awaitEnds(
+				app,
+				world,
+				running.filter((each) => !refused.includes(each)).map(({before}) => before.number),
+			);
+			const isCancelled = ({before}: (typeof changed)[number]): boolean =>
+				refused.every((each) => !(each.before === before && before.state === 'running')) &&
+				left.every(({number}) => number !== before.number);
+			const done = changed.filter((each) => isCancelled(each)).map(({before}) => jobIdOf(before));
+			if (done.length > 0) {
+				app.print(`Cancelled ${done.length === 1 ? 'job' : 'jobs'} ${done.join(', ')}`);
+			}
+
+			const stuck = changed.find((each) => !isCancelled(each));
+			if (stuck !== undefined) {
+				const id = jobIdOf(stuck.before);
+				throw new CanhazgpuError('failed', `Job ${id} is asked to end, but still runs`, {
+					hint: refused.includes(stuck)
+						? 'Its processes belong to another account or to a container: cancel it there.'
+						: `See what it does: canhazgpu logs ${id}. Its process has the pid ${stuck.before.job?.pid ?? stuck.before.holder?.pid}.`,
+				});
+			}
+
+			return 0;
+		});
+	},
+};

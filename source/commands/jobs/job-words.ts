@@ -1,0 +1,26 @@
+import {CanhazgpuError} from '../../errors.js';
+import type {Input} from '../../command-line/command.js';
+
+/** Returns the ids that are typed after the name of the command: `7 8_2` or `7,8_2`. Throws `usage` without any. */
+export function jobIdsOf({words}: Input, command: string): readonly [string, ...string[]] {
+	const [first, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
+	if (first === undefined) {
+		throw new CanhazgpuError('usage', `${command} needs the id of a job`, {
+			hint: `For example: canhazgpu ${command} 7. See the ids: canhazgpu jobs`,
+		});
+	}
+
+	return [first, ...others];
+}
+
+/** Returns the one id that is typed. Throws `usage` for none or several. */
+export function jobIdOfInput(input: Input, command: string): string {
+	const [id, another] = jobIdsOf(input, command);
+	if (another !== undefined) {
+		throw new CanhazgpuError('usage', `${command} takes the id of one job, and not also ${another}`, {
+			hint: `Use it once for each job: canhazgpu ${command} ${id}`,
+		});
+	}
+
+	return id;
+}

@@ -1,0 +1,105 @@
+import process from 'node:process';
+import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jobs/jobs.js';
+import {jobIdOf} from '../../core/rules/jobs/ids.js';
+import {soundJobs} from '../../core/rules/jobs/look.js';
+import {isOver} from '../../core/rules/jobs/start.js';
+import {CanhazgpuError} from '../../errors.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import type {Command} from '../../command-line/command.js';
+import type {Job} from '../../core/model/jobs.js';
+import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
+import {withWorld} from '../shared/with-world.js';
+import {jobIdOfInput} from './job-words.js';
+
+const lookMs = 250;
+
+/** How often the record is read while the output is followed. */
+const readEvery = 8;
+
+/** Returns the job with this id. Throws `usage` for an array, whose jobs have an output each. */
+async function findJob(app: App, world: OpenWorld, id: string): Promise<Job> {
+	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
+	requireOwn(app.requester(undefined), record!);
+	if (another !== undefined) {
+		throw new CanhazgpuError('usage', `${id} is an array, and each of its jobs has its own output`, {
+			hint: `Name one of them: canhazgpu logs ${jobIdOf(record!.job)}`,
+		});
+	}
+
+	return record!.job;
+}
+
+async function isJobOver(world: OpenWorld, {number}: Job): Promise<boolean> {
+	try {
+		const [job] = soundJobs(await readCurrentJobs(world, [number]));
+		return job !== undefined && isOver(job);
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return false;
+		}
+
+		throw error;
+	}
+}
+
+/** Writes to stdout and waits until the text is on its way. Resolves with false if nobody reads it any more. */
+const write = async (bytes: Uint8Array): Promise<boolean> =>
+	new Promise((resolve) => {
+		process.stdout.write(bytes, (error) => {
+			resolve(error === null || error === undefined);
+		});
+	});
+
+export const logs: Command = {
+	name: 'logs',
+	summary: 'Print the output of a job',
+	usage: '[-f] ID',
+	examples: [
+		['canhazgpu logs 7', 'what job 7 has written so far'],
+		['canhazgpu logs -f 7', 'and what it writes, until it has ended'],
+		['canhazgpu logs 7_3', 'index 3 of array 7'],
+	],
+	flags: {
+		follow: {shortFlag: 'f', summary: 'also print what the job writes from now on, until it has ended'},
+		on: onFlag,
+	},
+	takesWords: true,
+	words: 'jobs',
+	async run(app, input) {
+		const id = jobIdOfInput(input, 'logs');
+		const exitCode = await runOnNamedHost(app, input, logs);
+		if (exitCode !== undefined) {
+			return exitCode;
+		}
+
+		return withWorld(app, {keepReconnecting: input.has('follow')}, async (world) => {
+			const job = await findJob(app, world, id);
+			const {openLog} = await app.loadDetaching();
+			const log = openLog(job.log);
+			const interruption = app.interruption();
+			try {
+				let isEnding = !input.has('follow');
+				for (let looks = 0; !interruption.signal.aborted; looks++) {
+					for (let bytes = log.read(); bytes.length > 0; bytes = log.read()) {
+						if (!(await write(bytes))) {
+							return 0;
+						}
+					}
+
+					if (isEnding) {
+						return 0;
+					}
+
+					// After the end is noticed, the rest of the output is printed.
+					isEnding = looks % readEvery === 0 && (await isJobOver(world, job));
+					await app.clock.sleep(lookMs, interruption.signal).catch(() => undefined);
+				}
+
+				return interruption.exitCode();
+			} finally {
+				interruption.end();
+				log.close();
+			}
+		});
+	},
+};

@@ -1,0 +1,105 @@
+import {jobsWithIds, readCurrentJobs} from '../../core/operations/jobs/jobs.js';
+import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
+import {isTransient} from '../../core/operations/waiting/waiter.js';
+import {jobIdOf} from '../../core/rules/jobs/ids.js';
+import {soundJobs} from '../../core/rules/jobs/look.js';
+import {endText, isOver} from '../../core/rules/jobs/start.js';
+import {sanitize} from '../../format/text/text.js';
+import type {App, OpenWorld} from '../../app/contract.js';
+import type {Command} from '../../command-line/command.js';
+import type {Job} from '../../core/model/jobs.js';
+import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
+import {withWorld} from '../shared/with-world.js';
+import {jobIdsOf} from './job-words.js';
+
+/** How often to look, because a job that is killed announces nothing. */
+const lookMs = 5000;
+
+/** The exit code for a job without one that did not succeed. */
+const failedExitCode = 1;
+
+/** Waits until the jobs have ended. Returns undefined if a signal ended the wait. */
+export async function awaitJobs(
+	app: App,
+	world: OpenWorld,
+	ids: readonly string[],
+	signal: AbortSignal,
+): Promise<readonly Job[] | undefined> {
+	const numbers = jobsWithIds(await readCurrentJobs(world), ids).map(({number}) => number);
+	const wakeSignal = createWakeSignal();
+	const unsubscribe = await world.store.subscribe({
+		changed(event) {
+			if (event === undefined || event.jobs?.some((number) => numbers.includes(number)) === true) {
+				wakeSignal.wake();
+			}
+		},
+		restored: wakeSignal.wake,
+	});
+	try {
+		while (!signal.aborted) {
+			try {
+				const found = soundJobs(await readCurrentJobs(world, numbers));
+				// A record that is missing was lost with the store's data, and its wrapper puts it back.
+				if (found.length === numbers.length && found.every((job) => isOver(job))) {
+					return found;
+				}
+			} catch (error) {
+				if (!isTransient(error)) {
+					throw error;
+				}
+			}
+
+			await wakeSignal.wait(app.clock, lookMs * (0.75 + app.clock.random() / 2), signal);
+		}
+
+		return undefined;
+	} finally {
+		await unsubscribe();
+	}
+}
+
+export const wait: Command = {
+	name: 'wait',
+	summary: 'Wait until jobs have ended, and exit with their exit code',
+	usage: 'ID...',
+	examples: [
+		['canhazgpu wait 7', 'until job 7, or every job of array 7, has ended'],
+		['canhazgpu wait 7 && ./publish.sh', 'then publish, if it succeeded'],
+	],
+	notes: [
+		"Exit codes: the job's own; for several jobs, the first that is not 0; 1 for a job that did not run to its end.",
+	],
+	flags: {on: onFlag},
+	takesWords: true,
+	words: 'jobs',
+	async run(app, input) {
+		const ids = jobIdsOf(input, 'wait');
+		const elsewhere = await runOnNamedHost(app, input, wait);
+		if (elsewhere !== undefined) {
+			return elsewhere;
+		}
+
+		return withWorld(app, {keepReconnecting: true}, async (world) => {
+			const interruption = app.interruption();
+			try {
+				const found = await awaitJobs(app, world, ids, interruption.signal);
+				if (found === undefined) {
+					return interruption.exitCode();
+				}
+
+				const failed = found.filter(({state}) => state !== 'completed');
+				for (const job of failed) {
+					const why = job.reason === undefined ? '' : `: ${sanitize(job.reason)}`;
+					const code = job.exitCode === undefined ? '' : ` with exit code ${job.exitCode}`;
+					app.remark(`canhazgpu: ${endText(job)}${code}${why}. Its output: canhazgpu logs ${jobIdOf(job)}`);
+				}
+
+				return failed.length === 0
+					? 0
+					: (failed.find(({exitCode}) => exitCode !== undefined)?.exitCode ?? failedExitCode);
+			} finally {
+				interruption.end();
+			}
+		});
+	},
+};

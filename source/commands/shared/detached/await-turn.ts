@@ -1,0 +1,61 @@
+/** Implements `run --after` and `run --begin` without `--detach`: waits in the shell. */
+import type {App} from '../../../app/contract.js';
+import type {Job} from '../../../core/model/jobs.js';
+import {awaitStart} from '../../../core/operations/jobs/job-keeper.js';
+import {readCurrentJobs} from '../../../core/operations/jobs/jobs.js';
+import {soundJobs} from '../../../core/rules/jobs/look.js';
+import {checkAfter} from '../../../core/rules/jobs/submit.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {startText} from '../../../format/jobs.js';
+import type {LocalLater} from '../later-flags.js';
+import {withWorld} from '../with-world.js';
+
+/** The part of a job that decides when it starts, for a command that has no record. */
+const waiting = ({after, begin}: LocalLater): Job => ({
+	number: 0,
+	token: '',
+	state: 'pending',
+	account: '',
+	directory: '',
+	words: [],
+	command: [],
+	count: 0,
+	after,
+	begin,
+	retries: 0,
+	starts: 0,
+	submitTime: 0,
+	log: '',
+	isHeld: true,
+});
+
+/** Waits for other jobs and for a time. Returns the exit code of a signal that ended the wait. Throws `unavailable` if the command never starts. */
+export async function awaitTurn(app: App, later: LocalLater): Promise<number | undefined> {
+	return withWorld(app, {keepReconnecting: true}, async (world) => {
+		checkAfter(later.after, soundJobs(await readCurrentJobs(world)));
+		const interruption = app.interruption();
+		try {
+			let said: string | undefined;
+			const job = waiting(later);
+			const start = await awaitStart(world, () => job, {
+				signal: interruption.signal,
+				onStart(each) {
+					const words = startText(each, Date.now() / 1000);
+					if (words === said) {
+						return;
+					}
+
+					said = words;
+					app.progress(`canhazgpu: ${words}`);
+				},
+			});
+			if (start?.kind === 'never') {
+				throw new CanhazgpuError('unavailable', `The command does not start: ${start.reason}`);
+			}
+
+			return start === undefined ? interruption.exitCode() : undefined;
+		} finally {
+			interruption.end();
+		}
+	});
+}

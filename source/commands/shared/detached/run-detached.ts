@@ -1,0 +1,91 @@
+/** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
+import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
+import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {App, Interruption} from '../../../app/contract.js';
+import type {Input} from '../../../command-line/command.js';
+import {createBackground} from '../background.js';
+import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
+import {jobVariables, type Ticket} from './ticket.js';
+
+type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
+
+/** Runs the command once, and returns how it ended. */
+async function runOnce(
+	app: App,
+	input: Input,
+	request: RunRequest,
+	{keeper, interruption}: {readonly keeper: JobKeeper; readonly interruption: Interruption},
+): Promise<Attempt> {
+	const background = createBackground(app.remark);
+	let ending: JobEnding | undefined;
+	const observer: JobObserver = {
+		variables: jobVariables(keeper.job()),
+		async granted(lease, signal) {
+			const changed = await keeper.update(
+				(job, now) => (job.state === 'queued' ? started(job, lease, now) : undefined),
+				signal,
+			);
+			return changed !== undefined;
+		},
+		running(process) {
+			void background.attempt(async () => keeper.update((job) => ({...job, job: process})));
+		},
+		ended({exitCode, reason}) {
+			ending = {exitCode, isTimeout: reason === 'timeout'};
+		},
+	};
+	try {
+		const exitCode = await runHere(app, input, request, observer);
+		return {exitCode, ending: ending ?? {reason: 'it was stopped before its command started'}};
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			await keeper.update(
+				(job, now) => ended(job, {...ending, reason: 'a bug in canhazgpu'}, now),
+				interruption.signal,
+			);
+			throw error;
+		}
+
+		app.remark(`Error: ${sanitize(error.message)}${error.hint === undefined ? '' : `\n${sanitize(error.hint)}`}`);
+		return {exitCode: error.exitCode, ending: ending ?? {reason: error.message}};
+	}
+}
+
+export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {
+	const world = await app.open({keepReconnecting: true});
+	const interruption = app.interruption();
+	const over = new AbortController();
+	try {
+		const keeper = await takeJob(world, ticket, interruption.signal);
+		if (keeper === undefined) {
+			return 1;
+		}
+
+		const keeping = keeper.keep(over.signal);
+		if (!(await keeper.awaitStart(interruption.signal))) {
+			await keeper.update((job, now) => calledOff(job, 'its wrapper was stopped', now));
+			return interruption.signal.aborted ? interruption.exitCode() : 1;
+		}
+
+		for (;;) {
+			const {exitCode, ending} = await runOnce(app, input, request, {keeper, interruption});
+			const isStopped = interruption.signal.aborted;
+			const job = await keeper.update((found, now) => ended(found, {...ending, isStopped}, now));
+			if (job?.state !== 'queued') {
+				over.abort();
+				await keeping;
+				return exitCode;
+			}
+
+			app.remark(
+				`canhazgpu: the command failed with exit code ${ending.exitCode}, and is run again (${job.starts} of ${job.retries})`,
+			);
+		}
+	} finally {
+		over.abort();
+		interruption.end();
+		await world.close().catch(() => undefined);
+	}
+}

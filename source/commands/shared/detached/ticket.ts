@@ -1,0 +1,26 @@
+/** How a wrapper learns that it runs a detached job. */
+import type {App} from '../../../app/contract.js';
+import type {Job} from '../../../core/model/jobs.js';
+import {jobIdOf} from '../../../core/rules/jobs/ids.js';
+
+/** The variable with the number and the token of the job, for the wrapper alone. */
+export const ticketVariable = 'CANHAZGPU_DETACHED';
+
+/** The variables for the command of a detached job. */
+export const jobIdVariable = 'CANHAZGPU_JOB_ID';
+export const arrayIndexVariable = 'CANHAZGPU_ARRAY_INDEX';
+
+export type Ticket = {readonly number: number; readonly token: string};
+
+export function ticketOf({environment}: Pick<App, 'environment'>): Ticket | undefined {
+	const {number, token} = /^(?<number>\d{1,9}):(?<token>.+)$/v.exec(environment[ticketVariable] ?? '')?.groups ?? {};
+	return number === undefined || token === undefined ? undefined : {number: Number(number), token};
+}
+
+export const ticketText = ({number, token}: Ticket): string => `${number}:${token}`;
+
+/** Returns the variables for the command. A job that a job submits does not inherit them. */
+export const jobVariables = (job: Job): Readonly<Record<string, string | undefined>> => ({
+	[jobIdVariable]: jobIdOf(job),
+	[arrayIndexVariable]: job.array === undefined ? undefined : String(job.array.index),
+});

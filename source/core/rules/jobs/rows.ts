@@ -1,0 +1,80 @@
+/** The jobs as they are shown, whether this program or an engine such as Slurm keeps them. */
+import type {ArrayPlace, Dependency, Job, JobList, JobState} from '../../model/jobs.js';
+import {maskSecrets} from '../processes/secrets.js';
+import {jobIdOf} from './ids.js';
+import {soundJobs} from './look.js';
+import {isOver, startOf, type Start} from './start.js';
+
+export type JobRow = {
+	readonly id: string;
+	readonly state: JobState;
+	readonly account: string;
+	/** The command line, without secrets if it belongs to somebody else. */
+	readonly command: string;
+	readonly directory?: string | undefined;
+	/** The number of GPUs that the job asks for or has. Undefined if unknown. */
+	readonly count: number | undefined;
+	readonly gpus?: readonly number[] | undefined;
+	readonly after: readonly Dependency[];
+	readonly begin?: number | undefined;
+	readonly array?: ArrayPlace | undefined;
+	/** Why a pending job does not start yet. */
+	readonly start?: Start | undefined;
+	readonly submitTime: number;
+	readonly startTime?: number | undefined;
+	readonly endTime?: number | undefined;
+	readonly exitCode?: number | undefined;
+	readonly reason?: string | undefined;
+	readonly leaseId?: string | undefined;
+	readonly log?: string | undefined;
+	readonly starts?: number | undefined;
+	readonly retries?: number | undefined;
+};
+
+/** How long ended jobs are listed by default. */
+export const recentSeconds = 86_400;
+
+const wordOf = (word: string): string =>
+	/^[\w%+,\-.\/:=@]+$/v.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+function rowOf(job: Job, jobs: readonly Job[], account: string, now: number): JobRow {
+	const line = job.command.map((word) => wordOf(word)).join(' ');
+	const isOwn = job.account === account;
+	return {
+		id: jobIdOf(job),
+		state: job.state,
+		account: job.account,
+		command: isOwn ? line : maskSecrets(line),
+		directory: isOwn ? job.directory : undefined,
+		count: job.count,
+		gpus: job.gpus,
+		after: job.after,
+		begin: job.begin,
+		array: job.array,
+		start: job.state === 'pending' ? startOf(job, jobs, now) : undefined,
+		submitTime: job.submitTime,
+		startTime: job.startTime,
+		endTime: job.endTime,
+		exitCode: job.exitCode,
+		reason: job.reason,
+		leaseId: job.leaseId,
+		log: isOwn ? job.log : undefined,
+		starts: job.starts,
+		retries: job.retries,
+	};
+}
+
+type RowOptions = {
+	/** The account that looks. */
+	readonly account: string;
+	/** Whether to list the jobs of all accounts, and all that have ended. */
+	readonly isAll: boolean;
+};
+
+export function jobRows(list: JobList, {account, isAll}: RowOptions): readonly JobRow[] {
+	const jobs = soundJobs(list);
+	const isRecent = (job: Job): boolean => !isOver(job) || list.now - (job.endTime ?? 0) < recentSeconds;
+	return jobs
+		.filter((job) => isAll || (job.account === account && isRecent(job)))
+		.map((job) => rowOf(job, jobs, account, list.now));
+}

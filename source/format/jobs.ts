@@ -1,0 +1,153 @@
+/** The words, the table and the JSON about jobs. */
+import type {Dependency, JobState} from '../core/model/jobs.js';
+import type {JobRow} from '../core/rules/jobs/rows.js';
+import type {Start} from '../core/rules/jobs/start.js';
+import {absentWhenEmpty} from './text/json.js';
+import {clockTime} from './text/days.js';
+import {optionalTimestamp, shortDuration, timestamp} from './text/durations.js';
+import {gpuList} from './text/gpu-list.js';
+import {counted} from './text/numbers.js';
+import type {Paint} from './text/paint.js';
+import {ruledTable, type Cell, type Sacrifices} from './text/table.js';
+import {sanitize, shorten} from './text/text.js';
+
+/** Returns what a pending job waits for. */
+export function startText(start: Start, now: number): string {
+	switch (start.kind) {
+		case 'now': {
+			return 'starts now';
+		}
+
+		case 'after-jobs': {
+			return `waits for ${start.ids.length === 1 ? 'job' : 'jobs'} ${start.ids.map((id) => sanitize(id)).join(', ')}`;
+		}
+
+		case 'at': {
+			return `starts at ${clockTime(start.time, now)}`;
+		}
+
+		case 'in-turn': {
+			return `waits for its turn: ${counted(start.before, 'job')} of the array first`;
+		}
+
+		case 'never': {
+			return `never starts: ${sanitize(start.reason)}`;
+		}
+	}
+}
+
+function detailsText(row: JobRow, now: number): string {
+	switch (row.state) {
+		case 'pending': {
+			return row.start === undefined ? sanitize(row.reason ?? '-') : startText(row.start, now);
+		}
+
+		case 'queued': {
+			const again = (row.starts ?? 0) > 0 ? `, for run ${row.starts! + 1}` : '';
+			return `waits for ${row.count === undefined ? 'GPUs' : counted(row.count, 'GPU')}${again}`;
+		}
+
+		case 'running': {
+			return row.gpus === undefined || row.gpus.length === 0 ? '-' : gpuList(row.gpus);
+		}
+
+		default: {
+			const code = row.exitCode === undefined || row.exitCode === 0 ? undefined : `exit code ${row.exitCode}`;
+			const details = [code, row.reason === undefined ? undefined : sanitize(row.reason)].filter(Boolean);
+			return details.length === 0 ? '-' : details.join(', ');
+		}
+	}
+}
+
+/** Returns how long the job has run, or has waited. */
+const timeText = ({submitTime, startTime, endTime}: JobRow, now: number): string =>
+	shortDuration((endTime ?? now) - (startTime ?? submitTime));
+
+function stateCell(state: JobState, paint: Paint): Cell {
+	const text = state.toUpperCase();
+	switch (state) {
+		case 'running': {
+			return {text, paint: paint.available};
+		}
+
+		case 'pending':
+		case 'queued': {
+			return {text, paint: paint.unreserved};
+		}
+
+		case 'completed':
+		case 'cancelled': {
+			return {text, paint: paint.dim};
+		}
+
+		case 'failed':
+		case 'timeout':
+		case 'lost': {
+			return {text, paint: paint.error};
+		}
+	}
+}
+
+const sacrifices: Sacrifices = [
+	['COMMAND', 24],
+	['DETAILS', 24],
+	['USER', 8],
+	['COMMAND', 12],
+	['DETAILS', 12],
+	['GPUS', 0],
+	['USER', 0],
+	['COMMAND', 0],
+];
+
+type TableOptions = {
+	readonly now: number;
+	readonly width: number | undefined;
+	/** Whether to show whose jobs they are. */
+	readonly hasUsers: boolean;
+};
+
+export function jobsTable(rows: readonly JobRow[], paint: Paint, {now, width, hasUsers}: TableOptions): string {
+	const users = <Item>(item: Item): readonly Item[] => (hasUsers ? [item] : []);
+	return ruledTable(
+		['ID', 'STATE', ...users('USER'), 'GPUS', 'TIME', 'COMMAND', 'DETAILS'],
+		rows.map((row) => [
+			row.id,
+			stateCell(row.state, paint),
+			...users(sanitize(row.account)),
+			row.count === undefined ? '-' : String(row.count),
+			timeText(row, now),
+			shorten(sanitize(row.command), 60),
+			shorten(detailsText(row, now), 80),
+		]),
+		paint,
+		{width, sacrifices: sacrifices.filter(([title]) => hasUsers || title !== 'USER')},
+	);
+}
+
+const dependencyWord = ({id, isAny}: Dependency): string => (isAny ? `any:${id}` : id);
+
+/** Returns one object of `canhazgpu jobs --json`, without unset values. */
+export const jobJson = (row: JobRow, now: number) => ({
+	id: row.id,
+	state: row.state,
+	account: row.account,
+	command: row.command,
+	directory: row.directory,
+	requested_count: row.count,
+	gpu_ids: row.gpus,
+	array_id: row.array === undefined ? undefined : String(row.array.id),
+	array_index: row.array?.index,
+	array_limit: row.array?.limit,
+	after: absentWhenEmpty(row.after.map((dependency) => dependencyWord(dependency))),
+	begin: optionalTimestamp(row.begin),
+	waits: row.start === undefined ? undefined : startText(row.start, now),
+	submit_time: timestamp(row.submitTime),
+	start_time: optionalTimestamp(row.startTime),
+	end_time: optionalTimestamp(row.endTime),
+	exit_code: row.exitCode,
+	reason: row.reason,
+	lease_id: row.leaseId,
+	output: row.log,
+	starts: row.starts,
+	retries: row.retries,
+});

@@ -1,0 +1,206 @@
+/** Detached jobs: the built program, real processes, an embedded pool and a Redis pool. */
+import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
+import {isAlive} from '../_helpers/program/processes.js';
+import {eventually} from '../_helpers/eventually.js';
+import {firstCase} from '../_helpers/slow.js';
+import {startRedis} from '../_helpers/store/redis-server.js';
+
+type JobJson = Readonly<Record<string, unknown>> & {readonly id: string; readonly state: string};
+
+const jobsOf = async (box: Box): Promise<readonly JobJson[]> =>
+	JSON.parse((await box.run('jobs --json')).stdout) as readonly JobJson[];
+
+const jobOf = async (box: Box, id: string): Promise<JobJson | undefined> =>
+	(await jobsOf(box)).find((job) => job.id === id);
+
+const submit = async (box: Box, flags: string, ...command: readonly string[]): Promise<string> => {
+	const {stdout, stderr, exitCode} = await box.run([
+		'run',
+		'--detach',
+		...flags.split(' ').filter(Boolean),
+		'--',
+		...command,
+	]);
+	expect([exitCode, stderr]).toEqual([0, '']);
+	return stdout.trim();
+};
+
+const logOf = (box: Box, id: string): string => path.join(box.home, '.local/state/canhazgpu/jobs', `${id}.log`);
+
+/** The pid that the job's command writes first. The process is killed when the test ends. */
+async function pidOf(box: Box, file: string): Promise<number> {
+	await eventually(
+		() => existsSync(path.join(box.home, file)) && readFileSync(path.join(box.home, file), 'utf8').endsWith('\n'),
+	);
+	const pid = Number(readFileSync(path.join(box.home, file), 'utf8'));
+	onTestFinished(() => {
+		if (isAlive(pid)) {
+			process.kill(pid, 'SIGKILL');
+		}
+	});
+	return pid;
+}
+
+describe.each(
+	firstCase([
+		['embedded', async () => createEmbeddedBox(2)],
+		[
+			'redis',
+			async () => {
+				const server = await startRedis();
+				const box = await createRedisBox(server.port, 2);
+				return {
+					...box,
+					remove() {
+						box.remove();
+						void server.stop();
+					},
+				};
+			},
+		],
+	] as const),
+)('a detached job in an %s pool', (_, create) => {
+	let box: Box;
+	beforeAll(async () => {
+		box = await create();
+	});
+	afterAll(() => {
+		box.remove();
+	});
+
+	test('runs without its shell, keeps its output private, and wait returns its exit code', async () => {
+		const id = await submit(
+			box,
+			'--gpus 2',
+			'sh',
+			'-c',
+			'echo "$CUDA_VISIBLE_DEVICES as $CANHAZGPU_JOB_ID"; echo bad >&2; exit 5',
+		);
+		expect(id).toBe('1');
+		const {exitCode, stderr} = await box.run('wait 1');
+		expect([exitCode, stderr]).toEqual([5, 'canhazgpu: job 1 failed with exit code 5. Its output: canhazgpu logs 1\n']);
+		expect((await box.run('logs 1')).stdout).toBe('0,1 as 1\nbad\n');
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		expect(statSync(logOf(box, '1')).mode & 0o777).toBe(0o600);
+		expect(await jobOf(box, '1')).toMatchObject({state: 'failed', exit_code: 5, gpu_ids: [0, 1], directory: box.home});
+		expect((await box.run('status')).stdout).not.toContain('IN_USE');
+	});
+
+	test('logs -f follows a job until it has ended', async () => {
+		const id = await submit(box, '', 'sh', '-c', 'echo one; sleep 0.5; echo two');
+		expect(await box.run(`logs -f ${id}`)).toMatchObject({exitCode: 0, stdout: 'one\ntwo\n'});
+	});
+
+	test('cancel ends a running job with its descendants, and a waiting job never starts', async () => {
+		const running = await submit(
+			box,
+			'--gpus 2',
+			'sh',
+			'-c',
+			String.raw`sh -c "echo \$\$ > child; exec sleep 600"; true`,
+		);
+		const child = await pidOf(box, 'child');
+		const waiting = await submit(box, '', 'touch', 'started');
+		await eventually(async () => (await jobOf(box, waiting))?.state === 'queued');
+		const dependent = await submit(box, `--after ${waiting}`, 'touch', 'started');
+		expect((await box.run(`cancel ${waiting}`)).stdout).toBe(`Cancelled job ${waiting}\n`);
+		expect((await box.run(`cancel ${running}`)).stdout).toBe(`Cancelled job ${running}\n`);
+		expect(isAlive(child)).toBe(false);
+		expect(await jobOf(box, running)).toMatchObject({state: 'cancelled', exit_code: 143});
+		expect(await jobOf(box, dependent)).toMatchObject({state: 'cancelled', reason: `job ${waiting} was cancelled`});
+		expect((await box.run(`cancel ${running}`)).stdout).toBe(`Job ${running} has already ended\n`);
+		expect((await box.run(`wait ${dependent}`)).exitCode).toBe(1);
+		// The GPUs are free again, and the cancelled job did not take them.
+		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
+		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
+	});
+
+	test('keeps running when its wrapper is killed, and becomes LOST when its command is killed, too', async () => {
+		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
+		const command = await pidOf(box, 'command');
+		await eventually(async () => (await jobOf(box, id))?.state === 'running');
+		process.kill(await pidOf(box, 'wrapper'), 'SIGKILL');
+		expect(await jobOf(box, id)).toMatchObject({state: 'running'});
+		process.kill(command, 'SIGKILL');
+		await eventually(async () => (await jobOf(box, id))?.state === 'lost');
+		expect(await jobOf(box, id)).toMatchObject({state: 'lost', reason: 'its processes were killed'});
+		writeFileSync(path.join(box.home, 'command'), '');
+		expect((await box.run(`retry ${id}`)).stdout).toBe(`Started job ${id} again\n`);
+		await eventually(async () => (await jobOf(box, id))?.state === 'running');
+		await pidOf(box, 'command');
+		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
+	});
+
+	test('an array runs each index once, and a failed index fails alone', async () => {
+		const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; [ "$CANHAZGPU_ARRAY_INDEX" != 2 ]';
+		const id = await submit(box, '--array 0-4%2 --retry 1', 'sh', '-c', command);
+		const after = await submit(box, `--after any:${id}`, 'cat', 'indices');
+		expect((await box.run(`wait ${id}`)).exitCode).toBe(1);
+		expect((await box.run(`wait ${after}`)).exitCode).toBe(0);
+		const {stdout} = await box.run(`logs ${after}`);
+		expect(stdout.trim().split('\n').toSorted().join(' ')).toBe('0 1 2 2 3 4');
+		const failed = (await jobsOf(box)).filter(({array_id: array, state}) => array === id && state !== 'completed');
+		expect(failed).toMatchObject([{id: `${id}_2`, state: 'failed', starts: 2}]);
+		expect((await box.run(`logs ${id}`)).stderr).toContain(
+			`Error: ${id} is an array, and each of its jobs has its own output`,
+		);
+	});
+
+	test('ends although it leaves a daemon behind, which still writes to the output', async () => {
+		const id = await submit(box, '', 'sh', '-c', '(sleep 1; echo late; echo $$ > daemon) & echo early');
+		expect((await box.run(`wait ${id}`)).exitCode).toBe(0);
+		await eventually(() => readFileSync(logOf(box, id), 'utf8').includes('late'));
+	});
+
+	test('wrong input is refused with one error, and nothing is started', async () => {
+		const before = await jobsOf(box);
+		for (const [line, exitCode, message] of [
+			['run --detach --after 99 -- true', 2, 'There is no job 99 to wait for'],
+			['run --detach --after 1 -- true', 2, 'The command would never start: job 1 failed'],
+			['run --detach --after seven -- true', 2, '--after does not understand "seven"'],
+			['run --detach --array 0-1000000 -- true', 2, '--array "0-1000000": an array has at most 1000 jobs'],
+			['run --array 0-3 -- true', 2, '--array is for jobs in the background, so it needs --detach'],
+			['run --detach --begin yesterday -- true', 2, '--begin: "yesterday" is not a duration'],
+			['run --detach --retry often -- true', 2, '--retry must be a number of at most 100, not "often"'],
+			['run --detach --gpus 9 -- true', 2, 'Cannot reserve 9 GPUs: the pool has 2'],
+			['run --detach -- no-such-command', 127, 'Command not found: "no-such-command"'],
+			['run --detach --on any -- true', 2, '--detach needs the name of a host, and --on any chooses one'],
+			['cancel 99', 2, 'There is no job 99'],
+			['logs everything', 2, '"everything" is not the id of a job'],
+			['wait', 2, 'wait needs the id of a job'],
+			['retry 99', 2, 'There is no job 99'],
+		] as const) {
+			const ran = await box.run(line);
+			expect([ran.exitCode, ran.stdout, ran.stderr.split('\n', 1)[0]]).toEqual([exitCode, '', `Error: ${message}`]);
+			expect(ran.stderr.split('\n').length).toBeLessThanOrEqual(3);
+		}
+
+		expect(await jobsOf(box)).toEqual(before);
+	});
+
+	test('is refused if its output cannot be kept', async () => {
+		const before = (await jobsOf(box)).length;
+		writeFileSync(path.join(box.home, 'file'), '');
+		const {exitCode, stderr} = await box.run('run --detach -- true', {XDG_STATE_HOME: path.join(box.home, 'file')});
+		expect(exitCode).toBe(1);
+		expect(stderr).toMatch(
+			/^Error: The output of the job cannot be kept in .*: a part of the path is not a directory\n/v,
+		);
+		expect(await jobsOf(box)).toHaveLength(before);
+	});
+
+	test('never overwrites an output that exists', async () => {
+		const id = await submit(box, '', 'true');
+		const next = String(Number(id) + 1);
+		mkdirSync(path.dirname(logOf(box, next)), {recursive: true});
+		writeFileSync(logOf(box, next), 'of another pool\n');
+		expect(await submit(box, '', 'echo', 'mine')).toBe(next);
+		await box.run(`wait ${next}`);
+		expect((await box.run(`logs ${next}`)).stdout).toBe('mine\n');
+		expect(readFileSync(logOf(box, next), 'utf8')).toBe('of another pool\n');
+	});
+});
