@@ -332,8 +332,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return createNotices(config, host);
 		},
 		async loadDetaching() {
-			const {checkDetachable, logFor, prepareLogs, readLog, readLogoutSurvival, startDetached} =
-				await import('../host/job/detach.js');
+			const [{checkDetachable, readLogoutSurvival, startDetached}, {logFor, prepareLogs, readLog}] = await Promise.all([
+				import('../host/job/detach.js'),
+				import('../host/job/job-log.js'),
+			]);
 			const directory = (): string => {
 				const state = stateDirectory();
 				if (state === undefined) {

@@ -17,7 +17,8 @@ import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/type
 import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
-import type {LogoutSurvival, OpenedLog, startDetached} from '../host/job/detach.js';
+import type {LogoutSurvival, startDetached} from '../host/job/detach.js';
+import type {OpenedLog} from '../host/job/job-log.js';
 import type {sendSignal} from '../host/process/send-signal.js';
 import type {Patience} from '../host/tool/answering-host.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';

@@ -6,7 +6,7 @@ import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {isolateFlag} from './shared/job/isolation.js';
 import {numaFlag} from './shared/job/numa.js';
-import {ticketOf} from './shared/detached/ticket.js';
+import {ticketOf} from './shared/job/ticket.js';
 import {laterFlags, localLaterOf} from './shared/later-flags.js';
 import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 

@@ -1,128 +1,14 @@
-/** Starts the wrapper of a detached job, so that it outlives the shell and the login, and keeps the output of jobs in files. */
+/** Starts the wrapper of a detached job, so that it outlives the shell and the login. */
 import {spawn} from 'node:child_process';
-import {closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, unlinkSync} from 'node:fs';
+import {closeSync, existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
-import {effectiveUid, findUnsafeLocation, isOurs} from '../../security/safe-file.js';
+import {CanhazgpuError, messageOf} from '../../errors.js';
+import {effectiveUid} from '../../security/safe-file.js';
 import {exactWords, isBytes} from '../inherited/exact-text.js';
 import {ownUid} from '../accounts/users.js';
 import {runSystemTool, systemTool} from '../tool/system-tool.js';
-
-/* eslint-disable no-bitwise -- flags of open(2) are bits */
-const newLog = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-const oldLog = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/* eslint-enable no-bitwise */
-
-const unwritable = (file: string, problem: string, cause?: unknown): CanhazgpuError =>
-	new CanhazgpuError('failed', `The output of the job cannot be kept in ${file}: ${problem}`, {
-		hint: 'Nothing was started. To keep the output elsewhere, set XDG_STATE_HOME to a directory of your own.',
-		cause,
-	});
-
-const problems: ReadonlyMap<string | undefined, string> = new Map([
-	['EACCES', 'permission denied'],
-	['EPERM', 'permission denied'],
-	['ENOSPC', 'the disk is full'],
-	['EDQUOT', 'the disk quota is used up'],
-	['EROFS', 'the file system is read-only'],
-	['ENOTDIR', 'a part of the path is not a directory'],
-	['ENOENT', 'it cannot be created there'],
-	['EEXIST', 'a part of the path is not a directory'],
-	['ELOOP', 'it is a link'],
-]);
-
-/** Creates a directory with its parents. The recursive function of Node never ends where a file system such as /proc answers ENOENT. */
-function makeDirectory(directory: string): void {
-	if (existsSync(directory)) {
-		return;
-	}
-
-	makeDirectory(path.dirname(directory));
-	mkdirSync(directory, {mode: 0o700});
-}
-
-/** Creates the directory of the logs, and checks that files can be created there. Throws `failed`. */
-export function prepareLogs(directory: string): void {
-	const probe = path.join(directory, `.${crypto.randomUUID()}`);
-	try {
-		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
-		if (unsafe !== undefined) {
-			throw unwritable(directory, `it ${unsafe.problem}`);
-		}
-
-		makeDirectory(directory);
-		closeSync(openSync(probe, newLog, 0o600));
-		unlinkSync(probe);
-	} catch (error) {
-		throw error instanceof CanhazgpuError
-			? error
-			: unwritable(directory, problems.get(codeOf(error)) ?? messageOf(error), error);
-	}
-}
-
-/** Returns the log file of a new job. Another pool or another machine with the same home directory can have used the id. */
-export function logFor(directory: string, id: string): string {
-	let file = path.join(directory, `${id}.log`);
-	for (let count = 2; existsSync(file); count++) {
-		file = path.join(directory, `${id}.${count}.log`);
-	}
-
-	return file;
-}
-
-/**
-Opens the log of a job for appending, in a file that only this account can read. Throws `failed`.
-@param isNew - Whether the file must not exist. The log of a retried job exists, unless somebody has removed it.
-*/
-function openLog(file: string, isNew: boolean): number {
-	try {
-		return isNew || !existsSync(file) ? openSync(file, newLog, 0o600) : openSync(file, oldLog);
-	} catch (error) {
-		throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
-	}
-}
-
-export type OpenedLog = {
-	/** Returns the next bytes. Empty at the end of the file, which can grow later. */
-	readonly read: () => Uint8Array;
-	readonly close: () => void;
-};
-
-/** Opens the log of a job for reading. Throws `failed` if it is missing, or is not a file of this account: the store named it. */
-export function readLog(file: string): OpenedLog {
-	let descriptor: number | undefined;
-	try {
-		// eslint-disable-next-line no-bitwise -- flags of open(2) are bits
-		descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY);
-		const status = fstatSync(descriptor);
-		if (!status.isFile() || !isOurs(status)) {
-			throw new Error('it is not a file of this account');
-		}
-
-		const opened = descriptor;
-		return {
-			read() {
-				const bytes = new Uint8Array(65_536);
-				return bytes.subarray(0, readSync(opened, bytes));
-			},
-			close() {
-				closeSync(opened);
-			},
-		};
-	} catch (error) {
-		if (descriptor !== undefined) {
-			closeSync(descriptor);
-		}
-
-		const isMissing = codeOf(error) === 'ENOENT';
-		throw new CanhazgpuError(
-			'failed',
-			`The output of the job cannot be read: ${file}${isMissing ? ' does not exist' : `: ${problems.get(codeOf(error)) ?? messageOf(error)}`}`,
-			{hint: isMissing ? 'Somebody has removed it.' : undefined, cause: error},
-		);
-	}
-}
+import {openLog} from './job-log.js';
 
 /** Throws `usage` for words that a record cannot hold. */
 export function checkDetachable(words: readonly string[]): void {

@@ -1,7 +1,7 @@
 /** Implements `run --after` and `run --begin` without `--detach`: waits in the shell. */
 import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
-import {awaitStart} from '../../../core/operations/jobs/job-keeper.js';
+import {awaitStart} from '../../../core/operations/jobs/await-start.js';
 import {readCurrentJobs} from '../../../core/operations/jobs/jobs.js';
 import {soundJobs} from '../../../core/rules/jobs/look.js';
 import {checkAfter} from '../../../core/rules/jobs/submit.js';

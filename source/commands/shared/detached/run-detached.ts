@@ -7,7 +7,7 @@ import type {App, Interruption} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
-import {jobVariables, type Ticket} from './ticket.js';
+import {jobVariables, type Ticket} from '../job/ticket.js';
 
 type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
 

@@ -6,7 +6,7 @@ import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../../core/rules/jobs/look.js';
 import {isOver} from '../../../core/rules/jobs/start.js';
 import {CanhazgpuError} from '../../../errors.js';
-import {ticketText, ticketVariable} from './ticket.js';
+import {ticketText, ticketVariable} from '../job/ticket.js';
 
 /** How many wrappers start at a time. Each needs a processor for a moment. */
 const atATime = 8;

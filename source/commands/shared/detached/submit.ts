@@ -14,7 +14,7 @@ import type {LocalLater} from '../later-flags.js';
 import {typedFlags} from '../hosts/on-host.js';
 import {withWorld} from '../with-world.js';
 import {startWrappers} from './start-wrappers.js';
-import {ticketVariable} from './ticket.js';
+import {ticketVariable} from '../job/ticket.js';
 
 type Submission = {
 	readonly command: Command;

@@ -19,7 +19,7 @@ import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
 import type {ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
-import {ticketVariable} from '../detached/ticket.js';
+import {ticketVariable} from './ticket.js';
 import {queueEntryVariable} from '../hosts/moving.js';
 import {detailsFor} from '../request-flags.js';
 import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation.js';

@@ -1,0 +1,130 @@
+/** Waits until a job may start. */
+import type {Job, JobList} from '../../model/jobs.js';
+import type {World} from '../../model/ports.js';
+import {jobsNamed} from '../../rules/jobs/ids.js';
+import {soundJobs} from '../../rules/jobs/look.js';
+import {startOf, type Start} from '../../rules/jobs/start.js';
+import {createWakeSignal} from '../waiting/wake-signal.js';
+import {isTransient} from '../waiting/waiter.js';
+import {readCurrentJobs} from './jobs.js';
+
+const retryMs = 1000;
+
+/** How often a job that is next in turn looks, and how much rarer one looks that has others before it. */
+const shortestLookMs = 2000;
+const moreMsForEach = 100;
+const longestLookMs = 20_000;
+
+/** The longest time until the next look at the clock, which can be set. */
+const longestSleepMs = 30_000;
+
+/** Repeats work while the store cannot be used. Returns undefined if the signal is aborted first. */
+export async function persist<Result>(
+	{clock}: Pick<World, 'clock'>,
+	work: () => Promise<Result>,
+	signal: AbortSignal | undefined,
+): Promise<Result | undefined> {
+	const never = new AbortController().signal;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isTransient(error)) {
+				throw error;
+			}
+		}
+
+		await createWakeSignal().wait(clock, retryMs * (0.5 + clock.random()), signal ?? never);
+		if (signal?.aborted === true) {
+			return undefined;
+		}
+	}
+}
+
+/** Returns which records a pending job depends on. This never changes, because an array is stored in one commit. */
+function concerningNumbers(job: Job, list: JobList): readonly number[] {
+	const jobs = soundJobs(list);
+	const concerning = [
+		...job.after.flatMap(({id}) => jobsNamed(jobs, id)),
+		...(job.array?.limit === undefined ? [] : jobsNamed(jobs, String(job.array.id))),
+	];
+	return [...new Set([job.number, ...concerning.map(({number}) => number)])];
+}
+
+function lookAgainMs(start: Start, job: Job, now: number): number {
+	switch (start.kind) {
+		case 'at': {
+			return Math.min(longestSleepMs, Math.max(0, (start.time - now) * 1000));
+		}
+
+		case 'in-turn': {
+			const ahead = start.before - (job.array?.limit ?? 0);
+			return Math.min(longestLookMs, shortestLookMs + ahead * moreMsForEach);
+		}
+
+		default: {
+			return shortestLookMs;
+		}
+	}
+}
+
+type WaitOptions = {
+	readonly signal: AbortSignal;
+	readonly onStart?: (start: Start) => void;
+};
+
+/**
+Waits until the job may start: its dependencies have ended, its time has come, and its array has a free slot.
+@param find - Returns the job in what was read, or undefined if it is to wait no longer.
+@returns The last decision, or undefined if the job is to wait no longer, or if the signal was aborted.
+*/
+export async function awaitStart(
+	world: World,
+	find: (list: JobList) => Job | undefined | Promise<Job | undefined>,
+	{signal, onStart}: WaitOptions,
+): Promise<Start | undefined> {
+	const wakeSignal = createWakeSignal();
+	let numbers: readonly number[] | undefined;
+	let isNear = true;
+	const read = async (): Promise<JobList> => readCurrentJobs(world, numbers);
+	const concerns = (changed: readonly number[] = []): boolean =>
+		numbers === undefined || changed.some((number) => numbers?.includes(number));
+	const unsubscribe = await persist(
+		world,
+		async () =>
+			world.store.subscribe({
+				changed(event) {
+					const isOurs = event === undefined || (event.kind === 'job' && concerns(event.jobs));
+					if (isOurs && isNear) {
+						wakeSignal.wake();
+					}
+				},
+				restored: wakeSignal.wake,
+			}),
+		signal,
+	);
+	try {
+		while (!signal.aborted) {
+			const list = await persist(world, read, signal);
+			const job = list && (await find(list));
+			if (list === undefined || job === undefined) {
+				return undefined;
+			}
+
+			numbers ??= concerningNumbers(job, list);
+			const start = startOf(job, soundJobs(list), list.now);
+			if (start.kind === 'now' || start.kind === 'never') {
+				return start;
+			}
+
+			onStart?.(start);
+			// With a long array, the end of one job wakes only those that come next.
+			isNear = start.kind !== 'in-turn' || start.before <= (job.array?.limit ?? 0) + 1;
+			await wakeSignal.wait(world.clock, lookAgainMs(start, job, list.now) * (0.75 + world.clock.random() / 2), signal);
+		}
+
+		return undefined;
+	} finally {
+		await unsubscribe?.();
+	}
+}
