@@ -332,7 +332,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return createNotices(config, host);
 		},
 		async loadDetaching() {
-			const [{checkDetachable, readLogoutSurvival, startDetached}, {logFor, prepareLogs, readLog}] = await Promise.all([
+			const [{checkDetachable, readLogoutSurvival, startDetached}, {logFor, prepareLogs, readLog, readLogEnd}] = await Promise.all([
 				import('../host/job/detach.js'),
 				import('../host/job/job-log.js'),
 			]);
@@ -352,7 +352,8 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 					prepareLogs(directory());
 				},
 				logFor: (id) => logFor(directory(), id),
-				openLog: readLog,
+				openLog: (file) => readLog(file),
+				readLogEnd,
 				checkDetachable,
 				start: startDetached,
 				readLogoutSurvival,

@@ -193,6 +193,12 @@ describe.each(
 		expect(await jobsOf(box)).toHaveLength(before);
 	});
 
+	test('says that a command failed because the GPU had too little memory', async () => {
+		const id = await submit(box, '', 'sh', '-c', 'echo "torch.OutOfMemoryError: CUDA out of memory." >&2; exit 1');
+		await box.run(`wait ${id}`);
+		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 1, reason: 'out of GPU memory'});
+	});
+
 	test('never overwrites an output that exists', async () => {
 		const id = await submit(box, '', 'true');
 		const next = String(Number(id) + 1);

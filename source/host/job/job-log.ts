@@ -1,4 +1,5 @@
 /** The files with the output of detached jobs. Only the owner can read them. */
+import {Buffer} from 'node:buffer';
 import {closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, unlinkSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
@@ -84,8 +85,24 @@ export type OpenedLog = {
 	readonly close: () => void;
 };
 
+/** Returns the last bytes of a log as text. Undefined if it cannot be read. */
+export function readLogEnd(file: string, length: number): string | undefined {
+	try {
+		const log = readLog(file, length);
+		const parts: Uint8Array[] = [];
+		for (let bytes = log.read(); bytes.length > 0; bytes = log.read()) {
+			parts.push(bytes);
+		}
+
+		log.close();
+		return Buffer.concat(parts).toString();
+	} catch {
+		return undefined;
+	}
+}
+
 /** Opens the log of a job for reading. Throws `failed` if it is missing, or is not a file of this account: the store named it. */
-export function readLog(file: string): OpenedLog {
+export function readLog(file: string, endBytes = Infinity): OpenedLog {
 	let descriptor: number | undefined;
 	try {
 		// eslint-disable-next-line no-bitwise -- flags of open(2) are bits
@@ -96,10 +113,13 @@ export function readLog(file: string): OpenedLog {
 		}
 
 		const opened = descriptor;
+		let position = Math.max(0, status.size - endBytes);
 		return {
 			read() {
 				const bytes = new Uint8Array(65_536);
-				return bytes.subarray(0, readSync(opened, bytes));
+				const length = readSync(opened, bytes, 0, bytes.length, position);
+				position += length;
+				return bytes.subarray(0, length);
 			},
 			close() {
 				closeSync(opened);

@@ -1,13 +1,35 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
+import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
+import type {Job} from '../../../core/model/jobs.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App, Interruption} from '../../../app/contract.js';
+import type {App, Interruption, OpenWorld} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
 import {jobVariables, type Ticket} from '../job/ticket.js';
+
+/** How long the process that copies the output may take for its end. */
+const copyMs = 200;
+
+/** Looks for the reason of a failure in the end of the output and on the GPUs. Never rejects. */
+async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number): Promise<string | undefined> {
+	const background = createBackground(app.remark);
+	return background.attempt(async () => {
+		const [{readLogEnd}, {gpus}] = await Promise.all([
+			app.loadDetaching(),
+			world.gpus.observe(),
+			app.clock.sleep(copyMs),
+		]);
+		return exitReason({
+			exitCode,
+			output: readLogEnd(job.log, searchedBytes),
+			readings: gpus.filter(({index}) => job.gpus?.includes(index)),
+		});
+	});
+}
 
 type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
 
@@ -72,7 +94,9 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 		for (;;) {
 			const {exitCode, ending} = await runOnce(app, input, request, {keeper, interruption});
 			const isStopped = interruption.signal.aborted;
-			const job = await keeper.update((found, now) => ended(found, {...ending, isStopped}, now));
+			const code = ending.exitCode ?? 0;
+			const reason = code === 0 || isStopped ? undefined : await reasonOf(app, world, keeper.job(), code);
+			const job = await keeper.update((found, now) => ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now));
 			if (job?.state !== 'queued') {
 				over.abort();
 				await keeping;
