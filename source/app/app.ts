@@ -332,10 +332,12 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return createNotices(config, host);
 		},
 		async loadDetaching() {
-			const [{checkDetachable, readLogoutSurvival, startDetached}, {logFor, prepareLogs, readLog, readLogEnd}] = await Promise.all([
-				import('../host/job/detach.js'),
-				import('../host/job/job-log.js'),
-			]);
+			const [{checkDetachable, startDetached}, {readLogoutSurvival}, {logFor, prepareLogs, readLog, readLogEnd}] =
+				await Promise.all([
+					import('../host/job/detach.js'),
+					import('../host/job/logout.js'),
+					import('../host/job/job-log.js'),
+				]);
 			const directory = (): string => {
 				const state = stateDirectory();
 				if (state === undefined) {

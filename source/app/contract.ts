@@ -17,8 +17,9 @@ import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/type
 import type {Notice} from '../format/notices/notice.js';
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
-import type {LogoutSurvival, startDetached} from '../host/job/detach.js';
+import type {startDetached} from '../host/job/detach.js';
 import type {OpenedLog} from '../host/job/job-log.js';
+import type {LogoutSurvival} from '../host/job/logout.js';
 import type {sendSignal} from '../host/process/send-signal.js';
 import type {Patience} from '../host/tool/answering-host.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
@@ -27,7 +28,6 @@ import type {LineHistory} from './user-file.js';
 
 export type {Patience} from '../host/tool/answering-host.js';
 export type {Job, JobEnd, JobOptions} from '../host/job/job.js';
-export type {LogoutSurvival} from '../host/job/detach.js';
 
 /** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {

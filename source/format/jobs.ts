@@ -44,7 +44,9 @@ function detailsText(row: JobRow, now: number): string {
 
 		case 'queued': {
 			const again = (row.starts ?? 0) > 0 ? `, for run ${row.starts! + 1}` : '';
-			return `waits for ${row.count === undefined ? 'GPUs' : counted(row.count, 'GPU')}${again}`;
+			return row.reason !== undefined && row.starts === undefined
+				? sanitize(row.reason)
+				: `waits for ${row.count === undefined ? 'GPUs' : counted(row.count, 'GPU')}${again}`;
 		}
 
 		case 'running': {

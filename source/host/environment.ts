@@ -5,6 +5,7 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {EnvironmentFacts} from '../core/model/environment.js';
 import {codeOf} from '../errors.js';
+import {readLogoutSurvival} from './job/logout.js';
 import {hasMachineId} from './machine.js';
 
 function isAccessible(file: string, mode: number): boolean {
@@ -85,8 +86,12 @@ function canWrite(directory: string): boolean {
 }
 
 /** Collects facts about this process's environment for `doctor`. `stateDirectory` is where this account keeps its state. */
-export function readEnvironment(stateDirectory: string | undefined, accountName: string): EnvironmentFacts {
+export async function readEnvironment(
+	stateDirectory: string | undefined,
+	accountName: string,
+): Promise<EnvironmentFacts> {
 	const uid = process.getuid?.();
+	const {hasLinger, killsProcesses} = await readLogoutSurvival();
 	return {
 		uid,
 		hasAccount: uid === undefined || accountName !== String(uid),
@@ -98,6 +103,7 @@ export function readEnvironment(stateDirectory: string | undefined, accountName:
 		proc: readProc(),
 		temporaryDirectory: readTemporaryDirectory(),
 		unknownTimeZone: findUnknownTimeZone(),
+		logoutEndsJobs: !hasLinger && killsProcesses === true,
 		lacksTerminalType: isatty(1) && (process.env['TERM'] ?? '') === '',
 	};
 }

@@ -40,6 +40,12 @@ async function awaitEnds(app: App, world: OpenWorld, numbers: readonly number[])
 	}
 }
 
+const alreadyEnded = (ids: readonly string[]): string =>
+	ids.length === 1 ? `Job ${ids[0]} has already ended` : 'These jobs have already ended';
+
+const cancelledText = (ids: readonly string[]): string =>
+	`Cancelled ${ids.length === 1 ? 'job' : 'jobs'} ${ids.join(', ')}`;
+
 export const cancel: Command = {
 	name: 'cancel',
 	summary: 'Cancel jobs that run --detach has submitted',
@@ -60,9 +66,15 @@ export const cancel: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
+			if (world.engine !== undefined) {
+				const cancelled = await world.engine.jobs.cancel(app.requester(undefined), ids);
+				app.print(cancelled.length === 0 ? alreadyEnded(ids) : cancelledText(cancelled));
+				return 0;
+			}
+
 			const changed = await cancelJobs(world, app.requester(undefined), ids);
 			if (changed.length === 0) {
-				app.print(ids.length === 1 ? `Job ${ids[0]} has already ended` : 'These jobs have already ended');
+				app.print(alreadyEnded(ids));
 				return 0;
 			}
 
@@ -78,7 +90,7 @@ export const cancel: Command = {
 				left.every(({number}) => number !== before.number);
 			const done = changed.filter((each) => isCancelled(each)).map(({before}) => jobIdOf(before));
 			if (done.length > 0) {
-				app.print(`Cancelled ${done.length === 1 ? 'job' : 'jobs'} ${done.join(', ')}`);
+				app.print(cancelledText(done));
 			}
 
 			const stuck = changed.find((each) => !isCancelled(each));

@@ -29,10 +29,37 @@ async function findJob(app: App, world: OpenWorld, id: string): Promise<Job> {
 	return record!.job;
 }
 
-async function isJobOver(world: OpenWorld, {number}: Job): Promise<boolean> {
+type Output = {
+	readonly file: string;
+	/** Whether the job has ended. False if unknown. */
+	readonly hasEnded: () => Promise<boolean>;
+};
+
+async function findOutput(app: App, world: OpenWorld, id: string): Promise<Output> {
+	const {engine} = world;
+	const requester = app.requester(undefined);
+	if (engine !== undefined) {
+		return {
+			file: await engine.jobs.outputOf(requester, id),
+			hasEnded: async () =>
+				unlessFailing(async () => (await engine.jobs.find([id], requester.account)).every((row) => isOver(row))),
+		};
+	}
+
+	const {number, log} = await findJob(app, world, id);
+	return {
+		file: log,
+		hasEnded: async () =>
+			unlessFailing(async () => {
+				const [job] = soundJobs(await readCurrentJobs(world, [number]));
+				return job !== undefined && isOver(job);
+			}),
+	};
+}
+
+async function unlessFailing(ask: () => Promise<boolean>): Promise<boolean> {
 	try {
-		const [job] = soundJobs(await readCurrentJobs(world, [number]));
-		return job !== undefined && isOver(job);
+		return await ask();
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return false;
@@ -73,9 +100,9 @@ export const logs: Command = {
 		}
 
 		return withWorld(app, {keepReconnecting: input.has('follow')}, async (world) => {
-			const job = await findJob(app, world, id);
+			const {file, hasEnded} = await findOutput(app, world, id);
 			const {openLog} = await app.loadDetaching();
-			const log = openLog(job.log);
+			const log = openLog(file);
 			const interruption = app.interruption();
 			try {
 				let isEnding = !input.has('follow');
@@ -91,7 +118,7 @@ export const logs: Command = {
 					}
 
 					// After the end is noticed, the rest of the output is printed.
-					isEnding = looks % readEvery === 0 && (await isJobOver(world, job));
+					isEnding = looks % readEvery === 0 && (await hasEnded());
 					await app.clock.sleep(lookMs, interruption.signal).catch(() => undefined);
 				}
 

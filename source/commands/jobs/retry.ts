@@ -6,6 +6,9 @@ import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
 import {jobIdsOf} from './job-words.js';
 
+const startedText = (ids: readonly string[]): string =>
+	`Started ${ids.length === 1 ? 'job' : 'jobs'} ${ids.join(', ')} again`;
+
 export const retry: Command = {
 	name: 'retry',
 	summary: 'Start ended jobs again',
@@ -26,11 +29,16 @@ export const retry: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
+			if (world.engine !== undefined) {
+				app.print(startedText(await world.engine.jobs.retry(app.requester(undefined), ids)));
+				return 0;
+			}
+
 			const detaching = await app.loadDetaching();
 			detaching.prepareLogs();
 			const jobs = await retryJobs(world, app.requester(undefined), ids);
 			await startWrappers(app, world, jobs, {isNewLog: false});
-			app.print(`Started ${jobs.length === 1 ? 'job' : 'jobs'} ${jobs.map((job) => jobIdOf(job)).join(', ')} again`);
+			app.print(startedText(jobs.map((job) => jobIdOf(job))));
 			return 0;
 		});
 	},

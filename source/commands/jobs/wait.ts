@@ -3,7 +3,8 @@ import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {isTransient} from '../../core/operations/waiting/waiter.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
-import {endText, isOver} from '../../core/rules/jobs/start.js';
+import type {JobRow} from '../../core/rules/jobs/rows.js';
+import {endText, endWords, isOver} from '../../core/rules/jobs/start.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
@@ -58,6 +59,33 @@ export async function awaitJobs(
 	}
 }
 
+/** Works like {@link awaitJobs} for the jobs of an engine. */
+async function awaitEngineJobs(
+	app: App,
+	{engine}: OpenWorld,
+	ids: readonly string[],
+	signal: AbortSignal,
+): Promise<readonly JobRow[] | undefined> {
+	const {account} = app.requester(undefined);
+	let rows = await engine!.jobs.find(ids, account);
+	while (rows.some((row) => !isOver(row))) {
+		await app.clock.sleep(lookMs, signal).catch(() => undefined);
+		if (signal.aborted) {
+			return undefined;
+		}
+
+		try {
+			rows = await engine!.jobs.find(ids, account);
+		} catch (error) {
+			if (!isTransient(error)) {
+				throw error;
+			}
+		}
+	}
+
+	return rows;
+}
+
 export const wait: Command = {
 	name: 'wait',
 	summary: 'Wait until jobs have ended, and exit with their exit code',
@@ -82,7 +110,8 @@ export const wait: Command = {
 		return withWorld(app, {keepReconnecting: true}, async (world) => {
 			const interruption = app.interruption();
 			try {
-				const found = await awaitJobs(app, world, ids, interruption.signal);
+				const {engine} = world;
+				const found = await (engine === undefined ? awaitJobs : awaitEngineJobs)(app, world, ids, interruption.signal);
 				if (found === undefined) {
 					return interruption.exitCode();
 				}
@@ -91,12 +120,12 @@ export const wait: Command = {
 				for (const job of failed) {
 					const why = job.reason === undefined ? '' : `: ${sanitize(job.reason)}`;
 					const code = job.exitCode === undefined ? '' : ` with exit code ${job.exitCode}`;
-					app.remark(`canhazgpu: ${endText(job)}${code}${why}. Its output: canhazgpu logs ${jobIdOf(job)}`);
+					app.remark(
+						`canhazgpu: ${'number' in job ? endText(job) : `job ${job.id} ${endWords[job.state]}`}${code}${why}. Its output: canhazgpu logs ${'number' in job ? jobIdOf(job) : job.id}`,
+					);
 				}
 
-				return failed.length === 0
-					? 0
-					: (failed.find(({exitCode}) => exitCode !== undefined)?.exitCode ?? failedExitCode);
+				return failed.length === 0 ? 0 : (failed.find(({exitCode = 0}) => exitCode !== 0)?.exitCode ?? failedExitCode);
 			} finally {
 				interruption.end();
 			}

@@ -53,7 +53,7 @@ export function localLaterOf(input: Input): LocalLater {
 }
 
 const jobsPattern =
-	/^(?:\d{1,10}(?:_\d{1,10})?(?:,\d{1,10}(?:_\d{1,10})?)*|(?:after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d{1,10}(?:_\d{1,10})?(?:\+\d{1,6})?)+|singleton)$/v;
+	/^(?:\d{1,10}(?:_\d{1,10})?(?:,\d{1,10}(?:_\d{1,10})?)*|(?:any|after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d{1,10}(?:_\d{1,10})?(?:\+\d{1,6})?)+(?:,\d{1,10}(?:_\d{1,10})?)*|singleton)$/v;
 const arrayPattern = /^\d{1,9}(?:-\d{1,9}(?::\d{1,9})?)?(?:,\d{1,9}(?:-\d{1,9}(?::\d{1,9})?)?)*(?:%\d{1,9})?$/v;
 
 function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example: string): string | undefined {
@@ -76,12 +76,7 @@ function beginOf(input: Input): number | undefined {
 
 export function laterOf(input: Input): Later {
 	const later = {
-		after: checked(
-			input,
-			'after',
-			jobsPattern,
-			'Write job ids such as 17,18, or afterok:17 if the job must have succeeded.',
-		),
+		after: checked(input, 'after', jobsPattern, 'Write job ids such as 17,18, or any:17 if the job may have failed.'),
 		begin: beginOf(input),
 		array: checked(
 			input,

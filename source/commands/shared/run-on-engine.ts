@@ -16,6 +16,7 @@ const own = {
 	cuda: 'it finds installations on this machine, but the command runs on another',
 	mps: 'the MPS daemon of this machine does not serve the nodes',
 	'wait-children': 'Slurm ends all processes of a job together with the job',
+	retry: 'Slurm requeues a job on request: canhazgpu retry ID',
 	numa: 'Slurm binds jobs to processors itself: see TaskPlugin in slurm.conf',
 	notify: 'Slurm sends mails itself, with --mail-type of sbatch',
 	isolate: 'Slurm isolates jobs itself: see ConstrainDevices in cgroup.conf',
@@ -27,6 +28,7 @@ function checkFlags(input: Input): void {
 		cuda: input.config.get('run.cuda') !== undefined,
 		mps: input.has('mps'),
 		'wait-children': input.has('wait-children'),
+		retry: input.has('retry'),
 		numa: isBindingWanted(input),
 		notify: input.has('notify'),
 		isolate: input.has('isolate') || input.config.isGiven('run.isolate'),
@@ -85,7 +87,7 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 			? harmlessJson({job_id: jobId, lease_id: jobId, output})
 			: submission.isQuiet
 				? jobId
-				: `Submitted Slurm job ${jobId}. Its output goes to ${output}. To see the job: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,
+				: `Submitted Slurm job ${jobId}. Its output goes to ${output}. To see it: canhazgpu jobs, canhazgpu logs ${jobId}. To end it: canhazgpu cancel ${jobId}`,
 	);
 	return 0;
 }

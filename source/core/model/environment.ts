@@ -13,6 +13,8 @@ export type EnvironmentFacts = {
 	readonly temporaryDirectory: {readonly path: string; readonly state: 'usable' | 'absent' | 'unwritable' | 'full'};
 	/** The value of TZ, if it is not a known time zone. */
 	readonly unknownTimeZone: string | undefined;
+	/** Whether systemd-logind ends the detached jobs of this account at its last logout. */
+	readonly logoutEndsJobs: boolean;
 	/** Whether the program runs on a terminal while TERM is not set. */
 	readonly lacksTerminalType: boolean;
 };

@@ -6,6 +6,7 @@ import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, TimedRequest, Wanted} from '../rules/request/request.js';
 import type {AgentLimit} from '../rules/policy/agents.js';
+import type {JobRow} from '../rules/jobs/rows.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
@@ -124,6 +125,20 @@ export type DetachedJob = {
 	readonly output: string;
 };
 
+/** The jobs of `run --detach` that an engine keeps. Ids are those of the engine. */
+export type EngineJobs = {
+	/** Returns the batch jobs of an account, or of everybody. */
+	readonly list: (account: string, isAll: boolean) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
+	/** Returns the jobs with these ids. Throws `usage` for an unknown id. */
+	readonly find: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
+	/** Returns the file with the output of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
+	readonly outputOf: (requester: Requester, id: string) => Promise<string>;
+	/** Cancels jobs, and returns the ids of those that had not ended. Throws as `outputOf`. */
+	readonly cancel: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;
+	/** Starts ended jobs again, and returns their ids. Throws as `outputOf`, and `failed` for a job that has not ended. */
+	readonly retry: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;
+};
+
 export const wishes = [
 	'ids',
 	'label',
@@ -160,6 +175,7 @@ export type Engine = {
 	@throws CanhazgpuError Like `submit`, and also if the engine rejects the job.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
+	readonly jobs: EngineJobs;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
 	/** Returns an error that explains why the engine does not support this command, and names the alternatives. */

@@ -57,9 +57,13 @@ export const readAccounting = (text: string): readonly EndedJob[] =>
 
 /** Returns the error of a cluster without a database. The file of ended jobs (jobcomp/filetxt) cannot replace it, because it has no GPU counts. */
 const noDatabase = (): CanhazgpuError =>
-	new CanhazgpuError('failed', 'Slurm accounting is off on this cluster, so there is no record of who used how many GPUs', {
-		hint: 'Ask the Slurm administrator to set up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc is not enough: it records jobs without their GPUs.',
-	});
+	new CanhazgpuError(
+		'failed',
+		'Slurm accounting is off on this cluster, so there is no record of who used how many GPUs',
+		{
+			hint: 'Ask the Slurm administrator to set up slurmdbd and, in slurm.conf, AccountingStorageType=accounting_storage/slurmdbd and AccountingStorageTRES=gres/gpu. JobCompLoc is not enough: it records jobs without their GPUs.',
+		},
+	);
 
 const notCounted = (): CanhazgpuError =>
 	new CanhazgpuError('failed', 'Slurm accounting on this cluster does not record GPUs', {

@@ -5,6 +5,7 @@ import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/reque
 import type {Engine, GaveUp, Progress, WaitOptions} from '../../core/operations/engine.js';
 import {allocate} from './allocation.js';
 import type {SlurmJob} from './answers/jobs.js';
+import {createBatchJobs} from './batch-jobs.js';
 import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
 import {clusterText, type Cluster} from './cluster.js';
 import {grantOf, waitingJobs, type ClusterState} from './snapshot.js';
@@ -330,6 +331,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		async submitDetached(asked, directory) {
 			return submitDetached(asked, directory, await check(asked.request));
 		},
+		jobs: createBatchJobs(cluster),
 		lacks: lacksOf(shardMiB !== undefined),
 		refusalOf,
 	};

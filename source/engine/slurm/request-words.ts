@@ -121,11 +121,16 @@ export function requestWords(
 const localTime = (seconds: number): string =>
 	new Date(Math.ceil(seconds) * 1000).toLocaleString('sv-SE').replace(' ', 'T');
 
-/** Returns the arguments common to srun and sbatch for a later start. A job in `after` that is only a number may end in any way. */
+/** Returns the arguments common to srun and sbatch for a later start. `17,18` means after success, and `any:17` after any end. */
 export const laterWords = ({after, begin, array}: Later): readonly string[] => [
 	...(after === undefined
 		? []
-		: [`--dependency=${/^\d/v.test(after) ? `afterany:${after.replaceAll(',', ':')}` : after}`]),
+		: [
+				`--dependency=${after
+					.replace(/^(?=\d)/v, 'afterok:')
+					.replace(/^any:/v, 'afterany:')
+					.replaceAll(',', ':')}`,
+			]),
 	...(begin === undefined ? [] : [`--begin=${localTime(begin)}`]),
 	...(array === undefined ? [] : [`--array=${array}`]),
 ];

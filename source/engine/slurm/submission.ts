@@ -215,6 +215,9 @@ export function submission(
 	};
 }
 
+/** Sets the variable with the index for the tasks of an array, as elsewhere. */
+const exportIndex = 'export CANHAZGPU_ARRAY_INDEX="$SLURM_ARRAY_TASK_ID"\n';
+
 /** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */
 export async function submitDetached(
 	{request, words, later, environment}: Submission,
@@ -228,8 +231,10 @@ export async function submitDetached(
 			'--ntasks=1',
 			...requestWords(request, {waitSeconds: undefined, gres, name: path.basename(words[0])}),
 			...laterWords(later),
+			// A job that can never start is cancelled, as in a pool. Srun has no such option.
+			...(later.after === undefined ? [] : ['--kill-on-invalid-dep=yes']),
 			`--chdir=${directory}`,
-			`--wrap=${scriptOf(words)}`,
+			`--wrap=${later.array === undefined ? '' : exportIndex}${scriptOf(words)}`,
 		],
 		{environment: clusterEnvironment(environment)},
 	);

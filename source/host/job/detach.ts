@@ -4,10 +4,8 @@ import {closeSync, existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError, messageOf} from '../../errors.js';
-import {effectiveUid} from '../../security/safe-file.js';
 import {exactWords, isBytes} from '../inherited/exact-text.js';
-import {ownUid} from '../accounts/users.js';
-import {runSystemTool, systemTool} from '../tool/system-tool.js';
+import {systemTool} from '../tool/system-tool.js';
 import {openLog} from './job-log.js';
 
 /** Throws `usage` for words that a record cannot hold. */
@@ -122,35 +120,4 @@ export async function startDetached({
 	} finally {
 		closeSync(descriptor);
 	}
-}
-
-/** Whether logging out leaves processes alone: in a unit of the user's systemd, in a session of their own, or not at all. */
-export type LogoutSurvival = {
-	/** Whether the user's systemd runs and stays after the last logout (linger). */
-	readonly hasLinger: boolean;
-	/** Whether systemd-logind kills the processes of a session at its end. Undefined if unknown. */
-	readonly killsProcesses: boolean | undefined;
-};
-
-/** Asks systemd-logind. Never rejects. Without an answer, there is nothing that would end a job at a logout. */
-export async function readLogoutSurvival(): Promise<LogoutSurvival> {
-	const uid = ownUid() ?? effectiveUid();
-	const ask = async (...args: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-		const {stdout} = await runSystemTool('loginctl', args, {timeoutMs: 2000, maxBytes: 65_536});
-		return new Map(stdout.split('\n').map((line) => line.split('=', 2) as [string, string]));
-	};
-
-	if (!existsSync('/run/systemd/system') || uid === undefined) {
-		return {hasLinger: false, killsProcesses: undefined};
-	}
-
-	const [user, manager] = await Promise.all([
-		ask('show-user', String(uid), '--property=Linger'),
-		ask('show-session', '--property=KillUserProcesses'),
-	]);
-	const kills = manager.get('KillUserProcesses');
-	return {
-		hasLinger: user.get('Linger') === 'yes' && existsSync(`/run/user/${uid}/systemd/private`),
-		killsProcesses: kills === undefined ? undefined : kills === 'yes',
-	};
 }

@@ -15,6 +15,7 @@ import type {Cluster} from '../../../source/engine/slurm/cluster.js';
 import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
+import {createBatchJobs} from '../../../source/engine/slurm/batch-jobs.js';
 import {submission} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
@@ -498,4 +499,33 @@ test('run on Slurm counts nodes that are down as part of the cluster', async () 
 	expect(await codeOf(down(1))).toBe('impossible');
 	expect(await codeOf(stateOf())).toBe('impossible');
 	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
+});
+
+test('batch jobs are listed with the states of jobs, and only those of the account unless all are asked for', async () => {
+	const batch = (id: number, given: Partial<SlurmJob>): SlurmJob => job({id, isBatch: true, name: 'train', ...given});
+	const jobs = createBatchJobs(
+		clusterThatSays(
+			stateOf(
+				batch(1, {reason: 'Dependency'}),
+				batch(2, {}),
+				batch(3, {state: 'holding', stateWord: 'RUNNING', startTime: 1500}),
+				batch(4, {state: 'ended', stateWord: 'FAILED', exitCode: 3, startTime: 1500, endTime: 1600}),
+				batch(5, {state: 'ended', stateWord: 'OUT_OF_MEMORY', exitCode: 0, endTime: 1600}),
+				batch(6, {user: 'bob', name: 'x --token=secret1'}),
+				batch(9, {array: {id: 8, tasks: '3', isOne: true}}),
+				job({id: 10}),
+			),
+		),
+	);
+	const {rows} = await jobs.list('ann', false);
+	expect(rows.map(({id, state, exitCode, reason}) => [id, state, exitCode, reason])).toEqual([
+		['1', 'pending', undefined, 'Dependency'],
+		['2', 'queued', undefined, 'Resources'],
+		['3', 'running', undefined, undefined],
+		['4', 'failed', 3, undefined],
+		['5', 'failed', 0, 'out of memory'],
+		['8_3', 'queued', undefined, 'Resources'],
+	]);
+	const all = await jobs.list('ann', true);
+	expect(all.rows.find(({account}) => account === 'bob')).toMatchObject({id: '6', command: 'x --token=***'});
 });

@@ -102,8 +102,9 @@ test("typeOfProfile returns the only Slurm type with the MIG profile, alone or a
 
 test('laterWords translates dependencies, arrays and the start time, which is a local time', () => {
 	expect(laterWords({})).toEqual([]);
-	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterany:17:18_3', '--array=0-7%2']);
-	expect(laterWords({after: 'afterok:17'})).toEqual(['--dependency=afterok:17']);
+	expect(laterWords({after: '17,18_3', array: '0-7%2'})).toEqual(['--dependency=afterok:17:18_3', '--array=0-7%2']);
+	expect(laterWords({after: 'any:17,18'})[0]).toBe('--dependency=afterany:17:18');
+	expect(laterWords({after: 'afternotok:17'})[0]).toBe('--dependency=afternotok:17');
 	const seconds = new Date(2026, 4, 1, 8, 5, 9).getTime() / 1000;
 	expect(laterWords({begin: seconds})).toEqual(['--begin=2026-05-01T08:05:09']);
 });

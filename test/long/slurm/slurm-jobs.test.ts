@@ -81,8 +81,8 @@ test("run on Slurm ends with srun's message and exit code if the command is miss
 
 test('run --after and --begin on Slurm start a job after other jobs or at a time, as the queue shows', async () => {
 	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
-	const later = await detached('--after', first.id, '--', 'sh', '-c', 'echo later >> order');
-	const good = await detached('--after', `afterok:${first.id}`, '--', 'sh', '-c', 'echo never >> order');
+	const later = await detached('--after', `any:${first.id}`, '--', 'sh', '-c', 'echo later >> order');
+	const good = await detached('--after', first.id, '--', 'sh', '-c', 'echo never >> order');
 	const timed = await detached('--begin', '2h', '--', 'true');
 	const entries = async (): Promise<readonly Row[]> =>
 		(JSON.parse((await box().run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
@@ -94,22 +94,47 @@ test('run --after and --begin on Slurm start a job after other jobs or at a time
 			reasons.get(timed.id) === 'BeginTime'
 		);
 	}, 30_000);
-	const waiter = start(box(), ['run', '--after', first.id, '--', 'sh', '-c', 'cat order; exit 5']);
+	const waiter = start(box(), ['run', '--after', `any:${first.id}`, '--', 'sh', '-c', 'cat order; exit 5']);
 	await eventually(async () => (await entries()).length === 4, 30_000);
 	writeFileSync(inHome('go'), '');
 	const end = await waiter.ended;
 	expect([end.exitCode, end.stdout.startsWith('first\n')]).toEqual([5, true]);
 	await eventually(() => textOf('order') === 'first\nlater\n', 30_000);
-	expect((await entries()).map(({id}) => id).toSorted()).toEqual([good.id, timed.id].toSorted());
+	// As in a pool, a job that can never start is cancelled.
+	await eventually(async () => (await entries()).every(({id}) => id === timed.id), 60_000);
 }, 120_000);
 
 test('run --array on Slurm runs the command once for each number, with separate output', async () => {
 	const {id} = await detached('--array', '2-4', '--', 'sh', '-c', 'echo number $SLURM_ARRAY_TASK_ID');
+	const same = await detached('--array', '7', '--', 'sh', '-c', 'echo $CANHAZGPU_ARRAY_INDEX');
+	await eventually(() => textOf(`slurm-${same.id}_7.out`) === '7\n', 60_000);
 	await eventually(
 		() => ['2', '3', '4'].every((task) => textOf(`slurm-${id}_${task}.out`) === `number ${task}\n`),
 		60_000,
 	);
 }, 120_000);
+
+test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async () => {
+	const jobs = async (): Promise<readonly Row[]> => JSON.parse((await box().run('jobs --json')).stdout) as Row[];
+	const stateOf = async (id: string) => (await jobs()).find((job) => job['id'] === id)?.['state'];
+	const failing = await detached('--', 'sh', '-c', 'echo said; exit 7');
+	expect(await box().run(`wait ${failing.id}`)).toMatchObject({
+		exitCode: 7,
+		stderr: expect.stringContaining(`canhazgpu: job ${failing.id} failed with exit code 7`) as string,
+	});
+	expect((await box().run(`logs -f ${failing.id}`)).stdout).toBe('said\n');
+	expect(await stateOf(failing.id)).toBe('failed');
+	const running = await detached('--', 'sleep', '300');
+	await eventually(async () => (await stateOf(running.id)) === 'running', 30_000);
+	expect((await box().run(`cancel ${running.id}`)).stdout).toBe(`Cancelled job ${running.id}\n`);
+	await eventually(async () => (await stateOf(running.id)) === 'cancelled', 60_000);
+	expect((await box().run(`cancel ${running.id}`)).stdout).toBe(`Job ${running.id} has already ended\n`);
+	expect((await box().run(`retry ${running.id}`)).stdout).toBe(`Started job ${running.id} again\n`);
+	await eventually(async () => ['queued', 'running', 'pending'].includes(String(await stateOf(running.id))), 30_000);
+	for (const line of ['wait 999999', 'cancel 999999', 'logs x']) {
+		expect((await box().run(line)).exitCode).toBe(2);
+	}
+}, 180_000);
 
 test('queue --leave and release on an array of Slurm keep its running tasks', async () => {
 	const tasks = (format = '%K%t'): string =>

@@ -9,6 +9,7 @@ import type {App, Interruption, OpenWorld} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
+import {keepHeapSmall} from '../small-heap.js';
 import {jobVariables, type Ticket} from '../job/ticket.js';
 
 /** How long the process that copies the output may take for its end. */
@@ -51,8 +52,8 @@ async function runOnce(
 			);
 			return changed !== undefined;
 		},
-		running(process) {
-			void background.attempt(async () => keeper.update((job) => ({...job, job: process})));
+		running(command) {
+			void background.attempt(async () => keeper.update((job) => ({...job, job: command})));
 		},
 		ended({exitCode, reason}) {
 			ending = {exitCode, isTimeout: reason === 'timeout'};
@@ -76,6 +77,8 @@ async function runOnce(
 }
 
 export async function runDetached(app: App, input: Input, request: RunRequest, ticket: Ticket): Promise<number> {
+	// Many jobs can wait at the same time.
+	keepHeapSmall();
 	const world = await app.open({keepReconnecting: true});
 	const interruption = app.interruption();
 	const over = new AbortController();
@@ -96,7 +99,9 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			const isStopped = interruption.signal.aborted;
 			const code = ending.exitCode ?? 0;
 			const reason = code === 0 || isStopped ? undefined : await reasonOf(app, world, keeper.job(), code);
-			const job = await keeper.update((found, now) => ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now));
+			const job = await keeper.update((found, now) =>
+				ended(found, {...ending, reason: reason ?? ending.reason, isStopped}, now),
+			);
 			if (job?.state !== 'queued') {
 				over.abort();
 				await keeping;

@@ -67,7 +67,7 @@ export type Start =
 	| {readonly kind: 'in-turn'; readonly before: number}
 	| {readonly kind: 'never'; readonly reason: string};
 
-const endWords: Readonly<Record<JobState, string>> = {
+export const endWords: Readonly<Record<JobState, string>> = {
 	pending: 'waits',
 	queued: 'waits',
 	running: 'runs',

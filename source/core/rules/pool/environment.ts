@@ -69,6 +69,11 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 			'Set TZ to a name such as Europe/Berlin.',
 		],
 		[
+			facts.logoutEndsJobs,
+			'Logging out ends the jobs of run --detach: KillUserProcesses of systemd-logind is on, and this account has no linger',
+			'Let your processes stay: loginctl enable-linger',
+		],
+		[
 			facts.lacksTerminalType,
 			'TERM is not set: output has no colors',
 			'Set it to the type of your terminal, such as TERM=xterm-256color.',

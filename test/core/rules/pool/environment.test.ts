@@ -13,6 +13,7 @@ const complete: EnvironmentFacts = {
 	proc: 'usable',
 	temporaryDirectory: {path: '/tmp', state: 'usable'},
 	unknownTimeZone: undefined,
+	logoutEndsJobs: false,
 	lacksTerminalType: false,
 };
 
@@ -36,6 +37,7 @@ describe('judgeEnvironment', () => {
 		[{temporaryDirectory: {path: '/mnt', state: 'full'}}, /\/mnt, is full$/v],
 		[{temporaryDirectory: {path: '/mnt', state: 'unwritable'}}, /\/mnt, cannot be written/v],
 		[{unknownTimeZone: 'Mars/Olympus_Mons'}, /TZ=Mars\/Olympus_Mons is unknown/v],
+		[{logoutEndsJobs: true}, /^Logging out ends the jobs/v],
 		[{lacksTerminalType: true}, /^TERM is not set/v],
 	])('returns one warning with a fix for %o', (missing, words) => {
 		const findings = judgeEnvironment({...complete, ...missing});

@@ -1,0 +1,200 @@
+/** Lists, cancels, requeues and awaits batch jobs, for `jobs`, `logs`, `cancel`, `wait` and `retry`. */
+import {CanhazgpuError, quoted} from '../../errors.js';
+import type {EngineJobs} from '../../core/operations/engine.js';
+import type {JobState} from '../../core/model/jobs.js';
+import type {Requester} from '../../core/model/types.js';
+import {isRoot} from '../../core/rules/leases/ownership.js';
+import {maskSecrets} from '../../core/rules/processes/secrets.js';
+import {recentSeconds, type JobRow} from '../../core/rules/jobs/rows.js';
+import type {SlurmJob} from './answers/jobs.js';
+import type {Cluster, ClusterConfig} from './cluster.js';
+
+/** Reasons of a pending job that would not start even if GPUs were free. */
+const laterReasons = /^(?:Dependency|DependencyNeverSatisfied|BeginTime|JobArrayTaskLimit|JobHeld.*)$/v;
+
+const endStates: Readonly<Record<string, JobState>> = {
+	COMPLETED: 'completed',
+	TIMEOUT: 'timeout',
+	CANCELLED: 'cancelled',
+};
+
+const stateOf = ({state, stateWord, reason}: Pick<SlurmJob, 'state' | 'stateWord' | 'reason'>): JobState =>
+	state === 'pending'
+		? laterReasons.test(reason)
+			? 'pending'
+			: 'queued'
+		: state === 'holding'
+			? 'running'
+			: (endStates[stateWord] ?? 'failed');
+
+/** Returns the id as Slurm's commands take it. Pending tasks of an array are listed together, under the id of the array. */
+const idOf = ({id, array}: Pick<SlurmJob, 'id' | 'array'>): string =>
+	array === undefined ? String(id) : array.isOne ? `${array.id}_${array.tasks}` : String(array.id);
+
+/** Returns why a job failed, such as `node fail`, unless its command did. */
+const failureFor = (stateWord: string): string | undefined =>
+	stateWord === 'FAILED' ? undefined : stateWord.toLowerCase().replaceAll('_', ' ');
+
+function rowOf(job: SlurmJob, account: string): JobRow {
+	const state = stateOf(job);
+	const isEnded = job.state === 'ended';
+	const index = job.array?.isOne === true ? Number(job.array.tasks) : undefined;
+	return {
+		id: idOf(job),
+		state,
+		account: job.user,
+		command: job.user === account ? job.name : maskSecrets(job.name),
+		count: job.gpus?.count,
+		after: [],
+		array: job.array === undefined || index === undefined ? undefined : {id: job.array.id, index},
+		submitTime: job.submitTime,
+		startTime: job.state === 'pending' ? undefined : job.startTime,
+		endTime: isEnded ? job.endTime : undefined,
+		exitCode: isEnded && state !== 'cancelled' ? job.exitCode : undefined,
+		reason: job.state === 'pending' ? job.reason : state === 'failed' ? failureFor(job.stateWord) : undefined,
+		leaseId: String(job.id),
+	};
+}
+
+const isNamed = (job: SlurmJob, id: string): boolean =>
+	idOf(job) === id || String(job.array?.id) === id || (job.array === undefined && String(job.id) === id);
+
+const unknown = (id: string): CanhazgpuError =>
+	new CanhazgpuError(
+		'usage',
+		/^\d{1,10}(?:_\d{1,10})?$/v.test(id) ? `Slurm knows no job ${id}` : `${quoted(id)} is not the id of a job`,
+		{
+			hint: 'See the ids: canhazgpu jobs --all. Slurm forgets a job some minutes after its end (MinJobAge).',
+		},
+	);
+
+/** Returns how a job ended that the controller has forgotten, from the database. Undefined without a database or a record. */
+async function accounted(cluster: Cluster, id: string): Promise<JobRow | undefined> {
+	const {accountingType}: ClusterConfig = await cluster.config();
+	if (['', 'accounting_storage/none'].includes(accountingType) || !/^[\d_]+$/v.test(id)) {
+		return undefined;
+	}
+
+	const columns = 'User,State,ExitCode,Submit,Start,End,JobName';
+	const text = await cluster.run(
+		'sacct',
+		`--jobs=${id}`,
+		'--allocations',
+		'--noheader',
+		'--parsable2',
+		`--format=${columns}`,
+	);
+	const [user = '', word = '', code = '', submitted, started, ended, ...name] = text.split('\n', 1)[0]!.split('|');
+	const [stateWord = ''] = word.split(' ', 1);
+	if (user === '' || ended === undefined || !/^\d+$/v.test(ended)) {
+		return undefined;
+	}
+
+	return {
+		id,
+		state: endStates[stateWord] ?? 'failed',
+		account: user,
+		command: name.join('|'),
+		count: undefined,
+		after: [],
+		submitTime: Number(submitted),
+		startTime: Number(started),
+		endTime: Number(ended),
+		exitCode: stateWord === 'CANCELLED' ? undefined : Number(code.split(':', 1)[0]),
+		reason: Object.hasOwn(endStates, stateWord) ? undefined : failureFor(stateWord),
+	};
+}
+
+export function createBatchJobs(cluster: Cluster): EngineJobs {
+	/** Returns the jobs with each id. Throws `usage` for an id that neither the controller nor the database knows. */
+	const find = async (ids: readonly string[], account: string): Promise<readonly JobRow[]> => {
+		const {jobs} = await cluster.readSince(1000);
+		const rows = await Promise.all(
+			ids.map(async (id) => {
+				const named = jobs.filter((job) => isNamed(job, id));
+				const old = named.length === 0 ? await accounted(cluster, id) : undefined;
+				if (named.length === 0 && old === undefined) {
+					throw unknown(id);
+				}
+
+				return old === undefined ? named.map((job) => rowOf(job, account)) : [old];
+			}),
+		);
+		return rows.flat();
+	};
+
+	const findOwn = async (requester: Requester, ids: readonly string[]): Promise<readonly JobRow[]> => {
+		const rows = await find(ids, requester.account);
+		const other = rows.find(({account}) => account !== requester.account);
+		if (other !== undefined && !isRoot(requester)) {
+			throw new CanhazgpuError('not-owner', `Job ${other.id} belongs to another account`, {
+				hint: 'See whose it is: canhazgpu jobs --all',
+			});
+		}
+
+		return rows;
+	};
+
+	return {
+		async list(account, isAll) {
+			const {jobs, now} = await cluster.read();
+			return {
+				now,
+				rows: jobs
+					.filter(
+						({isBatch, user, state, endTime = now}) =>
+							isBatch && (isAll || (user === account && (state !== 'ended' || now - endTime < recentSeconds))),
+					)
+					.map((job) => rowOf(job, account)),
+			};
+		},
+		find,
+		async outputOf(requester, id) {
+			const [row, another] = await findOwn(requester, [id]);
+			if (another !== undefined) {
+				throw new CanhazgpuError('usage', `${id} is an array, and each of its jobs has its own output`, {
+					hint: `Name one of them: canhazgpu logs ${row!.id}`,
+				});
+			}
+
+			const text = await cluster.run('scontrol', 'show', 'job', id);
+			const file = text
+				.split('\n')
+				.map((line) => line.trim())
+				.find((line) => line.startsWith('StdOut=/'))
+				?.slice('StdOut='.length);
+			if (file === undefined) {
+				throw new CanhazgpuError('failed', `Job ${id} writes to no file: it is not a batch job`, {
+					hint: 'A job of run --detach writes to one.',
+				});
+			}
+
+			return file;
+		},
+		async cancel(requester, ids) {
+			const rows = await findOwn(requester, ids);
+			const active = rows.filter(({state}) => ['pending', 'queued', 'running'].includes(state));
+			if (active.length > 0) {
+				await cluster.run('scancel', ...new Set(active.map(({id}) => id)));
+			}
+
+			return [...new Set(active.map(({id}) => id))];
+		},
+		async retry(requester, ids) {
+			const rows = await findOwn(requester, ids);
+			const active = rows.find(({state}) => ['pending', 'queued', 'running'].includes(state));
+			if (active !== undefined) {
+				throw new CanhazgpuError('failed', `Job ${active.id} has not ended`, {
+					hint: `Cancel it first: canhazgpu cancel ${active.id}`,
+				});
+			}
+
+			const own = [...new Set(rows.map(({id}) => id))];
+			for (const id of own) {
+				await cluster.run('scontrol', 'requeue', id);
+			}
+
+			return own;
+		},
+	};
+}
