@@ -149,7 +149,7 @@ test('Tab completes commands, flags and values in bash', async () => {
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t\t');
-	await shell.waitFor(/^reserve +release +report$/mv);
+	await shell.waitFor(/^reserve +release +retry +report$/mv);
 });
 
 test.skipIf(shells['bash-completion'] === undefined)('bash-completion completes the command after --', async () => {

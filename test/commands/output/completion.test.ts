@@ -116,6 +116,13 @@ slowTest("--complete offers MIG profiles and instances, and for release only the
 	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
+test("--complete offers the ids of the user's own jobs", async () => {
+	await box.run('run --detach --begin 1h -- echo later');
+	expect((await answer('zsh', 'cancel', '')).slice(0, 2)).toEqual(['words', '1\tpending: echo later']);
+	expect(await answer('bash', 'run', '--after', '')).toEqual(['words', '1']);
+	await box.run('cancel 1');
+});
+
 slowTest("--complete queue --leave offers the user's own queue entries", async () => {
 	const waiting = start(box, 'reserve --gpu-ids 1,2');
 	await waiting.says(/Waiting/v);
