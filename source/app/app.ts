@@ -332,7 +332,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return createNotices(config, host);
 		},
 		async loadDetaching() {
-			const [{checkDetachable, startDetached}, {readLogoutSurvival}, {logFor, prepareLogs, readLog, readLogEnd}] =
+			const [{checkDetachable, startDetached}, {readLogoutSurvival}, {logFor, prepareLogs, readLog, readLogEnd, sealOf}] =
 				await Promise.all([
 					import('../host/job/detach.js'),
 					import('../host/job/logout.js'),
@@ -356,6 +356,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				logFor: (id) => logFor(directory(), id),
 				openLog: (file) => readLog(file),
 				readLogEnd,
+				seal: (content) => sealOf(directory(), content),
 				checkDetachable,
 				start: startDetached,
 				readLogoutSurvival,

@@ -200,6 +200,8 @@ export type App = {
 		readonly logFor: (id: string) => string;
 		/** Opens the output of a job. Throws `failed` if it is missing or belongs to somebody else. */
 		readonly openLog: (file: string) => OpenedLog;
+		/** Returns a code that proves that this account has written the content. Call `prepareLogs` first. */
+		readonly seal: (content: unknown) => string;
 		/** Returns the last bytes of an output. Undefined if it cannot be read. */
 		readonly readLogEnd: (file: string, length: number) => string | undefined;
 		/** Throws `usage` for a command that the record of a job cannot hold. */

@@ -16,15 +16,11 @@ const lookMs = 100;
 const patienceMs = 45_000;
 
 /** Asks the wrapper to end, which ends the command. If the wrapper was killed, asks the command itself. */
-function signal(app: App, {holder, job}: Job): 'sent' | 'gone' | 'refused' {
-	const answers = [holder, job].map((process) => (process === undefined ? 'gone' : app.sendSignal(process, 'SIGTERM')));
-	return answers.includes('sent') ? 'sent' : answers.every((answer) => answer === 'gone') ? 'gone' : 'refused';
-}
-
-/** Signals a process of the job. The wrapper passes a signal on, so the command gets its own signal only without a wrapper. */
-function end(app: App, job: Job): 'sent' | 'gone' | 'refused' {
-	const first = signal(app, {...job, job: undefined});
-	return first === 'gone' ? signal(app, {...job, holder: undefined}) : first;
+function signal(app: App, {holder, job}: Job): void {
+	const answer = holder === undefined ? 'gone' : app.sendSignal(holder, 'SIGTERM');
+	if (answer === 'gone' && job !== undefined) {
+		app.sendSignal(job, 'SIGTERM');
+	}
 }
 
 /** Waits until these jobs have ended. Returns those that are not, after a while. */
@@ -78,28 +74,32 @@ export const cancel: Command = {
 				return 0;
 			}
 
-			const refused = changed.filter(({before}) => before.isHeld && end(app, before) === 'refused');
-			const running = changed.filter(({before}) => before.state === 'running' && before.isHeld);
+			for (const {before} of changed) {
+				// A wrapper that cannot be signalled, as in a container, notices the cancellation in the store.
+				if (before.isHeld) {
+					signal(app, before);
+				}
+			}
+
+			const running = changed.map(({before}) => before).filter(({state, isHeld}) => isHeld && state === 'running');
 			const left = await awaitEnds(
 				app,
 				world,
-				running.filter((each) => !refused.includes(each)).map(({before}) => before.number),
+				running.map(({number}) => number),
 			);
-			const isCancelled = ({before}: (typeof changed)[number]): boolean =>
-				refused.every((each) => !(each.before === before && before.state === 'running')) &&
-				left.every(({number}) => number !== before.number);
-			const done = changed.filter((each) => isCancelled(each)).map(({before}) => jobIdOf(before));
+			const done = changed
+				.map(({before}) => before)
+				.filter(({number}) => left.every((job) => job.number !== number))
+				.map((job) => jobIdOf(job));
 			if (done.length > 0) {
 				app.print(cancelledText(done));
 			}
 
-			const stuck = changed.find((each) => !isCancelled(each));
+			const [stuck] = left;
 			if (stuck !== undefined) {
-				const id = jobIdOf(stuck.before);
-				throw new CanhazgpuError('failed', `Job ${id} is asked to end, but still runs`, {
-					hint: refused.includes(stuck)
-						? 'Its processes belong to another account or to a container: cancel it there.'
-						: `See what it does: canhazgpu logs ${id}. Its process has the pid ${stuck.before.job?.pid ?? stuck.before.holder?.pid}.`,
+				const id = jobIdOf(stuck);
+				throw new CanhazgpuError('failed', `Job ${id} was asked to end, but still runs`, {
+					hint: `See what it does: canhazgpu logs ${id}. Its process has the pid ${stuck.job?.pid ?? stuck.holder?.pid}.`,
 				});
 			}
 

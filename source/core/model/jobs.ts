@@ -45,6 +45,8 @@ export type Job = {
 	/** The words after `run`, without those that say when to start: flags, `--` and the command. */
 	readonly words: readonly string[];
 	readonly command: readonly string[];
+	/** Proves to the owner that nobody else has written `words` and `directory`, which `retry` uses. */
+	readonly seal?: string;
 	/** How many GPUs the job asks for. */
 	readonly count: number;
 	readonly after: readonly Dependency[];

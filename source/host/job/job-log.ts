@@ -1,6 +1,7 @@
 /** The files with the output of detached jobs. Only the owner can read them. */
 import {Buffer} from 'node:buffer';
-import {closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, unlinkSync} from 'node:fs';
+import {createHmac, randomBytes} from 'node:crypto';
+import {closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {findUnsafeLocation, isOurs} from '../../security/safe-file.js';
@@ -78,6 +79,34 @@ export function openLog(file: string, isNew: boolean): number {
 		throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
 	}
 }
+
+const keyBytes = 32;
+
+/** Returns the key of this account, which is beside the logs. Creates it the first time. */
+function readKey(directory: string): Uint8Array {
+	const file = path.join(directory, '.key');
+	try {
+		const descriptor = openSync(file, newLog, 0o600);
+		writeSync(descriptor, randomBytes(keyBytes));
+		closeSync(descriptor);
+	} catch (error) {
+		if (codeOf(error) !== 'EEXIST') {
+			throw unwritable(file, problems.get(codeOf(error)) ?? messageOf(error), error);
+		}
+	}
+
+	const log = readLog(file);
+	const key = log.read();
+	log.close();
+	return key;
+}
+
+/**
+Returns a code that only this account can compute. Every account that shares a pool can write to the store, so a command line that is read from there
+is only run again if its code is right.
+*/
+export const sealOf = (directory: string, content: unknown): string =>
+	createHmac('sha256', readKey(directory)).update(JSON.stringify(content)).digest('hex');
 
 export type OpenedLog = {
 	/** Returns the next bytes. Empty at the end of the file, which can grow later. */

@@ -7,7 +7,8 @@ import {
 	retryJobs,
 	submitJobs,
 } from '../../../source/core/operations/jobs/jobs.js';
-import {ended, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
+import {takeJob} from '../../../source/core/operations/jobs/job-keeper.js';
+import {ended, lost, queued, started, taken} from '../../../source/core/rules/jobs/changes.js';
 import {createTestWorld, person, type TestWorld} from '../../_helpers/world.js';
 
 const request = (part: Partial<JobRequest> = {}): JobRequest => ({
@@ -128,13 +129,18 @@ describe('a wrapper', () => {
 });
 
 describe('a job of another account', () => {
-	test('can be cancelled and retried only by its owner and root', async () => {
+	test('can be cancelled by its owner and root, and retried by its owner alone', async () => {
 		const world = await createTestWorld();
 		await submit(world);
 		const [bob, root] = [person('bob'), {...person('root'), uid: 0}];
 		await expect(cancelJobs(world, bob, ['1'])).rejects.toMatchObject({code: 'not-owner'});
 		expect(await cancelJobs(world, root, ['1'])).toMatchObject([{after: {state: 'cancelled'}}]);
-		await expect(retryJobs(world, bob, ['1'])).rejects.toMatchObject({code: 'not-owner'});
+		await expect(retryJobs(world, bob, ['1'], () => true)).rejects.toMatchObject({code: 'not-owner'});
+		await expect(retryJobs(world, root, ['1'], () => true)).rejects.toMatchObject({code: 'not-owner'});
+		await expect(retryJobs(world, person('alice'), ['1'], () => false)).rejects.toMatchObject({
+			code: 'not-owner',
+			message: 'The record of job 1 was not written by this account, or was changed since',
+		});
 	});
 });
 
@@ -142,12 +148,72 @@ describe('a retried job', () => {
 	test('is pending again with a new token, so that its earlier wrapper cannot take it', async () => {
 		const world = await createTestWorld();
 		const [first] = await submit(world);
-		await expect(retryJobs(world, person('alice'), ['1'])).rejects.toMatchObject({message: 'Job 1 has not ended'});
+		await expect(retryJobs(world, person('alice'), ['1'], () => true)).rejects.toMatchObject({message: 'Job 1 has not ended'});
 		await cancelJobs(world, person('alice'), ['1']);
-		const [again] = await retryJobs(world, person('alice'), ['1']);
+		const [again] = await retryJobs(world, person('alice'), ['1'], () => true);
 		expect(again).toMatchObject({state: 'pending', isHeld: false, reason: undefined});
 		expect(await changeJob(world, 1, (found) => taken(found, first!.token, world.host))).toBeUndefined();
 		expect(await changeJob(world, 1, (found) => taken(found, again!.token, world.host))).toMatchObject({isHeld: true});
-		await expect(retryJobs(world, person('alice'), ['9'])).rejects.toMatchObject({code: 'usage'});
+		await expect(retryJobs(world, person('alice'), ['9'], () => true)).rejects.toMatchObject({code: 'usage'});
+	});
+});
+
+describe('the keeper of a job', () => {
+	const keep = async (world: TestWorld, part?: Partial<JobRequest>) => {
+		const [job] = await submit(world, part);
+		const keeper = await takeJob(world, job!, new AbortController().signal);
+		return keeper!;
+	};
+
+	test('puts the record back if the store has lost all jobs', async () => {
+		const world = await createTestWorld();
+		await submit(world);
+		const keeper = await keep(world);
+		expect(await keeper.awaitStart(new AbortController().signal)).toBe(true);
+		await keeper.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		world.memory.state.jobs = undefined;
+		world.memory.state.jobRecords.clear();
+		await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
+		expect(await states(world)).toEqual([[2, 'completed']]);
+		// The numbers go on.
+		expect((await submit(world))[0]!.number).toBe(3);
+	});
+
+	test('overwrites an earlier state that a restarted store shows, and a wrong loss', async () => {
+		const world = await createTestWorld();
+		const keeper = await keep(world);
+		const early = new Map(world.memory.state.jobRecords);
+		await keeper.awaitStart(new AbortController().signal);
+		await keeper.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		world.memory.state.jobRecords.set(1, early.get(1)!);
+		await changeJob(world, 1, (job, now) => lost(job, 'its processes were killed', now));
+		const end = await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
+		expect(end).toMatchObject({state: 'completed', starts: 1, reason: undefined});
+	});
+
+	test('does not overwrite the job of a later wrapper', async () => {
+		const world = await createTestWorld();
+		const keeper = await keep(world);
+		await cancelJobs(world, person('alice'), ['1']);
+		await retryJobs(world, person('alice'), ['1'], () => true);
+		expect(await keeper.update((job, now) => ended(job, {exitCode: 0}, now))).toBeUndefined();
+		expect(await states(world)).toEqual([[1, 'pending']]);
+	});
+
+	test('waits for another job and starts when it has completed, or is cancelled when it failed', async () => {
+		const world = await createTestWorld();
+		const first = await keep(world);
+		const second = await keep(world, {after: [{id: '1', isAny: false}]});
+		const waiting = second.awaitStart(new AbortController().signal);
+		await first.update((job, now) => ended(job, {exitCode: 0}, now));
+		expect(await waiting).toBe(true);
+		const third = await keep(world, {after: [{id: '2', isAny: false}]});
+		const hopeless = third.awaitStart(new AbortController().signal);
+		await second.update((job, now) => started(job, {leaseId: 'lease', gpus: [1]}, now));
+		await second.update((job, now) => ended(job, {exitCode: 9}, now));
+		expect(await hopeless).toBe(false);
+		expect((await readCurrentJobs(world, [3])).records).toMatchObject([
+			{job: {state: 'cancelled', reason: 'job 2 failed'}},
+		]);
 	});
 });

@@ -272,6 +272,7 @@ export const anyJob: fc.Arbitrary<Job> = fc.record({
 	directory: text,
 	words: fc.array(text, {maxLength: 3}),
 	command: fc.array(text, {maxLength: 3}),
+	seal: optionalText,
 	count: fc.nat(1024),
 	after: fc.array(fc.record({id: text, isAny: fc.boolean()}), {maxLength: 2}),
 	begin: optional(time),

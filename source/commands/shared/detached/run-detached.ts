@@ -1,4 +1,5 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
+import process from 'node:process';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
@@ -88,7 +89,12 @@ export async function runDetached(app: App, input: Input, request: RunRequest, t
 			return 1;
 		}
 
-		const keeping = keeper.keep(over.signal);
+		const keeping = keeper.keep(over.signal, () => {
+			// Root and other containers cannot signal this process.
+			if (!interruption.signal.aborted) {
+				process.kill(process.pid, 'SIGTERM');
+			}
+		});
 		if (!(await keeper.awaitStart(interruption.signal))) {
 			await keeper.update((job, now) => calledOff(job, 'its wrapper was stopped', now));
 			return interruption.signal.aborted ? interruption.exitCode() : 1;

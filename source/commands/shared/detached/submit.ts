@@ -77,12 +77,14 @@ export async function submitDetached(
 		detaching.prepareLogs();
 		// Jobs that have just been lost count as such for --after.
 		await readCurrentJobs(world);
+		const run = [...flags, '--', ...words];
 		const jobs = await submitJobs(
 			world,
 			{
 				account: app.requester(undefined).account,
 				directory,
-				words: [...flags, '--', ...words],
+				words: run,
+				seal: detaching.seal([run, directory]),
 				command: words,
 				count: request.ids?.length ?? request.count,
 				...later,

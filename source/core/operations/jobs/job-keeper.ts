@@ -34,8 +34,8 @@ export type JobKeeper = {
 		change: (job: Job, now: number) => Job | undefined,
 		signal?: AbortSignal,
 	) => Promise<Job | undefined>;
-	/** Puts the record back now and then if the store has lost it, until the signal is aborted. */
-	readonly keep: (signal: AbortSignal) => Promise<void>;
+	/** Puts the record back if the store has lost it, and calls `cancelled` when somebody has cancelled the job, until the signal is aborted. */
+	readonly keep: (signal: AbortSignal, cancelled: () => void) => Promise<void>;
 };
 
 /** Takes over a job that was submitted for this wrapper. Returns undefined if the job was cancelled, or another wrapper has it. */
@@ -122,16 +122,33 @@ export async function takeJob(
 			);
 			return changed?.state === 'queued';
 		},
-		async keep(keepSignal) {
+		async keep(keepSignal, cancelled) {
 			const wakeSignal = createWakeSignal();
+			const unsubscribe = await persist(
+				world,
+				async () =>
+					world.store.subscribe({
+						changed(event) {
+							if (event === undefined || event.jobs?.includes(number) === true) {
+								wakeSignal.wake();
+							}
+						},
+						restored: wakeSignal.wake,
+					}),
+				keepSignal,
+			);
 			while (!keepSignal.aborted) {
 				await wakeSignal.wait(world.clock, putBackMs, keepSignal);
 				const list = keepSignal.aborted ? undefined : await world.store.readJobs([number]).catch(() => undefined);
 				const found = list && soundJobs(list).find((job) => job.number === number);
 				if (list !== undefined && (found === undefined || (found.token === token && isEarlier(found, latest)))) {
 					await update((job) => job, keepSignal);
+				} else if (found?.token === token && found.cancelledBy !== undefined) {
+					cancelled();
 				}
 			}
+
+			await unsubscribe?.();
 		},
 	};
 }

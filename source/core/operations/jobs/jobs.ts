@@ -100,12 +100,15 @@ export function jobsWithIds(list: JobList, ids: readonly string[]): readonly Sou
 	return [...new Set(found)];
 }
 
-/** Throws `not-owner` for a job of another account. Root may change all jobs. */
+const notOwner = (job: Job): CanhazgpuError =>
+	new CanhazgpuError('not-owner', `Job ${jobIdOf(job)} belongs to another account`, {
+		hint: 'See whose it is: canhazgpu jobs --all',
+	});
+
+/** Throws `not-owner` for a job of another account. Root may see and cancel all jobs. */
 export function requireOwn(requester: Requester, {job}: SoundJobRecord): void {
 	if (job.account !== requester.account && !isRoot(requester)) {
-		throw new CanhazgpuError('not-owner', `Job ${jobIdOf(job)} belongs to another account`, {
-			hint: 'See whose it is: canhazgpu jobs --all',
-		});
+		throw notOwner(job);
 	}
 }
 
@@ -148,13 +151,33 @@ export const cancelJobs = async (
 		},
 	});
 
-/** Prepares ended jobs to start again, in the state before a wrapper has taken them. Throws `failed` for a job that has not ended. */
-export const retryJobs = async (world: World, requester: Requester, ids: readonly string[]): Promise<readonly Job[]> =>
+/**
+Prepares ended jobs to start again, in the state before a wrapper has taken them. Throws `failed` for a job that has not ended, and `not-owner`.
+@param isGenuine - Returns whether this account has written the command line of a job.
+*/
+export const retryJobs = async (
+	world: World,
+	requester: Requester,
+	ids: readonly string[],
+	isGenuine: (job: Job) => boolean,
+): Promise<readonly Job[]> =>
 	changeJobs(world, {
 		plan(list) {
 			const records = jobsWithIds(list, ids);
 			for (const record of records) {
-				requireOwn(requester, record);
+				// Not even root may run the command lines of others.
+				if (record.job.account !== requester.account) {
+					throw notOwner(record.job);
+				}
+
+				if (!isGenuine(record.job)) {
+					throw new CanhazgpuError(
+						'not-owner',
+						`The record of job ${jobIdOf(record.job)} was not written by this account, or was changed since`,
+						{hint: 'Submit the command again: canhazgpu run --detach -- COMMAND'},
+					);
+				}
+
 				if (!isOver(record.job)) {
 					throw new CanhazgpuError('failed', `Job ${jobIdOf(record.job)} has not ended`, {
 						hint: `Cancel it first: canhazgpu cancel ${jobIdOf(record.job)}`,
