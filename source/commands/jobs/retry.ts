@@ -36,7 +36,12 @@ export const retry: Command = {
 
 			const detaching = await app.loadDetaching();
 			detaching.prepareLogs();
-			const jobs = await retryJobs(world, app.requester(undefined), ids, ({words, directory, seal}) => seal === detaching.seal([words, directory]));
+			const jobs = await retryJobs(
+				world,
+				app.requester(undefined),
+				ids,
+				({words, directory, seal}) => seal === detaching.seal([words, directory]),
+			);
 			await startWrappers(app, world, jobs, {isNewLog: false});
 			app.print(startedText(jobs.map((job) => jobIdOf(job))));
 			return 0;

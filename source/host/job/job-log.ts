@@ -1,7 +1,17 @@
 /** The files with the output of detached jobs. Only the owner can read them. */
 import {Buffer} from 'node:buffer';
 import {createHmac, randomBytes} from 'node:crypto';
-import {closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync} from 'node:fs';
+import {
+	closeSync,
+	constants,
+	existsSync,
+	fstatSync,
+	mkdirSync,
+	openSync,
+	readSync,
+	unlinkSync,
+	writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {findUnsafeLocation, isOurs} from '../../security/safe-file.js';

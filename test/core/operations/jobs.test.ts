@@ -148,7 +148,9 @@ describe('a retried job', () => {
 	test('is pending again with a new token, so that its earlier wrapper cannot take it', async () => {
 		const world = await createTestWorld();
 		const [first] = await submit(world);
-		await expect(retryJobs(world, person('alice'), ['1'], () => true)).rejects.toMatchObject({message: 'Job 1 has not ended'});
+		await expect(retryJobs(world, person('alice'), ['1'], () => true)).rejects.toMatchObject({
+			message: 'Job 1 has not ended',
+		});
 		await cancelJobs(world, person('alice'), ['1']);
 		const [again] = await retryJobs(world, person('alice'), ['1'], () => true);
 		expect(again).toMatchObject({state: 'pending', isHeld: false, reason: undefined});

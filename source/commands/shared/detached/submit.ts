@@ -13,8 +13,8 @@ import {sanitize} from '../../../format/text/text.js';
 import type {LocalLater} from '../later-flags.js';
 import {typedFlags} from '../hosts/on-host.js';
 import {withWorld} from '../with-world.js';
-import {startWrappers} from './start-wrappers.js';
 import {ticketVariable} from '../job/ticket.js';
+import {startWrappers} from './start-wrappers.js';
 
 type Submission = {
 	readonly command: Command;
