@@ -332,12 +332,15 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 			return createNotices(config, host);
 		},
 		async loadDetaching() {
-			const [{checkDetachable, startDetached}, {readLogoutSurvival}, {logFor, prepareLogs, readLog, readLogEnd, sealOf}] =
-				await Promise.all([
-					import('../host/job/detach.js'),
-					import('../host/job/logout.js'),
-					import('../host/job/job-log.js'),
-				]);
+			const [
+				{checkDetachable, startDetached},
+				{readLogoutSurvival},
+				{logFor, prepareLogs, readLog, readLogEnd, sealOf},
+			] = await Promise.all([
+				import('../host/job/detach.js'),
+				import('../host/job/logout.js'),
+				import('../host/job/job-log.js'),
+			]);
 			const directory = (): string => {
 				const state = stateDirectory();
 				if (state === undefined) {

@@ -241,7 +241,9 @@ export async function submitDetached(
 	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];
 	if (jobId === undefined) {
-		throw new CanhazgpuError('failed', 'Slurm took the job, but did not print its id', {hint: 'To find it: squeue --me'});
+		throw new CanhazgpuError('failed', 'Slurm took the job, but did not print its id', {
+			hint: 'To find it: squeue --me',
+		});
 	}
 
 	return {jobId, output: later.array === undefined ? `slurm-${jobId}.out` : `slurm-${jobId}_N.out`};
