@@ -114,6 +114,11 @@ describe.each(
 		expect(await jobOf(box, dependent)).toMatchObject({state: 'cancelled', reason: `job ${waiting} was cancelled`});
 		expect((await box.run(`cancel ${running}`)).stdout).toBe(`Job ${running} has already ended\n`);
 		expect((await box.run(`wait ${dependent}`)).exitCode).toBe(1);
+		expect(await box.run(`logs ${dependent}`)).toEqual({
+			exitCode: 0,
+			stdout: '',
+			stderr: `canhazgpu: job ${dependent} has not written anything\n`,
+		});
 		// The GPUs are free again, and the cancelled job did not take them.
 		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
 		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
@@ -164,7 +169,7 @@ describe.each(
 			['run --detach --after seven -- true', 2, '--after does not understand "seven"'],
 			['run --detach --array 0-1000000 -- true', 2, '--array "0-1000000": an array has at most 1000 jobs'],
 			['run --array 0-3 -- true', 2, '--array is for jobs in the background, so it needs --detach'],
-			['run --detach --begin yesterday -- true', 2, '--begin: "yesterday" is not a duration'],
+			['run --detach --begin yesterday -- true', 2, '--begin: "yesterday" is not a time'],
 			['run --detach --retry often -- true', 2, '--retry must be a number of at most 100, not "often"'],
 			['run --detach --gpus 9 -- true', 2, 'Cannot reserve 9 GPUs: the pool has 2'],
 			['run --detach -- no-such-command', 127, 'Command not found: "no-such-command"'],

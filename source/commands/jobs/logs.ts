@@ -106,14 +106,20 @@ export const logs: Command = {
 			const interruption = app.interruption();
 			try {
 				let isEnding = !input.has('follow');
+				let isEmpty = true;
 				for (let looks = 0; !interruption.signal.aborted; looks++) {
 					for (let bytes = log.read(); bytes.length > 0; bytes = log.read()) {
+						isEmpty = false;
 						if (!(await write(bytes))) {
 							return 0;
 						}
 					}
 
 					if (isEnding) {
+						if (isEmpty) {
+							app.remark(`canhazgpu: job ${id} has not written anything`);
+						}
+
 						return 0;
 					}
 

@@ -3,7 +3,7 @@ import type {Later} from '../../core/operations/engine.js';
 import {parseArray, type ArrayRequest} from '../../core/rules/jobs/array.js';
 import {parseAfter} from '../../core/rules/jobs/start.js';
 import type {JobRequest} from '../../core/rules/jobs/submit.js';
-import {parseDuration} from '../../core/rules/leases/durations.js';
+import {secondsOf} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
@@ -67,11 +67,12 @@ function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example
 
 function beginOf(input: Input): number | undefined {
 	const typed = input.text('begin');
-	return typed === undefined
-		? undefined
-		: /^\s*\d{1,2}:|^\s*\d{4}-/v.test(typed)
-			? parseTimeOfDay(typed, {flag: '--begin'})
-			: Date.now() / 1000 + parseDuration(typed, '--begin');
+	if (typed === undefined) {
+		return undefined;
+	}
+
+	const seconds = secondsOf(typed);
+	return seconds === undefined ? parseTimeOfDay(typed, {flag: '--begin'}) : Date.now() / 1000 + seconds;
 }
 
 export function laterOf(input: Input): Later {
