@@ -23,6 +23,7 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	}
 
 	refuseBoth(input, 'while-pid', 'duration', 'The GPUs are released when the process ends.');
+	refuseBoth(input, 'while-pid', 'keep', 'These GPUs never go back before the process ends.');
 	refuseBoth(input, 'while-pid', 'on', 'The process must run on the same host as the GPUs.');
 	if (engine !== undefined) {
 		throw new CanhazgpuError('failed', 'With Slurm, a process cannot keep GPUs', {
@@ -33,8 +34,25 @@ export function keeperPidOf(input: Input, engine: Engine | undefined): number | 
 	return processIdOf(input, 'while-pid');
 }
 
+/** The pid namespace in which the machine started (PROC_PID_INIT_INO in the kernel). Linux only. */
+const firstNamespace = '4026531836';
+
+/** Throws if other processes of the machine would not see the end of a process: a container can end with all its processes. */
+function checkVisible({namespace}: ProcessIdentity): void {
+	if (namespace !== undefined && namespace !== firstNamespace) {
+		throw new CanhazgpuError(
+			'failed',
+			'A process in a container cannot keep GPUs: outside, nobody can see when it ends',
+			{
+				hint: 'Nothing was reserved. Start the command with canhazgpu run, or reserve for a time with --duration.',
+			},
+		);
+	}
+}
+
 /** Finds the process. Throws `not-found` if there is none, and `not-owner` for a process of another account. */
 export async function keeperOf(app: App, world: OpenWorld, pid: number): Promise<Keeper> {
+	checkVisible(world.host.self);
 	const {inspectProcesses} = world.simulatedProcesses ?? app;
 	const facts = (await inspectProcesses([pid])).get(pid);
 	if (facts === undefined) {

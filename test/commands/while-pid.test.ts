@@ -5,6 +5,7 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox, holders, peek, recordsOf, start} from '../_helpers/program/processes.js';
 import {isRoot, mallory} from '../_helpers/machine/accounts.js';
+import {canEnter, ownPids, startIn} from '../_helpers/machine/namespaces.js';
 import {slowTest} from '../_helpers/slow.js';
 
 function sleeper(account = {}): ChildProcess {
@@ -60,6 +61,7 @@ slowTest('reserve --while-pid refuses unknown processes and flags that contradic
 		['--while-pid abc', 2, '--while-pid: "abc" is not a process id\nFor example: canhazgpu reserve --while-pid 12345'],
 		['--while-pid 4194305', 1, 'There is no process 4194305, or it cannot be seen\nNothing was reserved.'],
 		[`--while-pid ${process.pid} --duration 1h`, 2, 'Give --while-pid or --duration, not both'],
+		[`--while-pid ${process.pid} --keep 1h`, 2, 'Give --while-pid or --keep, not both'],
 		[`--while-pid ${process.pid} --on box2`, 2, 'Give --while-pid or --on, not both'],
 		[`--while-pid ${process.pid} --pid 5`, 2, '--pid and --while-pid cannot be used together'],
 	] as const) {
@@ -70,6 +72,19 @@ slowTest('reserve --while-pid refuses unknown processes and flags that contradic
 
 	expect(await holders(box)).toBe('0:-');
 });
+
+test.runIf(canEnter(ownPids))(
+	'reserve --while-pid refuses a process in a container, whose end is invisible outside',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		const {exitCode, stderr} = await startIn(ownPids, box, 'reserve --while-pid 1').ended;
+		expect([exitCode, stderr]).toEqual([
+			1,
+			expect.stringContaining('Error: A process in a container cannot keep GPUs'),
+		]);
+		expect(await holders(box)).toBe('0:-');
+	},
+);
 
 test.runIf(isRoot)('reserve --while-pid refuses a process of another account', async () => {
 	const box = await freshEmbeddedBox(1);
