@@ -3,10 +3,12 @@ import type {World} from '../model/ports.js';
 import type {Requester} from '../model/types.js';
 import {auditContextOf} from '../rules/leases/audit-entries.js';
 import {planExtend} from '../rules/leases/lease-changes.js';
+import {settingText} from '../rules/limits/limits.js';
 import {checkAgentDuration} from '../rules/policy/agents.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import type {ExtendResult} from './engine.js';
 import {ownHoldings, type JobLease} from './job-lease.js';
+import {limitsFor} from './limits.js';
 import {transact} from './transact.js';
 
 type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease};
@@ -34,6 +36,13 @@ export const renewJobLease = async (
 
 			for (const {lease} of holdings) {
 				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
+			}
+
+			const most = limitsFor(world, snapshot, requester)['max-duration'];
+			if (most !== undefined && seconds > most.value) {
+				throw new CanhazgpuError('impossible', `A reservation can end at most ${most.text} from now`, {
+					hint: `The limit is ${settingText(most)}. Nothing was changed.`,
+				});
 			}
 
 			const plan = planExtend(

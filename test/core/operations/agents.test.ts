@@ -103,6 +103,17 @@ test('a renewal moves the end and is bounded by agents.max-duration from the sta
 	);
 });
 
+test('a renewal never moves the end beyond limits.max-duration from now', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await changePolicy(world, root, [{key: 'limits.max-duration', value: '1h'}]);
+	await acquireNow(world, asked(world), 'lease');
+	const jobLease = await findJobLease(world, 'lease');
+	await expect(renewJobLease(world, person('alice'), {jobLease, seconds: 3601})).rejects.toThrow(
+		'A reservation can end at most 1h from now',
+	);
+	await renewJobLease(world, person('alice'), {jobLease, seconds: 3600});
+});
+
 test('the process that keeps a reservation sends no heartbeats, and a grant from the queue keeps it that way', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const job = {...world.host.self, pid: 4711};
