@@ -5,7 +5,7 @@ import type {Holding} from '../../core/rules/leases/holdings.js';
 import {hasCode} from '../../errors.js';
 import {releaseJson} from '../../format/json/change-json.js';
 import {partsOfHoldings} from '../../format/instances.js';
-import {requireOwnLease} from '../../format/owner.js';
+import {gone, requireOwnLease} from '../../format/owner.js';
 import {leaseId} from '../input.js';
 import {defineTool} from '../tool.js';
 import {meantIds} from './meant.js';
@@ -34,6 +34,10 @@ export const release = defineTool({
 					throw error;
 				}
 			}
+		}
+
+		if (released.length === 0) {
+			throw gone('That reservation');
 		}
 
 		return {json: releaseJson(released, undefined), words: `Released ${partsOfHoldings(released)}.`};

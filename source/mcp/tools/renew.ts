@@ -9,6 +9,7 @@ import {partsOfHoldings} from '../../format/instances.js';
 import {gone, requireOwnLease} from '../../format/owner.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {longDuration} from '../../format/text/durations.js';
+import {sanitize} from '../../format/text/text.js';
 import {leaseId, text} from '../input.js';
 import {defineTool, type Call} from '../tool.js';
 import {meantIds} from './meant.js';
@@ -46,16 +47,29 @@ export const renew = defineTool({
 		const {world, requester, held} = call;
 		const seconds = parseDuration(duration, 'duration');
 		const extended: Array<ExtendResult['extended'][number]> = [];
+		const problems: CanhazgpuError[] = [];
 		let now = 0;
 		for (const each of meantIds(held, id)) {
-			const result = (await held.renew(world, requester, each, seconds)) ?? (await extendOther(call, each, seconds));
-			extended.push(...result.extended);
-			({now} = result);
+			try {
+				const result = (await held.renew(world, requester, each, seconds)) ?? (await extendOther(call, each, seconds));
+				extended.push(...result.extended);
+				({now} = result);
+			} catch (error) {
+				if (!(error instanceof CanhazgpuError)) {
+					throw error;
+				}
+
+				// One that has just ended must not keep the others from being renewed.
+				problems.push(error);
+			}
 		}
 
-		return {
-			json: extendJson(extended, undefined, now),
-			words: `Renewed ${partsOfHoldings(extended)}, which now ends in ${longDuration(seconds)}.`,
-		};
+		if (extended.length === 0 && problems.length > 0) {
+			throw problems[0]!;
+		}
+
+		const renewed = `Renewed ${partsOfHoldings(extended)}, which now ends in ${longDuration(seconds)}.`;
+		const others = [...new Set(problems.map(({message}) => `Not renewed: ${sanitize(message)}.`))];
+		return {json: extendJson(extended, undefined, now), words: [renewed, ...others].join(' ')};
 	},
 });

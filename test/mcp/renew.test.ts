@@ -1,0 +1,40 @@
+/** `gpu_renew` for several reservations of one connection. */
+import {expect, test} from 'vitest';
+import {acquireNow} from '../../source/core/operations/acquire-now.js';
+import {findJobLease} from '../../source/core/operations/job-lease.js';
+import {renewJobLease} from '../../source/core/operations/renew-job-lease.js';
+import {release} from '../../source/core/operations/reservations.js';
+import {renew} from '../../source/mcp/tools/renew.js';
+import type {Call} from '../../source/mcp/tool.js';
+import {createTestWorld, person} from '../_helpers/world.js';
+
+const requester = person('alice');
+
+test('gpu_renew without lease_id renews what is left, and says what is not', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	const leases = await Promise.all(
+		['one', 'other'].map(async (id, index) => {
+			const tenure = {type: 'run', timeLimitSeconds: 1800, holder: world.host.self} as const;
+			await acquireNow(world, {requester, ids: [index], count: 1, tenure, via: 'mcp'}, id);
+			return [id, await findJobLease(world, id)] as const;
+		}),
+	);
+	const found = new Map(leases);
+	const call = {
+		world,
+		requester,
+		held: {
+			ids: () => found.keys().toArray(),
+			renew: async (_world: unknown, _requester: unknown, id: string, seconds: number) =>
+				renewJobLease(world, requester, {jobLease: found.get(id)!, seconds}),
+		},
+	} as unknown as Call;
+
+	await release(world, requester, {by: 'lease', leaseId: 'one'});
+	expect(await renew.call(call, {duration: '1h'})).toMatchObject({
+		json: {extended: [{gpu_id: 1}]},
+		words: 'Renewed 1 GPU(s): [1], which now ends in 1h 0m 0s. Not renewed: That reservation has already ended.',
+	});
+	await release(world, requester, {by: 'lease', leaseId: 'other'});
+	await expect(renew.call(call, {duration: '1h'})).rejects.toThrow('That reservation has already ended');
+});
