@@ -12,10 +12,13 @@ function reasonOf(error: unknown, {url, headers}: HttpRequest): string {
 	return secrets.some((secret) => message.includes(secret)) ? 'the request failed' : message;
 }
 
+/** Bun would send requests for this machine to the proxy of HTTP_PROXY, which would then know the URL. With https, a proxy sees only the host. */
+const direct = (url: string): {readonly proxy?: false} => (url.startsWith('http:') ? {proxy: false} : {});
+
 export async function sendHttp(request: HttpRequest, signal: AbortSignal): Promise<Delivery> {
 	const {url, method, headers, body} = request;
 	try {
-		const response = await fetch(url, {method, headers, body, redirect: 'manual', signal});
+		const response = await fetch(url, {method, headers, body, redirect: 'manual', signal, ...direct(url)});
 		await response.body?.cancel();
 		if (response.ok) {
 			return {outcome: 'delivered'};
