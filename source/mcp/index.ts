@@ -86,7 +86,10 @@ function createPool(open: McpOptions['open']) {
 	};
 }
 
-/** Serves one client until it closes the connection or `signal` is aborted. Everything that it held is then released. */
+/**
+Serves one client until it closes the connection or `signal` is aborted. Everything that it held is then released.
+@returns Whether the client has read all messages. If not, only the end of this process discards them.
+*/
 export async function runMcp({
 	open,
 	requester,
@@ -97,7 +100,7 @@ export async function runMcp({
 	signal,
 	input,
 	output,
-}: McpOptions): Promise<void> {
+}: McpOptions): Promise<boolean> {
 	const pool = createPool(open);
 	const ended = new AbortController();
 	const servers = new Set<McpServer>();
@@ -217,4 +220,5 @@ export async function runMcp({
 	await Promise.allSettled(running);
 	await held.end();
 	await pool.close();
+	return transport.flush();
 }

@@ -1,22 +1,33 @@
 /** The stdin and stdout of the server, as a connection to one client. */
+import {once} from 'node:events';
 import {Writable, type Readable} from 'node:stream';
 import {StdioServerTransport} from '@modelcontextprotocol/server/stdio';
 import {harmlessText} from '../format/text/json.js';
 
+/** How long the server waits at its end for a client that does not read. */
+const patienceMs = 1000;
+
 /** Returns a stream for messages of the protocol, in which characters that act on a terminal are escaped. The data stays the same. */
-const harmlessOutput = (output: Writable): Writable =>
-	new Writable({
+function harmlessOutput(output: Writable): Writable {
+	const messages = new Writable({
 		decodeStrings: false,
 		write(chunk: Uint8Array | string, _encoding, done) {
 			output.write(harmlessText(chunk.toString()), done);
 		},
 	});
+	// Every message that waits for the client has listeners, and Node would warn of more than ten on stderr.
+	messages.setMaxListeners(0);
+	return messages;
+}
 
 export class ClientTransport extends StdioServerTransport {
 	readonly #closed = Promise.withResolvers<void>();
+	readonly #messages: Writable;
 
 	constructor(input: Readable, output: Writable) {
-		super(input, harmlessOutput(output));
+		const messages = harmlessOutput(output);
+		super(input, messages);
+		this.#messages = messages;
 	}
 
 	/** Resolves when the client has closed its end, or its output cannot be written. */
@@ -27,5 +38,21 @@ export class ClientTransport extends StdioServerTransport {
 	override async close(): Promise<void> {
 		await super.close();
 		this.#closed.resolve();
+	}
+
+	/** Waits until the last message is written. Returns false if the client does not read it. Call it after `close`. */
+	async flush(): Promise<boolean> {
+		try {
+			if (!this.#messages.destroyed) {
+				const written = once(this.#messages, 'finish', {signal: AbortSignal.timeout(patienceMs)});
+				this.#messages.end();
+				await written;
+			}
+
+			return true;
+		} catch {
+			// After an error, nobody reads any more, and nothing is left to write.
+			return this.#messages.destroyed;
+		}
 	}
 }

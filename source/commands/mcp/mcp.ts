@@ -52,7 +52,7 @@ export const mcp: Command = {
 		}
 
 		try {
-			await runMcp({
+			const isRead = await runMcp({
 				// Requests can name MIG instances, which only a detailed scan shows.
 				open: async () => app.open({keepReconnecting: true, details: 'parts'}),
 				requester: () => app.requester(label),
@@ -64,6 +64,11 @@ export const mcp: Command = {
 				input: process.stdin,
 				output: process.stdout,
 			});
+			if (!isRead) {
+				// Messages that the client does not read would keep this process running.
+				process.exit(0); // eslint-disable-line unicorn/no-process-exit
+			}
+
 			return 0;
 		} finally {
 			interruption.end();
