@@ -83,7 +83,7 @@ const endings: Readonly<Record<string, string>> = {
 	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	reclaimed: 'idle after a warning, and back in the pool',
-	'over-limit': 'its account holds as many GPUs as it may, and another entry took the GPUs it held',
+	'over-limit': 'a limit keeps it waiting, and another entry took the GPUs it held',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 

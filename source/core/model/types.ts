@@ -307,7 +307,7 @@ export const endReasons = [
 	'drained',
 	/** The reservation was idle, its owner was warned, and its GPUs went back to the pool. */
 	'reclaimed',
-	/** A waiting request held the GPU, and another request took it because the account of the first one holds as many GPUs as it may. */
+	/** A waiting request held the GPU, and another request took it because a limit of the account or of agents keeps the first one waiting. */
 	'over-limit',
 ] as const;
 

@@ -67,6 +67,25 @@ test('an agent over the limit waits for another agent, and nobody waits behind i
 	expect((await readCurrent(world)).queue).toEqual([]);
 });
 
+test('people take the GPUs that a waiting agent over the limit has collected', async () => {
+	const world = await createTestWorld({gpuCount: 3});
+	await changePolicy(world, root, [{key: 'agents.max-gpus', value: '2'}]);
+	await reserve(world, {requester: person('bob'), ids: [1], count: 1, durationSeconds: 60_000});
+	const ended = new AbortController();
+	const waiting = acquire(world, asked(world, {count: 2, ids: [0, 1]}), {
+		waitSeconds: undefined,
+		signal: ended.signal,
+		onProgress: () => undefined,
+	});
+	await eventually(async () => (await heldByAgents(world)) === 1);
+	expect((await acquireNow(world, asked(world, {requester: person('erin'), ids: [2]}), 'other')).kind).toBe('granted');
+	expect((await reserve(world, {requester: person('carol'), ids: [0], count: 1, durationSeconds: 60})).kind).toBe(
+		'granted',
+	);
+	ended.abort();
+	await waiting;
+});
+
 test('a reservation of an agent ends at its time, and its server does not take it back', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await acquireNow(world, asked(world), 'lease');

@@ -44,20 +44,21 @@ export function waitersOf(
 		isServable: (entry) => servableGroupsOf(entry).length > 0,
 		givesHoldings,
 	});
+	const isOverLimit = (entry: QueueEntry): boolean =>
+		isHeldBack(snapshot, entry) || limits.overLimitOf(entry) !== undefined;
 	return {
-		groupsFor: (entry) =>
-			isHeldBack(snapshot, entry) || limits.overLimitOf(entry) !== undefined ? [] : servableGroupsOf(entry),
+		groupsFor: (entry) => (isOverLimit(entry) ? [] : servableGroupsOf(entry)),
 		gives(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && (givesHoldings(entry) || limits.overLimitOf(entry) !== undefined);
+			return entry !== undefined && (givesHoldings(entry) || isOverLimit(entry));
 		},
 		reasonToGive(lease) {
 			const entry = holderOf(lease);
 			return entry === undefined || !isAnswering(entry)
 				? 'holder-stopped'
-				: limits.overLimitOf(entry) === undefined
-					? 'drained'
-					: 'over-limit';
+				: isOverLimit(entry)
+					? 'over-limit'
+					: 'drained';
 		},
 		limits,
 	};
