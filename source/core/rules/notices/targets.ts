@@ -84,7 +84,7 @@ export function parseTarget(text: string): Parsed {
 
 	if (isUrlKind(kind)) {
 		const problem = urlProblem(kind, rest ?? '');
-		return problem === undefined ? {target: {kind, url: rest!}} : {problem: `${kind} ${problem}`};
+		return problem === undefined ? {target: urlTarget(kind, rest!)} : {problem: `${kind} ${problem}`};
 	}
 
 	return {
@@ -106,6 +106,12 @@ export function targetsProblem(items: readonly string[]): string | undefined {
 	return undefined;
 }
 
+/** Slack also accepts the JSON of `webhook`, but would read mentions in it. */
+const isSlack = (url: string): boolean => new URL(url).hostname === 'hooks.slack.com';
+
+const urlTarget = (kind: UrlKind, url: string) =>
+	({kind: kind === 'webhook' && isSlack(url) ? 'slack' : kind, url}) as const;
+
 export const hasUrl = (targets: readonly Target[]): boolean => targets.some(({kind}) => isUrlKind(kind));
 
 type TargetSettings = {
@@ -126,7 +132,7 @@ export function targetsOf({to, usesTerminals, command, webhook}: TargetSettings)
 	const all: readonly Target[] = [
 		...(to ?? [{kind: 'terminal'} as const]),
 		...(command === undefined ? [] : [{kind: 'exec', command, setting: 'notify.command'} as const]),
-		...(webhook === undefined ? [] : [{kind: 'webhook', url: webhook, setting: 'notify.webhook'} as const]),
+		...(webhook === undefined ? [] : [{...urlTarget('webhook', webhook), setting: 'notify.webhook'} as const]),
 	];
 	const identities = all.map((target) => identityOf(target));
 	return all.filter(

@@ -106,6 +106,12 @@ test('notify.to replaces the terminals and adds to the older settings, and equal
 	]);
 });
 
+test('a webhook of Slack gets the format of Slack, in which texts mention nobody', () => {
+	const url = 'https://hooks.slack.com/services/T0/B0/hunter2';
+	expect(parseTarget(`webhook:${url}`)).toEqual({target: {kind: 'slack', url}});
+	expect(targetsOf({...none, to: [], webhook: url})).toEqual([{kind: 'slack', url, setting: 'notify.webhook'}]);
+});
+
 test('names of targets have no URL, and differ', () => {
 	const urls = ['slack:https://example.org/hunter2', 'slack:https://example.org/hunter3', 'ntfy:https://x.org/hunter2'];
 	const targets = [...urls, 'mail', 'mail:a@b', 'exec:/bin/tell'].flatMap((text) => {
