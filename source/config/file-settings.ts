@@ -73,6 +73,9 @@ const suggestion = (path: string): string =>
 		? `${path.slice(0, longestKey)}...`
 		: `${path}. Did you mean ${closest(path, settingPaths)}?`;
 
+/** Shortens a key such as `notify.slack:https://...`, from a list in wrong brackets. A URL can be a secret. */
+const withoutUrl = (path: string): string => path.replace(/:\/\/.*$/sv, '://...');
+
 /** The number of problems of each kind that are listed. For the remaining problems, only their number is shown. */
 const mostNamed = 5;
 
@@ -84,7 +87,7 @@ const warningsOf = (
 	unknown: readonly string[],
 	held: readonly string[],
 ): readonly string[] => [
-	...unknown.slice(0, mostNamed).map((path) => `${file}: unknown setting ${suggestion(path)}`),
+	...unknown.slice(0, mostNamed).map((path) => `${file}: unknown setting ${suggestion(withoutUrl(path))}`),
 	...(unknown.length > mostNamed ? [`${file}:${others(unknown.length)} unknown settings`] : []),
 	...(held.length > 0
 		? [

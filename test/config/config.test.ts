@@ -379,6 +379,13 @@ describe('limits and errors of config files', () => {
 	});
 });
 
+test('loadConfig shows no URL of a list that was written in braces', async () => {
+	const file = write('a.yaml', 'notify: {terminal, slack:https://example.org/hunter2}\n');
+	const {warnings} = await loadConfig({flags: noFlags, environment: {}, file});
+	expect(warnings.join('\n')).toContain('unknown setting notify.slack:https://...');
+	expect(warnings.join('\n')).not.toContain('hunter2');
+});
+
 test('loadConfig names five unknown settings and counts the rest', async () => {
 	const keys = Array.from({length: 40}, (_, number) => `"k${number}${'x'.repeat(number === 0 ? 5000 : 0)}": 1`);
 	const file = write('a.json', `{${keys.join(',')}}`);
