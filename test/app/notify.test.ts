@@ -5,6 +5,7 @@ import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {createNotices, notifyBy} from '../../source/app/notify.js';
 import {loadConfig} from '../../source/config/config.js';
+import {requesterOf} from '../../source/core/rules/leases/ownership.js';
 import {createHost} from '../../source/host/host.js';
 import {harmlessJsonLine} from '../../source/format/text/json.js';
 import type {Notice} from '../../source/format/notices/notice.js';
@@ -84,6 +85,15 @@ test('notify.command of the machine runs for an account of this machine, by name
 		const {problems, sent} = await notify({account});
 		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);
 	}
+});
+
+test('an account of a user namespace gets its own notices, although the machine knows no such name', async () => {
+	const {program, writeOwn, load, sent} = place();
+	writeOwn({command: program('own'), terminals: false});
+	const inside = {...host, account: {...host.account, userNamespace: '1000/4026532590'}};
+	const {account} = requesterOf(inside.account);
+	expect(await notifyBy(await load(), inside, {...reminder, account})).toEqual([]);
+	expect(sent('own')?.split('\n', 1)).toEqual([account]);
 });
 
 test("notices to the user follow the user's own file, and notices to others only the machine's", async () => {
