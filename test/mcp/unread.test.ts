@@ -34,7 +34,7 @@ async function startServer(box: Box) {
 
 const endsOf = async (box: Box) => (await recordsOf(box)).map(({endReason}) => endReason);
 
-test('a server whose client reads nothing releases everything and ends when it is told to', async () => {
+test('a server whose client reads nothing releases everything and ends after SIGTERM', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {child, request, ended, stderr} = await startServer(box);
 	// More than a pipe and the buffers hold.

@@ -59,7 +59,7 @@ export const renew = defineTool({
 					throw error;
 				}
 
-				// One that has just ended must not keep the others from being renewed.
+				// A reservation that has just ended must not keep the others from being renewed.
 				problems.push(error);
 			}
 		}
