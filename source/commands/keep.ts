@@ -14,8 +14,10 @@ import {keepHeapSmall} from './shared/small-heap.js';
 const scanMs = 30_000;
 const retryMs = 5000;
 
-const isAboutIdle = ({kind, reason}: AuditEntry): boolean =>
-	kind === 'idle' || (kind === 'ended' && reason === 'reclaimed');
+const isAboutReturn = ({kind, reason}: AuditEntry): boolean =>
+	kind === 'idle' ||
+	kind === 'beyond-limit' ||
+	(kind === 'ended' && (reason === 'reclaimed' || reason === 'beyond-limit'));
 
 /** Opens the pool, and tries again while its store cannot be reached. Undefined if the user has interrupted that. */
 async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld | undefined> {
@@ -80,7 +82,7 @@ async function watch(app: App, world: OpenWorld, signal: AbortSignal): Promise<v
 			const isFirst = lastId === undefined;
 			const newer = events.slice(events.findIndex(({id}) => id === lastId) + 1);
 			lastId = events.at(-1)?.id ?? '';
-			for (const entry of isFirst ? [] : newer.filter((each) => isAboutIdle(each))) {
+			for (const entry of isFirst ? [] : newer.filter((each) => isAboutReturn(each))) {
 				app.print(eventLine(entry, now));
 			}
 		}

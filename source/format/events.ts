@@ -1,4 +1,4 @@
-import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
+import {beyondLimit, waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import {needText, wantedInstanceText} from '../core/rules/allocation/impossible.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
@@ -63,11 +63,12 @@ function grantText(record: AuditRecord): string {
 	return [
 		`${whoText(record)} got ${heldText(record)}`,
 		owner === undefined ? '' : ` for ${harmless(owner)}`,
-		isBack ? ' back' : reason === undefined ? '' : `, for ${harmless(reason)}`,
+		isBack ? ' back' : reason === undefined || reason === beyondLimit ? '' : `, for ${harmless(reason)}`,
 		left === undefined ? '' : ` for ${left}`,
 		reason === 'restored' ? ` after the store had lost ${isOne ? 'it' : 'them'}` : '',
 		reason === takenBack ? `, which ${isOne ? 'was' : 'were'} still in use` : '',
 		forced === true ? ', by force' : '',
+		reason === beyondLimit ? ', beyond its limit while nobody else waits' : '',
 	].join('');
 }
 
@@ -84,6 +85,7 @@ const endings: Readonly<Record<string, string>> = {
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	reclaimed: 'idle after a warning, and back in the pool',
 	'over-limit': 'a limit keeps it waiting, and another entry took the GPUs it held',
+	'beyond-limit': 'beyond its limit, after a warning, because somebody else waits',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
@@ -163,6 +165,16 @@ function idleText(record: AuditRecord): string {
 	return `${holderText(record)} stays with ${heldText(record)}: ${why}`;
 }
 
+function beyondLimitText(record: AuditRecord): string {
+	const {until, reason, time} = record;
+	if (reason === undefined) {
+		const when = until === undefined ? '' : ` at ${clockTime(until, time)}`;
+		return `${holderText(record)} is beyond its limit with ${heldText(record)}, and somebody else waits: back to the pool${when}`;
+	}
+
+	return `${holderText(record)} stays with ${heldText(record)}: ${reason === 'unwanted' ? 'nobody else waits any more' : harmless(reason)}`;
+}
+
 /** Why the warning of an idle reservation was withdrawn. */
 const withdrawals: Readonly<Record<string, string>> = {
 	used: 'in use again',
@@ -206,6 +218,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} that it asked for`
 			: `${whoText(record)} is back within the share of ${memoryText(record.memoryMiB)} of ${gpuList(record.gpus)}`,
 	idle: idleText,
+	'beyond-limit': beyondLimitText,
 	health: ({gpus, reason}) =>
 		reason === undefined
 			? `${gpuList(gpus)} is healthy again`

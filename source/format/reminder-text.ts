@@ -3,10 +3,11 @@ import type {Reminder} from '../core/rules/notices/reminder.js';
 import {clockTime} from './text/days.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
+import {counted} from './text/numbers.js';
 import {sanitize} from './text/text.js';
 
 export function reminderText(
-	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, idle, note, owner}: Reminder,
+	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, idle, beyondLimit, note, owner}: Reminder,
 	hostname: string,
 ): string {
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
@@ -29,6 +30,12 @@ export function reminderText(
 		const isOne = gpus.length === 1;
 		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
 		return `${where} your reservation of ${gpuList(gpus)}${about} has been idle since ${clockTime(since, now)}. ${isOne ? 'The GPU goes' : 'The GPUs go'} back to the pool ${back} unless used. To keep ${isOne ? 'it' : 'them'}: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --keep 2h`;
+	}
+
+	if (kind === 'beyond-limit' && beyondLimit !== undefined) {
+		const {mostGpus, deadline, now} = beyondLimit;
+		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
+		return `${where} you hold more than your limit of ${counted(mostGpus, 'GPU')}, and somebody else waits. Your reservation of ${gpuList(gpus)}${about} goes back to the pool ${back}: end what runs there before. To give it back now: canhazgpu release --gpu-ids ${gpuRanges(gpus)}`;
 	}
 
 	return kind === 'ending'

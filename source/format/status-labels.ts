@@ -3,7 +3,7 @@ import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
 import {clockTime} from './text/days.js';
-import {idleText} from './idle-text.js';
+import {beyondLimitText, idleText} from './idle-text.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -126,7 +126,9 @@ function stateDetails(row: StatusRow): string {
 			}
 
 			return row.lease?.partialQueueId === undefined
-				? [warningText(row), leaseDetails(row), keptText(row)].filter((part) => part !== undefined).join(', ')
+				? [warningText(row), limitText(row), leaseDetails(row), keptText(row)]
+						.filter((part) => part !== undefined)
+						.join(', ')
 				: 'held for a request in the queue';
 		}
 	}
@@ -140,6 +142,10 @@ export function warningText(row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'warn
 	const now = nowOf(row);
 	return row.warning && idleText(row.warning, now);
 }
+
+/** Returns `beyond its limit of 4 GPUs, goes back at 12:04` for a reservation that its account may only have while nobody else waits. */
+export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyondLimit'>): string | undefined =>
+	row.beyondLimit && beyondLimitText(row.beyondLimit, nowOf(row));
 
 /** Returns `kept until 18:00 even if idle` for a reservation that its owner keeps. */
 export const keptText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'keepUntil'>): string | undefined =>

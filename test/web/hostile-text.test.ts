@@ -72,6 +72,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		remindedOf: undefined,
 		idle: {since: now - 50, seen: now},
 		keepUntil: now + 10,
+		slack: {groups: [word('group')]},
 		endsBy: now + 2000,
 		isSuspended: true,
 		note: word('note'),

@@ -27,6 +27,8 @@ export const auditKinds = [
 	'overuse',
 	/** A reservation is idle and goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
 	'idle',
+	/** A reservation beyond its account's limit goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
+	'beyond-limit',
 	'health',
 	/** Detached jobs were submitted: `count` of them. */
 	'submitted',

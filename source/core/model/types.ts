@@ -78,6 +78,18 @@ export type LeaseIdle = {
 	readonly remindedOf?: number;
 };
 
+/** A reservation that was granted beyond the `max-gpus` of its account, with `limits.slack=on`. */
+export type LeaseSlack = {
+	/** The account's Unix groups that had limits at the time of the grant. They decide which limit applies. */
+	readonly groups?: readonly string[] | undefined;
+	/** Store time at which the owner was warned, because somebody else waits. */
+	readonly warned?: number;
+	/** Store time at which the GPUs go back if somebody still waits. Set with `warned`. */
+	readonly deadline?: number;
+	/** The deadline of which the owner was reminded. */
+	readonly remindedOf?: number;
+};
+
 type Held = {
 	/** The label: the account, or the name given with `--user`. */
 	readonly user: string;
@@ -104,6 +116,7 @@ export type Lease = Held & {
 	readonly idle?: LeaseIdle;
 	/** Store time until which the reservation is kept although it is idle. */
 	readonly keepUntil?: number;
+	readonly slack?: LeaseSlack;
 	/** Store time at which a job with a time limit is stopped. The job may have died before. */
 	readonly endsBy?: number;
 	/** Whether an engine such as Slurm has suspended the job. A suspended job keeps its GPUs. */
@@ -309,6 +322,8 @@ export const endReasons = [
 	'reclaimed',
 	/** A waiting request held the GPU, and another request took it because a limit of the account or of agents keeps the first one waiting. */
 	'over-limit',
+	/** The reservation was beyond the limit of its account, somebody else waited, and its owner was warned. */
+	'beyond-limit',
 ] as const;
 
 export type EndReason = (typeof endReasons)[number];

@@ -24,7 +24,7 @@ import {
 } from '../rules/request/request.js';
 import type {GpuLinks, Lease, Observation, QueueEntry, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
-import {limitsFor, withinLimits, withoutLimits} from './limits.js';
+import {groupsFor, limitsFor, withinLimits, withoutLimits} from './limits.js';
 import {transact} from './transact.js';
 
 /** Maximum age of a scan on which a grant is based. */
@@ -184,7 +184,7 @@ export async function acquireNow(
 			const wanted = checkWanted(request, snapshot.gpus.length);
 			checkAgentRequest(snapshot, request, wanted.count);
 			const limits = limitsFor(world, snapshot, request.requester);
-			const timed = withinLimits(request, wanted, limits);
+			const timed = withinLimits(request, wanted, {limits, policy: snapshot});
 			const lease = leaseFor(timed, leaseId, world.host, snapshot.now);
 			const observation = await scan();
 			const gpuCount = snapshot.gpus.length;
@@ -202,6 +202,7 @@ export async function acquireNow(
 				memoryThresholdMiB: world.memoryThresholdMiB,
 				isAnswering: answeringIn(snapshot, world.host),
 				limit: limits['max-gpus'],
+				groups: groupsFor(world, snapshot),
 				grant: {host: world.host.hostname, forced: request.force},
 			});
 			return answer.kind === 'refused'

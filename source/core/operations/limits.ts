@@ -1,7 +1,15 @@
 /** Applies the limits of the policy to requests. */
 import type {World} from '../model/ports.js';
-import type {Requester} from '../model/types.js';
-import {limitsOf, noLimits, requireWithinMaxGpus, tenureWithin, type Limits} from '../rules/limits/limits.js';
+import type {QueueEntry, Requester} from '../model/types.js';
+import {
+	limitedGroupsOf,
+	limitsOf,
+	noLimits,
+	requireWithinMaxGpus,
+	tenureWithin,
+	type Limits,
+} from '../rules/limits/limits.js';
+import {canUseSlack} from '../rules/limits/slack.js';
 import type {StoredPolicy} from '../rules/policy/policy.js';
 import type {AcquireRequest, TimedRequest, Wanted} from '../rules/request/request.js';
 
@@ -9,9 +17,22 @@ import type {AcquireRequest, TimedRequest, Wanted} from '../rules/request/reques
 export const limitsFor = ({host}: Pick<World, 'host'>, snapshot: StoredPolicy, requester: Requester): Limits =>
 	limitsOf(snapshot, requester, host.groupsAmong);
 
+/** Returns those of this process's Unix groups that have limits. Undefined if there are none, so that nothing is stored. */
+export function groupsFor({host}: Pick<World, 'host'>, snapshot: StoredPolicy): QueueEntry['groups'] {
+	const groups = host.groupsAmong(limitedGroupsOf(snapshot));
+	return groups.length === 0 ? undefined : groups;
+}
+
 /** Returns the request with its duration. Throws `impossible` if its limits never allow it. */
-export function withinLimits(request: AcquireRequest, wanted: Wanted, limits: Limits): TimedRequest {
-	requireWithinMaxGpus(wanted, limits, request.requester.account);
+export function withinLimits(
+	request: AcquireRequest,
+	wanted: Wanted,
+	{limits, policy}: {readonly limits: Limits; readonly policy: StoredPolicy},
+): TimedRequest {
+	if (!canUseSlack(policy, {type: request.tenure.type, need: wanted.need})) {
+		requireWithinMaxGpus(wanted, limits, request.requester.account);
+	}
+
 	return {...request, tenure: tenureWithin(request.tenure, limits)};
 }
 

@@ -3,6 +3,7 @@ import {isEmpty} from '../model/plan.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import {idleRulesOf} from '../rules/policy/idle-rules.js';
+import {hasMarked, planBeyondLimit} from '../rules/reclaim/beyond-limit.js';
 import {planReclaim, type ReclaimPlan, type Sight} from '../rules/reclaim/reclaim.js';
 import type {EngineWorld} from './engine.js';
 
@@ -21,6 +22,8 @@ export type Reclaimer = {
 	@returns The seconds until the next step is due, if the GPUs stay idle.
 	*/
 	readonly look: (snapshot: Snapshot, observation: Observation) => Promise<number>;
+	/** Warns the owners of reservations beyond their limit, and ends these reservations. `look` includes this. Returns the seconds until the next step is due. */
+	readonly endBeyondLimit: (snapshot: Snapshot) => Promise<number>;
 	/** Called instead of `look` if the store cannot be reached: what the scan saw is then unknown to the pool. */
 	readonly miss: () => void;
 };
@@ -52,11 +55,48 @@ class IdleReclaimer {
 		const before = this.#running;
 		const own = (async () => {
 			await before;
-			return this.#lookNow(snapshot, observation);
+			const limitSeconds = await this.endBeyondLimit(snapshot);
+			return Math.min(limitSeconds, await this.#lookNow(snapshot, observation));
 		})();
 		// Later calls wait for this one, and its own caller handles an error.
 		this.#running = own.catch(() => Infinity);
 		return own;
+	}
+
+	async endBeyondLimit(snapshot: Snapshot): Promise<number> {
+		if (!hasMarked(snapshot)) {
+			return Infinity;
+		}
+
+		const {store, host, clock} = this.#world;
+		try {
+			const hint = planBeyondLimit(snapshot, host.hostname);
+			if (isEmpty(hint.plan)) {
+				return hint.nextSeconds;
+			}
+
+			for (let tries = 1; ; tries++) {
+				const read = await store.read();
+				requirePool(read, host, store.location);
+				requireNoClone(read, host, store.location);
+				const planned = planBeyondLimit(read, host.hostname);
+				if (isEmpty(planned.plan) || (await store.commit(planned.plan)) === 'done') {
+					return planned.nextSeconds;
+				}
+
+				if (tries === mostTries) {
+					return Infinity;
+				}
+
+				await clock.sleep(20 * tries * clock.random());
+			}
+		} catch (error) {
+			if (!(error instanceof CanhazgpuError)) {
+				throw error;
+			}
+
+			return Infinity;
+		}
 	}
 
 	async #lookNow(snapshot: Snapshot, observation: Observation): Promise<number> {
@@ -156,12 +196,13 @@ class IdleReclaimer {
 /** Creates the part of a program that looks at the pool which gives idle GPUs back. Does nothing if an engine such as Slurm grants the GPUs. */
 export function createReclaimer(world: EngineWorld): Reclaimer {
 	if (world.engine !== undefined) {
-		return {look: async () => Infinity, miss: () => undefined};
+		return {look: async () => Infinity, endBeyondLimit: async () => Infinity, miss: () => undefined};
 	}
 
 	const reclaimer = new IdleReclaimer(world);
 	return {
 		look: async (snapshot, observation) => reclaimer.look(snapshot, observation),
+		endBeyondLimit: async (snapshot) => reclaimer.endBeyondLimit(snapshot),
 		miss() {
 			reclaimer.miss();
 		},

@@ -7,7 +7,7 @@ import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {alertsDue} from '../rules/notices/alert-reminders.js';
-import {idleDue} from '../rules/notices/idle-reminders.js';
+import {beyondLimitDue, idleDue} from '../rules/notices/idle-reminders.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from '../rules/notices/reminder.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import type {Snapshot} from '../model/types.js';
@@ -75,6 +75,10 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 			return `${account} was reminded that the idle reservation of ${named} goes back to the pool`;
 		}
 
+		case 'beyond-limit': {
+			return `${account} was reminded that ${named} beyond the limit go back to the pool`;
+		}
+
 		default: {
 			return `${account} was reminded that the reservation of ${named} ends soon`;
 		}
@@ -84,7 +88,9 @@ const reasonOf = ({kind, account, gpus}: Reminder): string => {
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
 	const endings = endingsDue(snapshot, sender);
 	const written = new Set(endings.reminders.flatMap(({gpus}) => gpus));
-	const parts = [endings, alertsDue(snapshot, sender), idleDue(snapshot, sender, written)];
+	const idle = idleDue(snapshot, sender, written);
+	const writtenToo = new Set([...written, ...idle.reminders.flatMap(({gpus}) => gpus)]);
+	const parts = [endings, alertsDue(snapshot, sender), idle, beyondLimitDue(snapshot, sender, writtenToo)];
 	const reminders = parts.flatMap((part) => part.reminders);
 	return {
 		plan: {

@@ -3,6 +3,7 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
 import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
+import {reclaimTimeOf} from '../idle-text.js';
 import {heldInstanceJson} from '../instances.js';
 import {shownVia} from '../text/note.js';
 import {absentWhenEmpty} from '../text/json.js';
@@ -124,7 +125,8 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),
 	idle_since: optionalTimestamp(row.warning?.since),
-	reclaim_at: optionalTimestamp(row.warning?.deadline),
+	reclaim_at: optionalTimestamp(reclaimTimeOf(row)),
+	beyond_limit: row.beyondLimit === undefined ? undefined : true,
 	keep_until: optionalTimestamp(row.keepUntil),
 	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 	simulated: simulated || undefined,

@@ -4,7 +4,7 @@ import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {usedPatienceSeconds, type Outage} from '../../core/rules/queue/out-of-service.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-import {idleText} from '../idle-text.js';
+import {beyondLimitText, idleText, reclaimTimeOf} from '../idle-text.js';
 import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
 import {shownVia} from '../text/note.js';
 import {holderText} from '../owner.js';
@@ -62,7 +62,8 @@ export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
 					type: blocker.lease.type.toUpperCase(),
 					lease_id: blocker.lease.leaseId,
 					idle_since: optionalTimestamp(blocker.warning?.since),
-					reclaim_at: optionalTimestamp(blocker.warning?.deadline),
+					reclaim_at: optionalTimestamp(reclaimTimeOf(blocker)),
+					beyond_limit: blocker.beyondLimit === undefined ? undefined : true,
 				}
 			: {position: blocker.position, id: blocker.entry.id}),
 	};
@@ -156,11 +157,12 @@ function blockerLine(blocker: Blocker, now: number): string {
 		return engineReasonText(blocker.reason);
 	}
 
-	const {lease, gpus, warning} = blocker;
+	const {lease, gpus, warning, beyondLimit} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
 	const idle = warning === undefined ? '' : `, ${idleText(warning, now)}`;
+	const limit = beyondLimit === undefined ? '' : `, ${beyondLimitText(beyondLimit, now)}`;
 	const via = lease.via === undefined ? '' : `, via ${shownVia(lease.via)}`;
-	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${note === '' ? '' : `, note "${note}"`}${via}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${idle}${limit}${note === '' ? '' : `, note "${note}"`}${via}`;
 }
 
 function reasonsOf(row: QueueRow, now: number): readonly string[] {

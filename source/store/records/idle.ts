@@ -6,7 +6,7 @@ import {wholePast, wholePromise} from './json/time.js';
 const isTime = (value: number | undefined): value is number => value !== undefined && value >= 0 && value <= latestTime;
 
 /** Reads a time, and ignores anything else: an unreadable idle time only starts to count again. */
-function timeIn(fields: Fields | undefined, name: string): number | undefined {
+export function timeIn(fields: Fields | undefined, name: string): number | undefined {
 	const value = fields?.anyNumber(name);
 	return isTime(value) ? value : undefined;
 }
@@ -30,7 +30,7 @@ export function readIdle(fields: Fields): LeaseIdle | undefined {
 
 export const readKeepUntil = (fields: Fields): number | undefined => timeIn(fields, 'keep_until');
 
-const optionalPromise = (time: number | undefined): number | undefined =>
+export const optionalPromise = (time: number | undefined): number | undefined =>
 	time === undefined ? undefined : wholePromise(time);
 
 export const idleRecord = (idle: LeaseIdle | undefined): Readonly<Record<string, unknown>> | undefined =>

@@ -9,6 +9,7 @@ import {
 } from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {idleRecord, readIdle, readKeepUntil} from './idle.js';
+import {readSlack, slackRecord} from './slack.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
 import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
@@ -31,6 +32,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		remindedOf: fields.end('reminded_of'),
 		idle: readIdle(fields),
 		keepUntil: readKeepUntil(fields),
+		slack: readSlack(fields),
 		note: fields.text('note'),
 		via: fields.anyText('via'),
 		model: fields.text('model'),
@@ -180,6 +182,7 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),
 		idle: idleRecord(lease.idle),
 		keep_until: lease.keepUntil === undefined ? undefined : wholePromise(lease.keepUntil),
+		slack: slackRecord(lease.slack),
 	},
 	lease.unknownFields,
 ];

@@ -1,7 +1,8 @@
-/** Looks for idle reservations while a request waits, so that somebody looks even without a monitor. Only the first request in the queue scans. */
+/** Looks for reservations that must go back while a request waits, so that somebody looks even without a monitor. Only the first request in the queue looks. */
 import type {World} from '../../model/ports.js';
 import type {Snapshot} from '../../model/types.js';
 import {idleRulesOf} from '../../rules/policy/idle-rules.js';
+import {hasMarked} from '../../rules/reclaim/beyond-limit.js';
 import {hasReclaimable} from '../../rules/reclaim/candidates.js';
 import {answeringIn} from '../acquire-now.js';
 import {createReclaimer} from '../reclaim.js';
@@ -12,7 +13,7 @@ const delaySeconds = 0.02;
 const shortestSeconds = 0.25;
 
 export type IdleWatch = {
-	/** Starts to look if the policy returns idle GPUs. Further calls have no effect. */
+	/** Starts to look if the policy returns idle GPUs, or if reservations are beyond their limit. Further calls have no effect. */
 	readonly start: (snapshot: Snapshot) => void;
 };
 
@@ -43,8 +44,12 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 		/** Looks once. Returns the seconds until the next step is due. */
 		const look = async (): Promise<number> => {
 			const before = await store.read();
-			if (!hasReclaimable(before) || !isFirst(before)) {
+			if (!isFirst(before)) {
 				return Infinity;
+			}
+
+			if (!hasReclaimable(before)) {
+				return reclaimer.endBeyondLimit(before);
 			}
 
 			// The read comes after the scan, so that no lease of the snapshot is newer than the scan.
@@ -64,7 +69,7 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 
 	return {
 		start(snapshot) {
-			if (isStarted || idleRulesOf(snapshot) === undefined) {
+			if (isStarted || (idleRulesOf(snapshot) === undefined && !hasMarked(snapshot))) {
 				return;
 			}
 

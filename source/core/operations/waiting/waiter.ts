@@ -25,12 +25,12 @@ import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {ownerOf} from '../../rules/leases/ownership.js';
-import {limitedGroupsOf, requireWithinMaxWaiting} from '../../rules/limits/limits.js';
+import {requireWithinMaxWaiting} from '../../rules/limits/limits.js';
 import {policyExpectation} from '../../rules/policy/policy.js';
 import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
 import {isWhole} from '../../rules/mig/instances.js';
 import {checkWanted, type AcquireRequest, type Grant, type Tenure, type Wanted} from '../../rules/request/request.js';
-import type {EntryRecord, Observation, PoolEvent, QueueEntry, Snapshot} from '../../model/types.js';
+import type {EntryRecord, Observation, PoolEvent, Snapshot} from '../../model/types.js';
 import {
 	endsLimit,
 	readAfterMs,
@@ -46,7 +46,7 @@ import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
 import {checkKeepOf, createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
-import {limitsFor, withinLimits} from '../limits.js';
+import {groupsFor, limitsFor, withinLimits} from '../limits.js';
 import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createIdleWatch, type IdleWatch} from './idle-watch.js';
 import {createWakeSignal} from './wake-signal.js';
@@ -319,7 +319,7 @@ export class Waiter {
 			checkAgentRequest(snapshot, this.#request, wanted.count);
 			// The limits may have been lowered.
 			const limits = limitsFor(this.#world, snapshot, this.#request.requester);
-			const request = withinLimits(this.#request, wanted, limits);
+			const request = withinLimits(this.#request, wanted, {limits, policy: snapshot});
 			this.#tenure = request.tenure;
 			this.#lastRead = snapshot;
 			this.#readAtMs = clock.monotonicMs();
@@ -494,7 +494,7 @@ export const joinQueue = async (
 			const eligibility = withinSharePolicy(wanted, seen, snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});
 			const limits = limitsFor(world, snapshot, requester);
-			const {tenure} = withinLimits(request, wanted, limits);
+			const {tenure} = withinLimits(request, wanted, {limits, policy: snapshot});
 			const waiting = snapshot.queue.filter(
 				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
 			).length;
@@ -529,12 +529,6 @@ export const joinQueue = async (
 		shownBy: 'queue',
 	});
 };
-
-/** Returns those of this process's Unix groups that have limits. Undefined if there are none, so that nothing is stored. */
-function groupsFor({host}: Pick<World, 'host'>, snapshot: Snapshot): QueueEntry['groups'] {
-	const groups = host.groupsAmong(limitedGroupsOf(snapshot));
-	return groups.length === 0 ? undefined : groups;
-}
 
 type QuitOptions = {
 	readonly id: string;

@@ -14,7 +14,7 @@ import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
 import {instanceText} from '../mig/instances.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
 import type {Holding} from '../leases/holdings.js';
-import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
+import {beyondLimit, grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {
 	GpuLinks,
 	GpuRecord,
@@ -79,11 +79,15 @@ type AllocationRequest = {
 	readonly isAnswering: (entry: QueueEntry) => boolean;
 	/** The `max-gpus` of the account. Undefined if the account has no such limit, or if root asks. */
 	readonly limit?: Limit | undefined;
+	/** The account's Unix groups that have limits. */
+	readonly groups?: readonly string[] | undefined;
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
 type Circumstances = {
 	readonly waiters: Waiters;
+	/** Returns the groups of GPUs that are kept for an entry. */
+	readonly groupsFor: Waiters['groupsFor'];
 	readonly clean: CleanRule | undefined;
 };
 
@@ -108,10 +112,10 @@ function pickGpus(
 	snapshot: Snapshot,
 	observation: Observation,
 	request: AllocationRequest,
-	{waiters, clean}: Circumstances,
+	{waiters, groupsFor, clean}: Circumstances,
 ): Picked {
 	const {wanted, eligibility, force, memoryThresholdMiB} = request;
-	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
+	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, groupsFor);
 	const isAnyGpu = eligibility.groups === undefined && wanted.ids === undefined;
 	const groups = eligibility.tooSmall ?? eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = isAnyGpu ? snapshot.gpus : gpusOf(groups).map((index) => snapshot.gpus[index]!);
@@ -170,11 +174,11 @@ function pickInstances(
 	snapshot: Snapshot,
 	observation: Observation,
 	request: AllocationRequest,
-	{waiters, clean}: Circumstances,
+	{waiters, groupsFor, clean}: Circumstances,
 ): Picked {
 	const {wanted, eligibility, force, memoryThresholdMiB} = request;
 	const {gpus, drains, queue} = snapshot;
-	const claims = instanceClaimsOf(queue, gpus.length, waiters.groupsFor);
+	const claims = instanceClaimsOf(queue, gpus.length, groupsFor);
 	const answerFor = (instance: InstanceOfGpu): InstanceCandidate | Block => {
 		const candidate = instanceCandidateOf(gpus[instance.gpu]!, instance, waiters.gives);
 		if (candidate.kind !== 'candidate') {
@@ -216,21 +220,28 @@ export function allocate(
 	observation: Observation,
 	request: AllocationRequest,
 ): Allocation | Refusal {
-	const {wanted, lease, grant, limit} = request;
-	const agentLimit = agentLimitFor(snapshot, lease, wanted);
+	const {wanted, limit} = request;
+	const agentLimit = agentLimitFor(snapshot, request.lease, wanted);
 	if (agentLimit !== undefined) {
 		return {kind: 'refused', wanted, available: 0, blocked: [], agentLimit, now: snapshot.now};
 	}
 
 	// With an empty queue, GPUs out of service need not be determined: they only decide which waiting requests can be served.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
-	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(lease), limit});
+	const waiters = waitersOf(snapshot, out, request.isAnswering, {account: ownerOf(request.lease), limit});
 	const overLimit = waiters.limits.overLimitFor(wanted.count);
-	if (overLimit !== undefined) {
+	const isBeyondLimit = overLimit !== undefined;
+	if (isBeyondLimit && !waiters.limits.mayExceedWith({type: request.lease.type, need: wanted.need})) {
 		return {kind: 'refused', wanted, available: 0, blocked: [], overLimit, now: snapshot.now};
 	}
 
-	const circumstances: Circumstances = {waiters, clean: cleanRuleOf(snapshot)};
+	const lease: Lease = isBeyondLimit ? {...request.lease, slack: {groups: request.groups}} : request.lease;
+	const grant = {...request.grant, ...(isBeyondLimit && {reason: beyondLimit})};
+	const circumstances: Circumstances = {
+		waiters,
+		groupsFor: isBeyondLimit ? waiters.groupsBeyondLimit : waiters.groupsFor,
+		clean: cleanRuleOf(snapshot),
+	};
 	const pick = wanted.need?.mig === undefined ? pickGpus : pickInstances;
 	const picked = pick(snapshot, observation, request, circumstances);
 	if (picked.kind === 'short') {

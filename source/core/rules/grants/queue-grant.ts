@@ -17,7 +17,7 @@ import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {agentExpectations, isHeldBack} from '../policy/agents.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
-import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
+import {beyondLimit, grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
 import {chooseInstances, instanceCandidateOf} from '../allocation/instances.js';
@@ -55,7 +55,7 @@ export type QueueGrant =
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
 	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
-	| {readonly kind: 'nothing'; readonly gpus: readonly number[]; readonly overLimit?: OverLimit};
+	| {readonly kind: 'nothing'; readonly gpus: readonly number[]; readonly overLimit?: OverLimit | undefined};
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
@@ -80,14 +80,18 @@ const lastInQueueFirst = ({queue}: Snapshot) => {
 	return (a: Pick<Taken, 'takes'>, b: Pick<Taken, 'takes'>): number => lastOf(b) - lastOf(a);
 };
 
-const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
+/** @param isBeyondLimit - Whether the grant depends on all entries: nobody may wait whose limit allows what it wants. */
+const expectationsOf = (snapshot: Snapshot, position: number, isBeyondLimit: boolean): readonly Expectation[] => {
 	const own = snapshot.queue[position] as EntryRecord;
+	const ids = snapshot.queue.map(({id}) => id);
 	return [
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
 		policyExpectation(snapshot),
 		...agentExpectations(snapshot, own.entry),
-		{kind: 'queue', scope: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
+		isBeyondLimit
+			? {kind: 'queue', scope: 'whole', ids}
+			: {kind: 'queue', scope: 'prefix', ids: ids.slice(0, position + 1)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 	];
 };
@@ -107,6 +111,8 @@ type Circumstances = {
 	/** Whether only one group could serve the entry, even with all GPUs in service. */
 	readonly isOnlyGroup: boolean;
 	readonly waiters: Waiters;
+	/** Returns the groups of GPUs that are kept for an earlier entry. */
+	readonly groupsFor: Waiters['groupsFor'];
 };
 
 /**
@@ -116,7 +122,7 @@ With several groups it waits until it can get all GPUs from one of them, because
 function chooseForGpus(
 	snapshot: Snapshot,
 	{isUsable, readingOf, preference}: QueueGrantOptions,
-	{position, held: working, groups, isOnlyGroup, waiters}: Circumstances,
+	{position, held: working, groups, isOnlyGroup, waiters, groupsFor}: Circumstances,
 ): Chosen {
 	const {queue, gpus, drains} = snapshot;
 	const {entry} = queue[position] as EntryRecord;
@@ -133,7 +139,7 @@ function chooseForGpus(
 					return roomFor(gpus[index]!, staying, share, readingAt(index)).kind === 'room';
 				});
 	const wanted = new Set(groups.flat());
-	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
+	const claims = claimsOf(queue.slice(0, position), gpus.length, groupsFor);
 	const candidates = gpus
 		.filter(({index}) => wanted.has(index) && !claims.has(index) && !drains.has(index) && isUsable(index))
 		// The entry needs shares on different GPUs, so it gets no second share on the same GPU.
@@ -163,14 +169,14 @@ function chooseForGpus(
 function chooseForInstances(
 	snapshot: Snapshot,
 	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,
-	{position, held, waiters}: Circumstances,
+	{position, held, waiters, groupsFor}: Circumstances,
 ): Chosen {
 	const {queue, gpus, drains} = snapshot;
 	const {entry} = queue[position] as EntryRecord;
 	const eligible: readonly InstanceOfGpu[] = instances ?? eligibleInstancesOf(entry, gpus.length);
 	const isEligible = (uuid: string | undefined): boolean => eligible.some((instance) => instance.uuid === uuid);
 	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid)).slice(0, wantedCountOf(entry));
-	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
+	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, groupsFor);
 	const canTake = takingRule(snapshot, position, waiters);
 	const candidateInstances = eligible
 		.filter(
@@ -203,7 +209,8 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	const waiters = waitersOf(snapshot, outOfService, isAnswering, {account: ownerOf(lease), limit});
 	const overLimit = waiters.limits.overLimitOf(entry);
-	if (overLimit !== undefined) {
+	const isBeyondLimit = overLimit !== undefined;
+	if (isBeyondLimit && !waiters.limits.mayExceed(entry)) {
 		return {kind: 'nothing', gpus: gpusOf(held), overLimit};
 	}
 
@@ -220,11 +227,13 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 				(mig === undefined || isUsableInstance({gpu: index, ...mig})),
 		),
 		groups,
-		isOnlyGroup: possible.length === 1,
+		// Beyond its limit, the entry gets all its GPUs at once, and holds none while it waits for more.
+		isOnlyGroup: possible.length === 1 && !isBeyondLimit,
 		waiters,
+		groupsFor: isBeyondLimit ? waiters.groupsBeyondLimit : waiters.groupsFor,
 	});
-	if (!isComplete && taken.length === 0) {
-		return {kind: 'nothing', gpus: gpusOf(held)};
+	if (!isComplete && (isBeyondLimit || taken.length === 0)) {
+		return {kind: 'nothing', gpus: gpusOf(held), overLimit};
 	}
 
 	const {gpus, instances} = grantedParts([
@@ -246,7 +255,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 					: waiters.reasonToGive(its),
 		context,
 	);
-	const grant = {entryId: id, forced: options.force};
+	const grant = {entryId: id, forced: options.force, ...(isBeyondLimit && {reason: beyondLimit})};
 	const limitsFor = ({expect}: Pick<Plan, 'expect'>) => limitExpectations(snapshot.gpus, limit, expect);
 	const event = {
 		kind: isComplete ? 'granted' : 'queue',
@@ -258,7 +267,12 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const now = Math.floor(snapshot.now);
 	// Nothing sends heartbeats for a lease that a running process keeps.
 	const isKept = lease.job !== undefined && lease.holder === undefined;
-	const fresh = {...lease, startTime: now, lastHeartbeat: isKept ? undefined : now};
+	const fresh: Lease = {
+		...lease,
+		startTime: now,
+		lastHeartbeat: isKept ? undefined : now,
+		...(isBeyondLimit && {slack: {groups: entry.groups}}),
+	};
 	if (isComplete) {
 		const changes = planHoldings([
 			// GPUs that the entry already held keep their start time, because they have not been free since.
@@ -275,7 +289,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			gpus,
 			instances,
 			plan: {
-				expect: [...expectationsOf(snapshot, position), ...limitsFor(changes), ...changes.expect],
+				expect: [...expectationsOf(snapshot, position, isBeyondLimit), ...limitsFor(changes), ...changes.expect],
 				writes: [...changes.writes, {kind: 'leave', id}],
 				usage: changes.usage,
 				audit: [...takeover.audit, grantEntry(fresh, gpus, context, {...grant, instances})],
@@ -293,7 +307,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		kind: 'partial',
 		gpus,
 		plan: {
-			expect: [...expectationsOf(snapshot, position), ...limitsFor(changes), ...changes.expect],
+			expect: [...expectationsOf(snapshot, position, false), ...limitsFor(changes), ...changes.expect],
 			writes: [
 				...changes.writes,
 				// The entry can be served, as far as is known, so its note about unavailable GPUs is removed.

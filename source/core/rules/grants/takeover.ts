@@ -11,6 +11,8 @@ import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-
 export type Waiters = {
 	/** Returns the groups of GPUs that are kept for the entry. Empty if the entry does not answer or cannot be served now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
+	/** The same for a grant beyond a limit. GPUs are then also kept for others who may exceed their limit, so that such grants keep the order of the queue. */
+	readonly groupsBeyondLimit: (entry: QueueEntry) => readonly GpuGroup[];
 	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
 	readonly reasonToGive: (lease: Lease) => EndReason;
@@ -48,6 +50,8 @@ export function waitersOf(
 		isHeldBack(snapshot, entry) || limits.overLimitOf(entry) !== undefined;
 	return {
 		groupsFor: (entry) => (isOverLimit(entry) ? [] : servableGroupsOf(entry)),
+		groupsBeyondLimit: (entry) =>
+			isOverLimit(entry) && (isHeldBack(snapshot, entry) || !limits.mayExceed(entry)) ? [] : servableGroupsOf(entry),
 		gives(lease) {
 			const entry = holderOf(lease);
 			return entry !== undefined && (givesHoldings(entry) || isOverLimit(entry));

@@ -8,12 +8,22 @@ export type NoticeEvent = (typeof noticeEvents)[number];
 /** The events of which everybody is notified unless `notify.events` says otherwise. */
 export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
 
-export type NoticeKind = 'ending' | 'idle' | 'reclaimed' | 'served' | 'overuse' | 'job-ended' | 'squatter' | 'test';
+export type NoticeKind =
+	| 'ending'
+	| 'idle'
+	| 'beyond-limit'
+	| 'reclaimed'
+	| 'served'
+	| 'overuse'
+	| 'job-ended'
+	| 'squatter'
+	| 'test';
 
 /** The event of each kind of notice. Undefined for a notice that is always sent because somebody asked for it. */
 const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 	ending: 'expiry',
 	idle: 'idle',
+	'beyond-limit': 'idle',
 	reclaimed: 'idle',
 	served: 'granted',
 	overuse: 'overuse',

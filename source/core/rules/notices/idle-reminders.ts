@@ -1,24 +1,39 @@
-import type {Snapshot} from '../../model/types.js';
-import {gpusOf, holdingsIn} from '../leases/holdings.js';
+/** Reminds owners of reservations that go back to the pool, because they are idle or beyond the limit of their account. */
+import type {Lease, Snapshot} from '../../model/types.js';
+import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange} from '../leases/lease-changes.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
+import {beyondLimitOf} from '../limits/slack.js';
 import {warningOf} from '../policy/idle-rules.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/**
-Returns the idle reservations whose owner was not reminded of the warning yet.
-@param written - GPUs whose records another reminder changes. Their reminders come a second later.
-*/
-export function idleDue(snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders {
-	const {now} = snapshot;
-	const judged = holdingsIn(snapshot.gpus).flatMap((holding) => {
-		const {idle} = holding.lease;
-		const warning = warningOf(holding.lease, snapshot);
-		if (idle?.warned === undefined || warning === undefined || idle.remindedOf === warning.deadline) {
+/** A warning of whose deadline the owner was not reminded yet. */
+type Unreminded = {
+	readonly warned: number;
+	readonly deadline: number;
+	readonly facts: Pick<Reminder, 'idle' | 'beyondLimit'>;
+};
+
+type Source = {
+	readonly kind: 'idle' | 'beyond-limit';
+	readonly warningFor: (lease: Lease) => Unreminded | undefined;
+	/** Returns the lease with the note that its owner was reminded. */
+	readonly reminded: (lease: Lease) => Lease;
+};
+
+function warningsDue(
+	{gpus, now}: Snapshot,
+	sender: ReminderSender,
+	written: ReadonlySet<number>,
+	{kind, warningFor, reminded}: Source,
+): DueReminders {
+	const judged = holdingsIn(gpus).flatMap((holding) => {
+		const warning = warningFor(holding.lease);
+		if (warning === undefined) {
 			return [];
 		}
 
-		const time = dueTime('idle', ownerOf(holding.lease), {due: idle.warned, now}, sender) ?? Infinity;
+		const time = dueTime(kind, ownerOf(holding.lease), {due: warning.warned, now}, sender) ?? Infinity;
 		return [{holding, warning, dueIn: written.has(holding.index) ? 1 : time - now}];
 	});
 	const due = judged.filter(({dueIn}) => dueIn <= 0);
@@ -31,21 +46,60 @@ export function idleDue(snapshot: Snapshot, sender: ReminderSender, written: Rea
 			const {holding, warning} = group[0]!;
 			const {lease} = holding;
 			return {
-				kind: 'idle',
+				kind,
 				account: ownerOf(lease),
 				label: labelOf(lease),
 				gpus: gpusOf(group.map((each) => each.holding)),
 				leaseId: lease.leaseId,
 				remainingSeconds: Math.max(0, warning.deadline - now),
-				idle: {...warning, now},
+				...warning.facts,
 				note: lease.note,
 			};
 		}),
 		plan: planChange(
-			due.map(({holding}) => holding),
-			(lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
+			due.map(({holding}): Holding => holding),
+			reminded,
 			undefined,
 		),
 		laterSeconds: judged.map(({dueIn}) => dueIn).filter((seconds) => seconds > 0),
 	};
 }
+
+/**
+Returns the idle reservations whose owner was not reminded of the warning yet.
+@param written - GPUs whose records another reminder changes. Their reminders come a second later.
+*/
+export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
+	warningsDue(snapshot, sender, written, {
+		kind: 'idle',
+		warningFor(lease) {
+			const {idle} = lease;
+			const warning = warningOf(lease, snapshot);
+			return idle?.warned === undefined || warning === undefined || idle.remindedOf === warning.deadline
+				? undefined
+				: {warned: idle.warned, deadline: warning.deadline, facts: {idle: {...warning, now: snapshot.now}}};
+		},
+		reminded: (lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
+	});
+
+/** Returns the reservations beyond their limit whose owner was not reminded of the warning yet. `written` is as for {@link idleDue}. */
+export const beyondLimitDue = (
+	snapshot: Snapshot,
+	sender: ReminderSender,
+	written: ReadonlySet<number>,
+): DueReminders =>
+	warningsDue(snapshot, sender, written, {
+		kind: 'beyond-limit',
+		warningFor(lease) {
+			const {warned, deadline, remindedOf} = lease.slack ?? {};
+			const beyondLimit = deadline === undefined ? undefined : beyondLimitOf(lease, snapshot);
+			return warned === undefined || deadline === undefined || beyondLimit === undefined || remindedOf === deadline
+				? undefined
+				: {
+						warned,
+						deadline,
+						facts: {beyondLimit: {mostGpus: beyondLimit.limit.value, deadline, now: snapshot.now}},
+					};
+		},
+		reminded: (lease) => ({...lease, slack: lease.slack && {...lease.slack, remindedOf: lease.slack.deadline}}),
+	});

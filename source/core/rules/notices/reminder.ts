@@ -10,9 +10,9 @@ const ownersFirstSeconds = 60;
 export type Reminder = {
 	/**
 	`ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory. `squatter`: a process uses a
-	GPU that its account did not reserve. `idle`: idle GPUs go back soon.
+	GPU that its account did not reserve. `idle`: idle GPUs go back soon. `beyond-limit`: GPUs beyond the account's limit go back soon.
 	*/
-	readonly kind: 'ending' | 'served' | 'overuse' | 'squatter' | 'idle';
+	readonly kind: 'ending' | 'served' | 'overuse' | 'squatter' | 'idle' | 'beyond-limit';
 	readonly account: string;
 	readonly label?: string;
 	readonly gpus: readonly number[];
@@ -23,6 +23,8 @@ export type Reminder = {
 	readonly usedMiB?: number;
 	/** Store times: since when the GPUs are idle, when they go back, and when the reminder was recorded. */
 	readonly idle?: {readonly since: number; readonly deadline: number; readonly now: number};
+	/** The limit that the account exceeds, and store times: when the GPUs go back, and when the reminder was recorded. */
+	readonly beyondLimit?: {readonly mostGpus: number; readonly deadline: number; readonly now: number};
 	readonly note?: string;
 	/** The account that reserved the GPUs. */
 	readonly owner?: string;

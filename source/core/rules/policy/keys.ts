@@ -213,6 +213,11 @@ export const policyKeys = {
 	'limits.max-waiting': limitKeys['max-waiting'],
 	'limits.max-duration': limitKeys['max-duration'],
 	'limits.default-duration': limitKeys['default-duration'],
+	'limits.slack': choice(['off', 'on'], {
+		fallback: 'off',
+		inDoubt: {value: 'off', words: 'nobody gets more GPUs than limits.max-gpus'},
+		summary: 'whether reservations may exceed max-gpus while nobody else waits',
+	}),
 	'agents.max-gpus': {
 		expects: 'a whole number from 0 to 9999, or off',
 		fallback: off,

@@ -48,6 +48,7 @@ const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'reboot',
 	'queue-left',
 	'reclaimed',
+	'beyond-limit',
 ]);
 
 type Loss = {

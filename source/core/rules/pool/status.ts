@@ -1,5 +1,6 @@
 /** Combines a snapshot and an observation into one row per GPU, which all interfaces show. */
 import {idleSecondsOf, isUnusedForCertain} from '../usage/idle.js';
+import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
 import {keptUntil, warningOf, type Warning} from '../policy/idle-rules.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
@@ -39,6 +40,8 @@ type LeaseFacts = {
 	readonly warning?: Warning | undefined;
 	/** Store time until which the reservation is kept although it is idle. */
 	readonly keepUntil?: number | undefined;
+	/** Set while the reservation is beyond the limit of its account. */
+	readonly beyondLimit?: BeyondLimit | undefined;
 };
 
 export type ShareRow = LeaseFacts & {
@@ -113,6 +116,7 @@ function factsOf(lease: Lease, snapshot: Snapshot, {idleSeconds, isUsed}: Use): 
 		idleSeconds,
 		warning: isUsed ? undefined : warningOf(lease, snapshot),
 		keepUntil: keptUntil(lease, snapshot),
+		beyondLimit: beyondLimitOf(lease, snapshot),
 	};
 }
 

@@ -8,6 +8,8 @@ import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import {limitOf, type Limit} from '../limits/limits.js';
+import {canUseSlack, type SlackRequest} from '../limits/slack.js';
+import {isHeldBack} from '../policy/agents.js';
 import {wantedCountOf} from './eligible.js';
 import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './out-of-service.js';
 
@@ -51,6 +53,10 @@ export type AccountLimits = {
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	/** Returns why the caller's new request for a number of GPUs must wait. */
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
+	/** Returns whether an entry that is over its limit may exceed it now, because nobody else waits. See {@link canUseSlack}. */
+	readonly mayExceed: (entry: QueueEntry) => boolean;
+	/** Returns whether a new request of the caller may exceed its limit now. */
+	readonly mayExceedWith: (request: SlackRequest) => boolean;
 	/**
 	Returns GPUs held by the caller's own waiting requests that a grant to the caller must release in the same commit.
 	@param count - The number of GPUs in a new request. 0 for an entry of the queue.
@@ -131,9 +137,41 @@ export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Ci
 		return answer;
 	};
 
+	const overLimitOf = (entry: QueueEntry): OverLimit | undefined =>
+		limitFor(entry) === undefined ? undefined : judged(ownerOf(entry)).overLimit.get(entry.id);
+
+	/** Returns whether a request that follows these entries of its account may exceed the limit: nobody waits whose limit allows what it wants. */
+	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
+		canUseSlack(view, request) &&
+		!earlier.some((entry) => wantedCountOf(entry) <= (limitFor(entry)?.value ?? Infinity) && isServable(entry)) &&
+		!view.queue.some(
+			(record) =>
+				record.kind === 'entry' &&
+				ownerOf(record.entry) !== account &&
+				overLimitOf(record.entry) === undefined &&
+				!isHeldBack(view, record.entry) &&
+				isServable(record.entry),
+		);
+
 	return {
-		overLimitOf: (entry) =>
-			limitFor(entry) === undefined ? undefined : judged(ownerOf(entry)).overLimit.get(entry.id),
+		overLimitOf,
+		mayExceed(entry) {
+			grouped ??= groupByAccount(view);
+			const account = ownerOf(entry);
+			const all = grouped.entries.get(account) ?? [];
+			const earlier = all.slice(
+				0,
+				Math.max(
+					0,
+					all.findIndex(({id}) => id === entry.id),
+				),
+			);
+			return isAllowed(account, earlier, {type: entry.reservationType, need: entry.need});
+		},
+		mayExceedWith(request) {
+			grouped ??= groupByAccount(view);
+			return own !== undefined && isAllowed(own.account, grouped.entries.get(own.account) ?? [], request);
+		},
 		overLimitFor(count) {
 			if (own?.limit === undefined) {
 				return undefined;

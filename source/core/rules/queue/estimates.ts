@@ -1,6 +1,7 @@
 /** Estimates when queue entries are served, by the ends of reservations and the time limits of jobs. Nobody knows when other jobs end. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
+import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
 import {warningOf, type Warning} from '../policy/idle-rules.js';
 import {isSameLease} from '../leases/ownership.js';
 import {
@@ -23,9 +24,14 @@ export type Blocker = {
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } &
-	/** `warning`: the reservation is idle and goes back, perhaps before its end. */
+	/** `warning`: the reservation is idle and goes back, perhaps before its end. `beyondLimit`: it may, because its account exceeds its limit. */
 	(
-		| {readonly kind: 'lease'; readonly lease: Lease; readonly warning?: Warning | undefined}
+		| {
+				readonly kind: 'lease';
+				readonly lease: Lease;
+				readonly warning?: Warning | undefined;
+				readonly beyondLimit?: BeyondLimit | undefined;
+		  }
 		/** An earlier entry that is expected to get these GPUs first. */
 		| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
 		/** The reason given by an engine that keeps the queue, such as Slurm. */
@@ -99,11 +105,13 @@ function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInst
 	const occupant = (lease: Lease): Occupant => {
 		const end = latestEndOf(lease);
 		const warning = warningOf(lease, snapshot);
+		const beyondLimit = beyondLimitOf(lease, snapshot);
 		return {
 			kind: 'lease',
 			lease,
 			until: end === undefined ? undefined : Math.max(now, end),
 			...(warning !== undefined && {warning}),
+			...(beyondLimit !== undefined && {beyondLimit}),
 		};
 	};
 

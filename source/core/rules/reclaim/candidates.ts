@@ -1,11 +1,14 @@
 /** Finds the reservations that may go back to the pool, and the requests that wait for them. */
-import type {EntryRecord, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
+import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
 import {isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
+import {isHeldBack} from '../policy/agents.js';
 import {idleRulesOf, keptUntil} from '../policy/idle-rules.js';
-import {wantsInstances} from '../queue/eligible.js';
+import {accountLimitsSeen} from '../queue/account-limits.js';
+import {wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {outageFor, outagesNoted, servableGroups} from '../queue/out-of-service.js';
+import {holdingsOf} from '../queue/queue.js';
 
 /** A manual reservation of whole GPUs, which may go back to the pool. */
 export type Candidate = {
@@ -53,20 +56,44 @@ export function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): reado
 	}));
 }
 
-/** Returns the first waiting request of another account that could use a GPU of this reservation. */
-export function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
+type WaitingRequest = {
+	readonly record: EntryRecord;
+	readonly owner: string;
+	/** The GPUs that it could use, and the same by the groups that can serve it. */
+	readonly usable: ReadonlySet<number>;
+	readonly groups: readonly GpuGroup[];
+	/** How many GPUs it still wants. */
+	readonly missing: number;
+};
+
+/** Returns the requests that wait for whole GPUs or shares, and not for their own account to hold fewer GPUs. */
+export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 	const {queue, gpus} = snapshot;
 	const out = outagesNoted(snapshot, queue);
-	const waiting = queue
+	const {overLimitOf} = accountLimitsSeen(snapshot);
+	return queue
 		.filter((record) => record.kind === 'entry')
-		.filter(({entry}) => !wantsInstances(entry) && silentSecondsOf(entry, snapshot) === undefined)
+		.filter(
+			({entry}) =>
+				!wantsInstances(entry) &&
+				silentSecondsOf(entry, snapshot) === undefined &&
+				overLimitOf(entry) === undefined &&
+				!isHeldBack(snapshot, entry),
+		)
 		.map((record) => {
 			const {entry} = record;
 			const outageOf = outageFor(entry, gpus, out);
-			const groups = servableGroups(entry, gpus, out);
-			const usable = new Set(groups.flat().filter((index) => outageOf(index) === undefined));
-			return {record, owner: ownerOf(entry), usable};
+			const groups = servableGroups(entry, gpus, out).map((group) =>
+				group.filter((index) => outageOf(index) === undefined),
+			);
+			const missing = wantedCountOf(entry) - holdingsOf(snapshot, entry.id).length;
+			return {record, owner: ownerOf(entry), usable: new Set(groups.flat()), groups, missing};
 		});
+}
+
+/** Returns the first waiting request of another account that could use a GPU of this reservation. */
+export function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
+	const waiting = waitersIn(snapshot);
 	return ({holdings, lease}) =>
 		waiting.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))
 			?.record;

@@ -176,7 +176,7 @@ export type ReclaimPlan = {
 	readonly nextSeconds: number;
 };
 
-const noPlan: ReclaimPlan = {plan: emptyPlan, nextSeconds: Infinity};
+export const noPlan: ReclaimPlan = {plan: emptyPlan, nextSeconds: Infinity};
 
 /** Plans what an observation means for idle reservations. The snapshot must not be older than the observation. */
 export function planReclaim(snapshot: Snapshot, observation: Observation, sight: Sight): ReclaimPlan {

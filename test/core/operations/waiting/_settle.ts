@@ -8,7 +8,7 @@ import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import type {TimedRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import {isNoted, planEntryHeartbeat, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
-import type {QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
+import type {LeaseType, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {person, type TestWorld} from '../../../_helpers/world.js';
 
 export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
@@ -16,13 +16,18 @@ export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 export const entriesOf = ({queue}: Snapshot): readonly EntryRecord[] =>
 	queue.filter((record) => record.kind === 'entry');
 
-export const requestOf = (user: string, {count, ids, need}: Wanted, force = false): TimedRequest => ({
+export const requestOf = (
+	user: string,
+	{count, ids, need}: Wanted,
+	force = false,
+	type: LeaseType = 'manual',
+): TimedRequest => ({
 	requester: person(user),
 	count,
 	ids,
 	need,
 	force,
-	tenure: {type: 'manual', durationSeconds: 1e6},
+	tenure: type === 'manual' ? {type, durationSeconds: 1e6} : {type},
 });
 
 /** Sends the heartbeat of each waiter that is awake. An entry that is silent for too long claims nothing. */
@@ -48,10 +53,10 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 	let grant: Awaited<ReturnType<typeof planWithScan>>;
 	try {
 		const wanted = wantedOf(own.entry);
-		const request = requestOf(own.entry.user, wanted);
+		const request = requestOf(own.entry.user, wanted, false, own.entry.reservationType);
 		const limits = limitsFor(world, snapshot, request.requester);
 		grant = await planWithScan(world, snapshot, {
-			request: withinLimits(request, wanted, limits),
+			request: withinLimits(request, wanted, {limits, policy: snapshot}),
 			limit: limits['max-gpus'],
 			leaseId,
 			entryId: id,

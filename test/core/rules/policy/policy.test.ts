@@ -61,6 +61,7 @@ const strictest = {
 	'limits.max-waiting': 'off',
 	'limits.max-duration': 'off',
 	'limits.default-duration': 'off',
+	'limits.slack': 'off',
 	'agents.max-gpus': 0,
 	'agents.max-duration': 0,
 };

@@ -1,0 +1,78 @@
+/**
+Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. They are marked, and go back first when somebody waits. Only
+reservations of whole GPUs can be marked: the GPUs of a job cannot go back before it ends.
+*/
+import type {Need} from '../../model/need.js';
+import type {Lease, LeaseSlack, LeaseType, Snapshot} from '../../model/types.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {timedEndOf} from '../leases/liveness.js';
+import {ownerOf} from '../leases/ownership.js';
+import {policyValue, type StoredPolicy} from '../policy/policy.js';
+import {isPartOfGpu} from '../request/request.js';
+import {limitOf, type Limit} from './limits.js';
+
+export type SlackRequest = {readonly type: LeaseType; readonly need: Need | undefined};
+
+/** Whether the policy lets such a request exceed `max-gpus` while nobody else waits. */
+export const canUseSlack = (policy: StoredPolicy, {type, need}: SlackRequest): boolean =>
+	type === 'manual' && !isPartOfGpu(need) && policyValue(policy, 'limits.slack') === 'on';
+
+/** A marked reservation. */
+export type SlackLease = {
+	readonly holdings: readonly Holding[];
+	readonly lease: Lease;
+	readonly slack: LeaseSlack;
+	/** The limit that the account exceeds with this reservation. Undefined while the account holds no more than its limit. */
+	readonly limit: Limit | undefined;
+};
+
+const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<SlackLease, 'lease'>): number =>
+	b.startTime - a.startTime || (a.leaseId! < b.leaseId! ? 1 : -1);
+
+type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
+
+/**
+Returns the marked reservations, the newest first. Of those of one account, the newest are beyond the limit, as long as the account holds more than
+it may. A policy that cannot be read limits nobody.
+*/
+export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
+	const {gpus, now} = snapshot;
+	if (!gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined)) {
+		return [];
+	}
+
+	const held = holdingsIn(gpus).filter(({lease}) => (timedEndOf(lease) ?? Infinity) > now);
+	const accounts = Map.groupBy(held, ({lease}) => ownerOf(lease));
+	return accounts
+		.entries()
+		.flatMap(([account, all]) => {
+			const marked = all.filter(({lease}) => lease.slack !== undefined && lease.leaseId !== undefined);
+			const leases = Array.from(
+				Map.groupBy(marked, ({lease}) => lease.leaseId).values(),
+				(holdings) => ({holdings, lease: holdings[0]!.lease, slack: holdings[0]!.lease.slack!}),
+			).toSorted(newestFirst);
+			let count = all.length;
+			return leases.map((one): SlackLease => {
+				const limit = limitOf(snapshot, 'max-gpus', {account, groups: one.slack.groups});
+				const isBeyond = limit !== undefined && count > limit.value;
+				count -= isBeyond ? one.holdings.length : 0;
+				return {...one, limit: isBeyond ? limit : undefined};
+			});
+		})
+		.toArray()
+		.toSorted(newestFirst);
+}
+
+/** The state of one reservation beyond its account's limit. */
+export type BeyondLimit = {
+	readonly limit: Limit;
+	/** Store time at which the GPUs go back. Undefined while nobody else waits for them. */
+	readonly deadline: number | undefined;
+};
+
+/** Returns whether a lease is beyond the limit of its account now. */
+export function beyondLimitOf({leaseId, slack}: Lease, snapshot: Pooled): BeyondLimit | undefined {
+	const limit =
+		slack === undefined ? undefined : slackLeasesIn(snapshot).find(({lease}) => lease.leaseId === leaseId)?.limit;
+	return limit && {limit, deadline: slack?.deadline};
+}

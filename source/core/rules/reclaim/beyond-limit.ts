@@ -1,0 +1,137 @@
+/**
+Ends reservations beyond their account's limit when somebody else waits. The owner is warned first, and the reservation ends after `idle.grace`, whether
+or not its GPUs are in use. The warning is withdrawn if nobody waits any more. This needs no observation of the GPUs.
+*/
+import {emptyPlan, type Expectation} from '../../model/plan.js';
+import type {AuditRecord, EntryRecord, LeaseSlack, Snapshot} from '../../model/types.js';
+import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
+import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {gpusOf, type Holding} from '../leases/holdings.js';
+import {ownerOf} from '../leases/ownership.js';
+import {slackLeasesIn, type SlackLease} from '../limits/slack.js';
+import {policyExpectation, policyValue} from '../policy/policy.js';
+import {limitExpectations} from '../queue/account-limits.js';
+import {waitersIn} from './candidates.js';
+import {noPlan, type ReclaimPlan} from './reclaim.js';
+
+/** Whether a reservation was granted beyond a limit, so that it may have to go back. */
+export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
+	gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined);
+
+/** Returns the request for which each reservation must go back, by its id. The newest go back first, and no more than the requests want. */
+function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
+	const needed = new Map<string, EntryRecord>();
+	let free = new Set(snapshot.gpus.filter(({kind}) => kind === 'free').map(({index}) => index));
+	for (const {record, owner, usable, groups, missing} of waitersIn(snapshot)) {
+		// A request that waits takes free GPUs in a moment, and no later request gets them.
+		let left = missing - Math.max(0, ...groups.map((group) => group.filter((index) => free.has(index)).length));
+		free = free.difference(usable);
+		for (const {holdings, lease} of beyond) {
+			const gpus = holdings.filter(({index}) => usable.has(index)).length;
+			if (left > 0 && gpus > 0 && owner !== ownerOf(lease) && !needed.has(lease.leaseId!)) {
+				needed.set(lease.leaseId!, record);
+				left -= gpus;
+			}
+		}
+	}
+
+	return needed;
+}
+
+type Step = {
+	readonly holdings: readonly Holding[];
+	readonly changes: readonly HoldingChange[];
+	readonly audit: readonly AuditRecord[];
+	readonly isEnd?: boolean;
+	readonly waiter?: EntryRecord;
+};
+
+function changeTo(one: SlackLease, slack: LeaseSlack): readonly HoldingChange[] {
+	return one.holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, slack}}));
+}
+
+/** Plans what is due now. `host` is for the audit log. */
+export function planBeyondLimit(snapshot: Snapshot, host: string): ReclaimPlan {
+	const graceSeconds = policyValue(snapshot, 'idle.grace');
+	if (graceSeconds === 'never' || !hasMarked(snapshot)) {
+		return noPlan;
+	}
+
+	const {now} = snapshot;
+	const context = {now, host};
+	const marked = slackLeasesIn(snapshot);
+	const needed = neededFor(
+		marked.filter(({limit}) => limit !== undefined),
+		snapshot,
+	);
+	let nextSeconds = Infinity;
+	const stepOf = (one: SlackLease): Step | undefined => {
+		const {holdings, lease, slack} = one;
+		const {groups, deadline} = slack;
+		const waiter = needed.get(lease.leaseId!);
+		const facts = auditEntryOf(holdings, context);
+		if (waiter === undefined) {
+			return deadline === undefined
+				? undefined
+				: {
+						holdings,
+						changes: changeTo(one, {groups}),
+						audit: [{...facts, kind: 'beyond-limit', reason: 'unwanted'}],
+					};
+		}
+
+		if (deadline === undefined) {
+			const until = Math.ceil(now + graceSeconds);
+			nextSeconds = Math.min(nextSeconds, until - now);
+			return {
+				holdings,
+				changes: changeTo(one, {groups, warned: Math.ceil(now), deadline: until}),
+				audit: [{...facts, kind: 'beyond-limit', until}],
+				waiter,
+			};
+		}
+
+		if (now < deadline) {
+			nextSeconds = Math.min(nextSeconds, deadline - now);
+			return undefined;
+		}
+
+		const ends = holdings.map((holding) => ({holding, ending: {reason: 'beyond-limit', endTime: now}}) as const);
+		return {
+			holdings,
+			changes: ends.map((end) => ({kind: 'end', ...end})),
+			audit: endingEntries(ends, context),
+			isEnd: true,
+			waiter,
+		};
+	};
+
+	const steps = marked.map((one) => stepOf(one)).filter((step) => step !== undefined);
+	if (steps.length === 0) {
+		return {plan: emptyPlan, nextSeconds};
+	}
+
+	const changes = planHoldings(steps.flatMap((step) => step.changes));
+	const waiters = new Map(steps.flatMap(({waiter}) => (waiter === undefined ? [] : [[waiter.id, waiter]])));
+	const ended = steps.filter(({isEnd}) => isEnd === true).flatMap(({holdings}) => holdings);
+	const limit = marked.find((one) => one.limit !== undefined)?.limit;
+	return {
+		plan: {
+			...emptyPlan,
+			...changes,
+			expect: [
+				...changes.expect,
+				policyExpectation(snapshot),
+				...Array.from(waiters.values(), ({id, raw}): Expectation => ({kind: 'entry', id, raw})),
+				// Whether an account holds more than its limit depends on every GPU.
+				...(ended.length > 0 ? limitExpectations(snapshot.gpus, limit, changes.expect) : []),
+			],
+			audit: steps.flatMap((step) => step.audit),
+			event:
+				ended.length > 0
+					? {kind: 'expired', gpus: gpusOf(ended)}
+					: {kind: 'notice', gpus: gpusOf(steps.flatMap(({holdings}) => holdings))},
+		},
+		nextSeconds,
+	};
+}

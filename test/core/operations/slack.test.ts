@@ -1,0 +1,306 @@
+/** Reservations beyond `max-gpus` while nobody else waits, from the grant to the return of the GPUs. */
+import {describe, expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
+import {changePolicy} from '../../../source/core/operations/pool/policy.js';
+import {createReclaimer} from '../../../source/core/operations/reclaim.js';
+import {claimReminders} from '../../../source/core/operations/reminders.js';
+import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
+import {joinQueue, quitQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
+import {eventText} from '../../../source/format/events.js';
+import {statusJson} from '../../../source/format/json/status-json.js';
+import {queueWhy} from '../../../source/format/queue/why.js';
+import {reminderText} from '../../../source/format/reminder-text.js';
+import {detailText} from '../../../source/format/status-labels.js';
+import {createPaint} from '../../../source/format/text/paint.js';
+import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
+import {hour, minute, root, usedReading} from './_idle.js';
+import {beatAll, settle} from './waiting/_settle.js';
+
+const ada = person('ada');
+const bob = person('bob');
+
+type Tenure = Parameters<typeof acquireNow>[1]['tenure'];
+
+const manual: Tenure = {type: 'manual', durationSeconds: 8 * hour};
+
+let ids = 0;
+
+/** Four GPUs, of which each account may hold two. */
+async function createBox(settings: Readonly<Record<string, string>> = {}) {
+	const world = await createTestWorld({gpuCount: 4});
+	const set = {'limits.max-gpus': '2', 'limits.slack': 'on', ...settings};
+	await changePolicy(
+		world,
+		root,
+		Object.entries(set).map(([key, value]) => ({key, value})),
+	);
+	const reclaimer = createReclaimer(world);
+	const take = async (requester: typeof ada, count: number, tenure = manual, need?: {readonly shareMiB: number}) =>
+		(await acquireNow(world, {requester, count, need, tenure}, `lease-${++ids}`)).kind;
+	const look = async (): Promise<number> => reclaimer.endBeyondLimit(await world.memory.read());
+	return {
+		world,
+		take,
+		look,
+		join: async (requester: typeof ada, count: number, tenure = manual) =>
+			joinQueue(world, {
+				id: `entry-${++ids}`,
+				request: {requester, count, tenure},
+				waitSeconds: undefined,
+			}),
+		leave: async (requester: typeof ada) => {
+			for (const {id} of (await world.memory.read()).queue) {
+				await quitQueue(world, {id, leaseId: '', account: requester.account, reason: 'aborted'});
+			}
+		},
+		/** Looks every minute, and keeps all requests in the queue alive. */
+		async lookFor(minutes: number) {
+			for (let passed = 0; passed < minutes; passed++) {
+				world.pass(minute);
+				await beatAll(world);
+				await look();
+			}
+		},
+		holders: async () => holdersIn(world),
+	};
+}
+
+const holdersIn = async (world: TestWorld): Promise<string> =>
+	(await world.memory.read()).gpus
+		.map((record) => (record.kind === 'leased' ? record.lease.user[0]! + (record.lease.slack ? '+' : '') : '-'))
+		.join(' ');
+
+describe('a request beyond the limit is granted', () => {
+	test('while nobody waits, and its reservation is marked', async () => {
+		const {take, holders} = await createBox();
+		expect(await take(ada, 2)).toBe('granted');
+		expect(await take(ada, 1)).toBe('granted');
+		expect(await holders()).toBe('a a a+ -');
+	});
+
+	test('also if it alone exceeds the limit', async () => {
+		const {take, holders} = await createBox();
+		expect(await take(ada, 3)).toBe('granted');
+		expect(await holders()).toBe('a+ a+ a+ -');
+	});
+
+	test('from the queue, once nobody else waits whose limit allows it', async () => {
+		const {world, take, join, holders} = await createBox();
+		await take(ada, 2);
+		await take(bob, 1);
+		await join(bob, 2);
+		await join(ada, 1);
+		await settle(world);
+		// Bob waits for a second GPU beyond his limit, and comes first.
+		expect(await holders()).toBe('a a b -');
+		await release(world, bob, {by: 'gpus', ids: [2]});
+		await settle(world);
+		expect(await holders()).toBe('a a b b');
+	});
+
+	test('in the order of the queue', async () => {
+		const cy = person('cy');
+		const {world, take, join, holders} = await createBox({'limits.max-gpus': '1'});
+		for (const each of [ada, bob, cy, person('dan')]) {
+			await take(each, 1);
+		}
+
+		await join(ada, 1);
+		await join(bob, 1);
+		await release(world, cy, {by: 'gpus', ids: [2]});
+		await settle(world);
+		expect(await holders()).toBe('a b a+ d');
+	});
+});
+
+describe('a request beyond the limit is not granted', () => {
+	test('without limits.slack', async () => {
+		const {take} = await createBox({'limits.slack': 'off'});
+		await take(ada, 2);
+		expect(await take(ada, 1)).toBe('refused');
+		await expect(take(ada, 3)).rejects.toMatchObject({code: 'impossible'});
+	});
+
+	test('for a job or a share, whose GPUs cannot go back', async () => {
+		const {world, take} = await createBox();
+		await changePolicy(world, root, [{key: 'share', value: 'on'}]);
+		await take(ada, 2);
+		expect(await take(ada, 1, {type: 'run'})).toBe('refused');
+		expect(await take(ada, 1, manual, {shareMiB: 1000})).toBe('refused');
+		await expect(take(ada, 3, {type: 'run'})).rejects.toMatchObject({code: 'impossible'});
+	});
+
+	test('while another account waits within its limit', async () => {
+		const {take, join} = await createBox();
+		await take(ada, 2);
+		await take(person('cy'), 1);
+		await join(bob, 2);
+		expect(await take(ada, 1)).toBe('refused');
+	});
+
+	test('behind an earlier request of the same account', async () => {
+		const {take, join} = await createBox();
+		await take(ada, 2);
+		await join(ada, 1, {type: 'run'});
+		expect(await take(ada, 1)).toBe('refused');
+		expect(await take(bob, 2)).toBe('granted');
+	});
+});
+
+describe('a reservation beyond the limit', () => {
+	const full = async () => {
+		const box = await createBox();
+		await box.take(ada, 2);
+		await box.take(ada, 1);
+		box.world.pass(1);
+		await box.take(ada, 1);
+		expect(await box.holders()).toBe('a a a+ a+');
+		return box;
+	};
+
+	test('stays while nobody else waits', async () => {
+		const {lookFor, holders, join} = await full();
+		await join(ada, 1);
+		await lookFor(60);
+		expect(await holders()).toBe('a a a+ a+');
+	});
+
+	test('goes back after a warning and the grace period, the newest first and no more than wanted', async () => {
+		const {world, join, look, lookFor, holders} = await full();
+		await join(bob, 1);
+		expect(await look()).toBe(1200);
+		await lookFor(19);
+		expect(await holders()).toBe('a a a+ a+');
+		await lookFor(1);
+		expect(await holders()).toBe('a a a+ -');
+		await settle(world);
+		expect(await holders()).toBe('a a a+ b');
+		await lookFor(60);
+		expect(await holders()).toBe('a a a+ b');
+		expect(
+			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit' || kind === 'ended').map(({reason}) => reason),
+		).toEqual([undefined, 'beyond-limit']);
+	});
+
+	test('goes back although its GPU is in use, because nothing else would ever end it', async () => {
+		const {world, join, lookFor, holders} = await full();
+		world.see(() => observationOf([0, 1, 2, 3].map((index) => usedReading(index))));
+		await join(bob, 1);
+		await lookFor(21);
+		expect(await holders()).toBe('a a a+ -');
+	});
+
+	test('stays if the others stop waiting, and a later request starts a new warning', async () => {
+		const {world, join, leave, lookFor, holders} = await full();
+		await join(bob, 1);
+		await lookFor(10);
+		await leave(bob);
+		await lookFor(60);
+		expect(await holders()).toBe('a a a+ a+');
+		await join(bob, 1);
+		await lookFor(20);
+		expect(await holders()).toBe('a a a+ a+');
+		await lookFor(1);
+		expect(await holders()).toBe('a a a+ -');
+		expect(
+			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit').map(({reason}) => reason),
+		).toEqual([undefined, 'unwanted', undefined]);
+	});
+
+	test('is within the limit again once its account holds fewer GPUs or may hold more', async () => {
+		const {world, join, lookFor, holders} = await full();
+		await join(bob, 2);
+		await lookFor(10);
+		await release(world, ada, {by: 'gpus', ids: [0]});
+		await lookFor(30);
+		// Of the two reservations beyond the limit, only the newest is still beyond it.
+		expect(await holders()).toBe('- a a+ -');
+		const other = await full();
+		await changePolicy(other.world, root, [{key: 'limits.user.ada.max-gpus', value: '4'}]);
+		await other.join(bob, 1);
+		await other.lookFor(60);
+		expect(await other.holders()).toBe('a a a+ a+');
+	});
+
+	test('does not go back for a request that waits for its own account', async () => {
+		const {world, take, join, lookFor, holders} = await createBox({'limits.max-gpus': '1'});
+		await take(ada, 1);
+		await take(ada, 2);
+		await take(bob, 1);
+		await join(bob, 1);
+		await lookFor(60);
+		expect(await holders()).toBe('a a+ a+ b');
+		await settle(world);
+		expect(await holders()).toBe('a a+ a+ b');
+	});
+
+	test('ten observers warn once and end it once', async () => {
+		const {world, join} = await full();
+		await join(bob, 1);
+		const observers = Array.from({length: 10}, () => createReclaimer(world));
+		for (let passed = 0; passed < 25; passed++) {
+			world.pass(minute);
+			await beatAll(world);
+			const snapshot = await world.memory.read();
+			await Promise.all(observers.map(async ({endBeyondLimit}) => endBeyondLimit(snapshot)));
+		}
+
+		expect(
+			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit' || kind === 'ended').map(({kind}) => kind),
+		).toEqual(['beyond-limit', 'ended']);
+	});
+
+	test('also goes back while it is idle, at the earlier of both deadlines', async () => {
+		const {world, join, holders} = await full();
+		await changePolicy(world, root, [{key: 'idle.after', value: '5m'}]);
+		await join(bob, 1);
+		const reclaimer = createReclaimer(world);
+		for (let passed = 0; passed < 21; passed++) {
+			world.pass(minute);
+			await beatAll(world);
+			const observation = observationOf(
+				[0, 1, 2, 3].map((index) => idleReading(index)),
+				{takenAtMs: world.clock.monotonicMs()},
+			);
+			await reclaimer.look(await world.memory.read(), observation);
+		}
+
+		expect(await holders()).toBe('a a a+ -');
+	});
+});
+
+test('status, queue, events and the reminder say that a reservation is beyond its limit', async () => {
+	const {world, join, lookFor, look} = await createBox();
+	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});
+	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});
+	expect(detailText((await readStatus(world)).rows[3]!)).toBe('beyond its limit of 2 GPUs, expires in 24h 0m 0s');
+	await join(bob, 1);
+	await look();
+	await lookFor(1);
+	const view = await readStatus(world);
+	expect(detailText(view.rows[3]!)).toMatch(/^beyond its limit of 2 GPUs, goes back at \d\d:\d\d, expires in /v);
+	expect(detailText(view.rows[0]!)).toMatch(/^expires in /v);
+	expect(statusJson(view.rows, view.observation).map((row) => [row.beyond_limit, row.reclaim_at !== undefined])).toEqual([
+		[undefined, false],
+		[undefined, false],
+		[true, true],
+		[true, true],
+	]);
+	expect(queueWhy(queueRows(view.snapshot), createPaint(false, {}), view.snapshot.now)).toMatch(
+		/ada has GPUs 2,3 until [^\n]*, beyond its limit of 2 GPUs, goes back at \d\d:\d\d/v,
+	);
+	const owner = {account: 'ada', uid: 1000, reachesAll: false};
+	const {reminders} = await claimReminders(world, owner);
+	expect(reminders.map((reminder) => reminderText(reminder, 'box').replaceAll(/\d\d:\d\d/gv, 'HH:MM'))).toEqual([
+		'canhazgpu on box: you hold more than your limit of 2 GPUs, and somebody else waits. Your reservation of GPUs 2,3 goes back to the pool at HH:MM: end what runs there before. To give it back now: canhazgpu release --gpu-ids 2,3',
+	]);
+	expect((await claimReminders(world, owner)).reminders).toEqual([]);
+	await lookFor(20);
+	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
+	expect(words).toContain('ada got GPUs 2,3 for 1d, beyond its limit while nobody else waits');
+	expect(words).toContain('ada is beyond its limit with GPUs 2,3, and somebody else waits: back to the pool at HH:MM');
+	expect(words).toContain(
+		'ada no longer has GPUs 2,3: beyond its limit, after a warning, because somebody else waits',
+	);
+});
