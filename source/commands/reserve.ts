@@ -139,6 +139,10 @@ export const reserve: Command = {
 				app.print(`${reserved}${keptText(keepSeconds)}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
 			}
 
+			if (answer.isBeyondLimit === true) {
+				app.remark('Beyond your limit: if somebody else waits, you are warned, and the reservation ends after that.');
+			}
+
 			if (world.privateLabel !== undefined) {
 				app.remark(world.privateLabel);
 			}

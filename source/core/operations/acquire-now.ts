@@ -75,7 +75,11 @@ export function checkKeepOf({tenure}: AcquireRequest, snapshot: Snapshot): void 
 }
 
 export const grantOf = (
-	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
+	{
+		gpus,
+		instances,
+		isBeyondLimit,
+	}: Pick<Grant, 'gpus' | 'isBeyondLimit'> & {readonly instances?: Grant['instances'] | undefined},
 	leaseId: string,
 	lease: Lease,
 	tenure: Tenure | undefined,
@@ -87,6 +91,7 @@ export const grantOf = (
 	startTime: lease.startTime,
 	endsBy: latestEndOf(lease),
 	...(lease.keepUntil !== undefined && {keepUntil: lease.keepUntil}),
+	...(isBeyondLimit === true && {isBeyondLimit}),
 	...(tenure?.type === 'manual' && {durationSeconds: tenure.durationSeconds}),
 });
 

@@ -12,7 +12,7 @@ import {optionalTimestamp, timestamp} from '../text/durations.js';
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
 export const grantJson = (
-	{gpus, instances, leaseId, startTime, endsBy, keepUntil, place}: Grant,
+	{gpus, instances, leaseId, startTime, endsBy, keepUntil, isBeyondLimit, place}: Grant,
 	{requester, tenure, note, via, need}: AcquireRequest,
 ) => ({
 	gpu_ids: gpus,
@@ -27,6 +27,7 @@ export const grantJson = (
 	since: timestamp(startTime),
 	ends_by: optionalTimestamp(endsBy),
 	keep_until: optionalTimestamp(keepUntil),
+	beyond_limit: isBeyondLimit,
 	node: place?.node,
 	node_gpu_ids: place?.gpuIds,
 });

@@ -120,6 +120,35 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(await run(mallory, 'extend --gpu-ids 2 --duration 9h')).toMatchObject({exitCode: 0});
 	});
 
+	test('with limits.slack, a reservation exceeds the limit until somebody else waits', async () => {
+		const box = await fresh(2);
+		const run = opened(box);
+		await set(box, 'limits.max-gpus=1', 'limits.slack=on', 'idle.grace=5m');
+		expect(await run(alice, 'reserve --short')).toMatchObject({exitCode: 0, stdout: '0\n', stderr: ''});
+		expect(await run(alice, 'reserve --short')).toMatchObject({
+			exitCode: 0,
+			stdout: '1\n',
+			stderr: 'Beyond your limit: if somebody else waits, you are warned, and the reservation ends after that.\n',
+		});
+		expect(await run(alice, 'run --nonblock -- true')).toMatchObject({exitCode: 3});
+		expect((await box.run('status')).stdout).toContain('beyond its limit of 1 GPU, expires in ');
+		const waiting = run(mallory, 'reserve --short');
+		await eventually(async () => (await box.run('status')).stdout.includes('beyond its limit of 1 GPU, goes back at '));
+		expect((await box.run('queue --why')).stdout).toMatch(
+			/61001 has GPU 1 [^\n]*, beyond its limit of 1 GPU, goes back at /v,
+		);
+		const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
+		expect(rows.map((row) => [row['beyond_limit'], typeof row['reclaim_at']])).toEqual([
+			[undefined, 'undefined'],
+			[true, 'string'],
+		]);
+		expect((await box.run('events')).stdout).toContain(
+			'61001 is beyond its limit with GPU 1, and somebody else waits: back to the pool at ',
+		);
+		expect(await run(alice, 'release --gpu-ids 1')).toMatchObject({exitCode: 0});
+		expect(await waiting).toMatchObject({exitCode: 0, stdout: '1\n'});
+	});
+
 	test('many accounts that ask at once never hold more GPUs than they may, and all are served', async () => {
 		const [accounts, each, gpuCount] = isLong ? [50, 2, 16] : [3, 2, 2];
 		const box = await fresh(gpuCount);

@@ -6,6 +6,8 @@ import {createReclaimer} from '../../../source/core/operations/reclaim.js';
 import {claimReminders} from '../../../source/core/operations/reminders.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {joinQueue, quitQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {limitsFor} from '../../../source/core/operations/limits.js';
+import {planQueueGrant} from '../../../source/core/rules/grants/queue-grant.js';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 import {eventText} from '../../../source/format/events.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
@@ -49,7 +51,7 @@ async function createBox(settings: Readonly<Record<string, string>> = {}) {
 				request: {requester, count, tenure},
 				waitSeconds: undefined,
 			}),
-		leave: async (requester: typeof ada) => {
+		async leave(requester: typeof ada) {
 			for (const {id} of (await world.memory.read()).queue) {
 				await quitQueue(world, {id, leaseId: '', account: requester.account, reason: 'aborted'});
 			}
@@ -85,7 +87,7 @@ describe('a request beyond the limit is granted', () => {
 		expect(await holders()).toBe('a+ a+ a+ -');
 	});
 
-	test('from the queue, once nobody else waits whose limit allows it', async () => {
+	test('from the queue, if others wait only beyond their own limits', async () => {
 		const {world, take, join, holders} = await createBox();
 		await take(ada, 2);
 		await take(bob, 1);
@@ -97,6 +99,27 @@ describe('a request beyond the limit is granted', () => {
 		await release(world, bob, {by: 'gpus', ids: [2]});
 		await settle(world);
 		expect(await holders()).toBe('a a b b');
+	});
+
+	test('only if nobody has joined since the queue was read', async () => {
+		const {world, take, join} = await createBox();
+		await take(ada, 2);
+		await take(bob, 2);
+		await join(ada, 1);
+		await release(world, bob, {by: 'gpus', ids: [3]});
+		const snapshot = await world.memory.read();
+		const lease = {user: 'ada', type: 'manual', startTime: 0} as const;
+		const grant = planQueueGrant(snapshot, snapshot.queue[0]!.id, {
+			lease,
+			limit: limitsFor(world, snapshot, ada)['max-gpus'],
+			isUsable: () => true,
+			isAnswering: () => true,
+			outOfService: new Map(),
+			host: 'here',
+		});
+		expect(grant).toMatchObject({kind: 'complete', gpus: [3]});
+		await join(bob, 1);
+		expect(grant.kind === 'complete' && (await world.store.commit(grant.plan))).toBe('conflict');
 	});
 
 	test('in the order of the queue', async () => {
@@ -179,7 +202,9 @@ describe('a reservation beyond the limit', () => {
 		await lookFor(60);
 		expect(await holders()).toBe('a a a+ b');
 		expect(
-			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit' || kind === 'ended').map(({reason}) => reason),
+			(await world.memory.audit())
+				.filter(({kind}) => kind === 'beyond-limit' || kind === 'ended')
+				.map(({reason}) => reason),
 		).toEqual([undefined, 'beyond-limit']);
 	});
 
@@ -203,22 +228,26 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a a+ a+');
 		await lookFor(1);
 		expect(await holders()).toBe('a a a+ -');
-		expect(
-			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit').map(({reason}) => reason),
-		).toEqual([undefined, 'unwanted', undefined]);
+		expect((await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit').map(({reason}) => reason)).toEqual([
+			undefined,
+			'unwanted',
+			undefined,
+		]);
 	});
 
 	test('is within the limit again once its account holds fewer GPUs or may hold more', async () => {
 		const {world, join, lookFor, holders} = await full();
-		await join(bob, 2);
+		await changePolicy(world, root, [{key: 'limits.user.bob.max-gpus', value: 'off'}]);
+		await join(bob, 3);
 		await lookFor(10);
 		await release(world, ada, {by: 'gpus', ids: [0]});
 		await lookFor(30);
-		// Of the two reservations beyond the limit, only the newest is still beyond it.
+		// Only the newest of the two reservations is still beyond the limit.
 		expect(await holders()).toBe('- a a+ -');
 		const other = await full();
 		await changePolicy(other.world, root, [{key: 'limits.user.ada.max-gpus', value: '4'}]);
-		await other.join(bob, 1);
+		const {join: joinThere} = other;
+		await joinThere(bob, 1);
 		await other.lookFor(60);
 		expect(await other.holders()).toBe('a a a+ a+');
 	});
@@ -247,7 +276,9 @@ describe('a reservation beyond the limit', () => {
 		}
 
 		expect(
-			(await world.memory.audit()).filter(({kind}) => kind === 'beyond-limit' || kind === 'ended').map(({kind}) => kind),
+			(await world.memory.audit())
+				.filter(({kind}) => kind === 'beyond-limit' || kind === 'ended')
+				.map(({kind}) => kind),
 		).toEqual(['beyond-limit', 'ended']);
 	});
 
@@ -281,7 +312,9 @@ test('status, queue, events and the reminder say that a reservation is beyond it
 	const view = await readStatus(world);
 	expect(detailText(view.rows[3]!)).toMatch(/^beyond its limit of 2 GPUs, goes back at \d\d:\d\d, expires in /v);
 	expect(detailText(view.rows[0]!)).toMatch(/^expires in /v);
-	expect(statusJson(view.rows, view.observation).map((row) => [row.beyond_limit, row.reclaim_at !== undefined])).toEqual([
+	expect(
+		statusJson(view.rows, view.observation).map((row) => [row.beyond_limit, row.reclaim_at !== undefined]),
+	).toEqual([
 		[undefined, false],
 		[undefined, false],
 		[true, true],
@@ -300,7 +333,5 @@ test('status, queue, events and the reminder say that a reservation is beyond it
 	const words = (await world.store.audit()).map((entry) => eventText(entry).replaceAll(/\d\d:\d\d/gv, 'HH:MM'));
 	expect(words).toContain('ada got GPUs 2,3 for 1d, beyond its limit while nobody else waits');
 	expect(words).toContain('ada is beyond its limit with GPUs 2,3, and somebody else waits: back to the pool at HH:MM');
-	expect(words).toContain(
-		'ada no longer has GPUs 2,3: beyond its limit, after a warning, because somebody else waits',
-	);
+	expect(words).toContain('ada no longer has GPUs 2,3: beyond its limit, after a warning, because somebody else waits');
 });

@@ -100,6 +100,12 @@ export const anyLease: fc.Arbitrary<Lease> = fc.record({
 			),
 	),
 	keepUntil: optional(wholeTime),
+	slack: optional(
+		fc.oneof(
+			fc.record({groups: fc.array(text, {minLength: 1, maxLength: 3})}, {requiredKeys: []}),
+			fc.record({warned: wholeTime, deadline: wholeTime, remindedOf: wholeTime}),
+		),
+	),
 	note: optionalText,
 	via: optionalText,
 	model: optionalText,

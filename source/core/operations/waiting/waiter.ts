@@ -588,5 +588,11 @@ function grantIn(snapshot: Snapshot, leaseId: string, tenure: Tenure | undefined
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
 	);
 	const [first] = mine;
-	return first && grantOf({gpus: gpusOf(mine), instances: instancesHeld(mine)}, leaseId, first.lease, tenure);
+	if (first === undefined) {
+		return undefined;
+	}
+
+	const parts = {gpus: gpusOf(mine), instances: instancesHeld(mine)};
+	const isBeyondLimit = first.lease.slack !== undefined;
+	return grantOf({...parts, ...(isBeyondLimit && {isBeyondLimit})}, leaseId, first.lease, tenure);
 }

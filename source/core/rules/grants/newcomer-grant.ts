@@ -65,7 +65,11 @@ export type Refusal = {
 	readonly now: number;
 };
 
-export type Allocation = GrantedParts & {readonly kind: 'allocated'; readonly plan: Plan};
+export type Allocation = GrantedParts & {
+	readonly kind: 'allocated';
+	readonly plan: Plan;
+	readonly isBeyondLimit?: true;
+};
 
 type AllocationRequest = {
 	readonly wanted: Wanted;
@@ -262,6 +266,7 @@ export function allocate(
 		kind: 'allocated',
 		gpus: granted.gpus,
 		instances,
+		...(isBeyondLimit && {isBeyondLimit}),
 		plan: {
 			...changes,
 			expect: [

@@ -52,7 +52,7 @@ type QueueGrantOptions = {
 
 export type QueueGrant =
 	/** The request gets all its GPUs and leaves the queue. */
-	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
+	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan; readonly isBeyondLimit?: true})
 	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]; readonly overLimit?: OverLimit | undefined};
@@ -288,6 +288,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			kind: 'complete',
 			gpus,
 			instances,
+			...(isBeyondLimit && {isBeyondLimit}),
 			plan: {
 				expect: [...expectationsOf(snapshot, position, isBeyondLimit), ...limitsFor(changes), ...changes.expect],
 				writes: [...changes.writes, {kind: 'leave', id}],

@@ -27,7 +27,7 @@ export type SlackLease = {
 };
 
 const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<SlackLease, 'lease'>): number =>
-	b.startTime - a.startTime || (a.leaseId! < b.leaseId! ? 1 : -1);
+	a.startTime === b.startTime ? (a.leaseId! < b.leaseId! ? 1 : -1) : b.startTime - a.startTime;
 
 type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
 
@@ -37,7 +37,7 @@ it may. A policy that cannot be read limits nobody.
 */
 export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 	const {gpus, now} = snapshot;
-	if (!gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined)) {
+	if (gpus.every((record) => record.kind !== 'leased' || record.lease.slack === undefined)) {
 		return [];
 	}
 
@@ -47,10 +47,11 @@ export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 		.entries()
 		.flatMap(([account, all]) => {
 			const marked = all.filter(({lease}) => lease.slack !== undefined && lease.leaseId !== undefined);
-			const leases = Array.from(
-				Map.groupBy(marked, ({lease}) => lease.leaseId).values(),
-				(holdings) => ({holdings, lease: holdings[0]!.lease, slack: holdings[0]!.lease.slack!}),
-			).toSorted(newestFirst);
+			const leases = Array.from(Map.groupBy(marked, ({lease}) => lease.leaseId).values(), (holdings) => ({
+				holdings,
+				lease: holdings[0]!.lease,
+				slack: holdings[0]!.lease.slack!,
+			})).toSorted(newestFirst);
 			let count = all.length;
 			return leases.map((one): SlackLease => {
 				const limit = limitOf(snapshot, 'max-gpus', {account, groups: one.slack.groups});

@@ -53,7 +53,7 @@ export type AccountLimits = {
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	/** Returns why the caller's new request for a number of GPUs must wait. */
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
-	/** Returns whether an entry that is over its limit may exceed it now, because nobody else waits. See {@link canUseSlack}. */
+	/** Returns whether an entry that is over its limit may exceed it now: the policy allows that, and nobody else waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
 	/** Returns whether a new request of the caller may exceed its limit now. */
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
@@ -143,14 +143,14 @@ export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Ci
 	/** Returns whether a request that follows these entries of its account may exceed the limit: nobody waits whose limit allows what it wants. */
 	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
 		canUseSlack(view, request) &&
-		!earlier.some((entry) => wantedCountOf(entry) <= (limitFor(entry)?.value ?? Infinity) && isServable(entry)) &&
-		!view.queue.some(
+		earlier.every((entry) => wantedCountOf(entry) > (limitFor(entry)?.value ?? Infinity) || !isServable(entry)) &&
+		view.queue.every(
 			(record) =>
-				record.kind === 'entry' &&
-				ownerOf(record.entry) !== account &&
-				overLimitOf(record.entry) === undefined &&
-				!isHeldBack(view, record.entry) &&
-				isServable(record.entry),
+				record.kind !== 'entry' ||
+				ownerOf(record.entry) === account ||
+				overLimitOf(record.entry) !== undefined ||
+				isHeldBack(view, record.entry) ||
+				!isServable(record.entry),
 		);
 
 	return {
@@ -159,13 +159,8 @@ export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Ci
 			grouped ??= groupByAccount(view);
 			const account = ownerOf(entry);
 			const all = grouped.entries.get(account) ?? [];
-			const earlier = all.slice(
-				0,
-				Math.max(
-					0,
-					all.findIndex(({id}) => id === entry.id),
-				),
-			);
+			const position = all.findIndex(({id}) => id === entry.id);
+			const earlier = all.slice(0, Math.max(0, position));
 			return isAllowed(account, earlier, {type: entry.reservationType, need: entry.need});
 		},
 		mayExceedWith(request) {

@@ -3,7 +3,7 @@ Ends reservations beyond their account's limit when somebody else waits. The own
 or not its GPUs are in use. The warning is withdrawn if nobody waits any more. This needs no observation of the GPUs.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
-import type {AuditRecord, EntryRecord, LeaseSlack, Snapshot} from '../../model/types.js';
+import type {AuditRecord, EntryRecord, GpuGroup, LeaseSlack, Snapshot} from '../../model/types.js';
 import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf, type Holding} from '../leases/holdings.js';
@@ -18,20 +18,31 @@ import {noPlan, type ReclaimPlan} from './reclaim.js';
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
 	gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined);
 
+/** Returns how many of these GPUs one of the groups contains at most. */
+const mostIn = (groups: readonly GpuGroup[], gpus: ReadonlySet<number>): number =>
+	Math.max(0, ...groups.map((group) => group.filter((index) => gpus.has(index)).length));
+
+/** Returns the newest of these reservations that together have as many GPUs for a request as it still wants. */
+function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, missing: number): readonly SlackLease[] {
+	const counted = beyond
+		.map((one) => ({one, count: one.holdings.filter(({index}) => usable.has(index)).length}))
+		.filter(({count}) => count > 0);
+	return counted
+		.filter((_, position) => counted.slice(0, position).reduce((sum, {count}) => sum + count, 0) < missing)
+		.map(({one}) => one);
+}
+
 /** Returns the request for which each reservation must go back, by its id. The newest go back first, and no more than the requests want. */
 function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
 	const needed = new Map<string, EntryRecord>();
-	let free = new Set(snapshot.gpus.filter(({kind}) => kind === 'free').map(({index}) => index));
+	let free: ReadonlySet<number> = new Set(snapshot.gpus.filter(({kind}) => kind === 'free').map(({index}) => index));
 	for (const {record, owner, usable, groups, missing} of waitersIn(snapshot)) {
 		// A request that waits takes free GPUs in a moment, and no later request gets them.
-		let left = missing - Math.max(0, ...groups.map((group) => group.filter((index) => free.has(index)).length));
+		const missed = missing - mostIn(groups, free);
+		const others = beyond.filter(({lease}) => owner !== ownerOf(lease) && !needed.has(lease.leaseId!));
 		free = free.difference(usable);
-		for (const {holdings, lease} of beyond) {
-			const gpus = holdings.filter(({index}) => usable.has(index)).length;
-			if (left > 0 && gpus > 0 && owner !== ownerOf(lease) && !needed.has(lease.leaseId!)) {
-				needed.set(lease.leaseId!, record);
-				left -= gpus;
-			}
+		for (const {lease} of newestFor(others, usable, missed)) {
+			needed.set(lease.leaseId!, record);
 		}
 	}
 

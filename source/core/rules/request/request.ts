@@ -166,6 +166,8 @@ export type Grant = {
 	readonly endsBy: number | undefined;
 	/** Store time until which the GPUs are kept although they are idle. */
 	readonly keepUntil?: number | undefined;
+	/** Set for a reservation beyond the limit of its account. */
+	readonly isBeyondLimit?: true;
 	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;
 	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
