@@ -14,6 +14,8 @@ export type KnownKind =
 	/** GPUs and MIG instances whose reservation the user can extend. */
 	| 'timed-gpus'
 	| 'drained-gpus'
+	/** Limits for the users and groups that the pool knows, with usual values. */
+	| 'named-limits'
 	/** Keys of the pool's policy that have a value. */
 	| 'policy-keys'
 	| 'users'
@@ -45,6 +47,8 @@ export type Flag = {
 	readonly mayBeEmpty?: true;
 	/** Candidates for completion. Not needed if the flag's setting has fixed choices. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
+	/** Further candidates, which only the pool knows. */
+	readonly completesAlso?: KnownKind;
 };
 
 export type Flags = Readonly<Record<string, Flag>>;

@@ -12,6 +12,7 @@ import {
 	judgeVersions,
 	type Finding,
 } from '../core/rules/pool/diagnosis.js';
+import {judgeUnknownNames, limitedNamesIn} from '../core/rules/limits/diagnosis.js';
 import {judgeTargets} from '../core/rules/notices/diagnosis.js';
 import {judgeEnvironment} from '../core/rules/pool/environment.js';
 import {emptyPlan} from '../core/model/plan.js';
@@ -115,6 +116,14 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
+/** Reports limits for accounts and groups that no longer exist. */
+async function limitFindings(app: App, snapshot: Snapshot): Promise<readonly Finding[]> {
+	const names = await Promise.all(
+		limitedNamesIn(snapshot).map(async (named) => ({named, isKnown: await app.isKnownName(named)})),
+	);
+	return judgeUnknownNames(names.filter(({isKnown}) => !isKnown).map(({named}) => named));
+}
+
 async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): Promise<readonly Finding[]> {
 	const beforeMs = clock.monotonicMs();
 	const snapshot = await store.read();
@@ -172,6 +181,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 		poolFinding,
 		...judgeRecords(snapshot, store),
 		...judgePolicy(snapshot, store.shell),
+		...(await limitFindings(app, snapshot)),
 		...judgeKeeping(snapshot, posted?.ageSeconds),
 		...(await lossFindings(snapshot)),
 		...kept,

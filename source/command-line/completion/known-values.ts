@@ -2,6 +2,8 @@ import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import {limitedNamesIn} from '../../core/rules/limits/diagnosis.js';
+import {definitionOf, limitKeyFor, limitNames} from '../../core/rules/policy/keys.js';
 import {instancesOf, instanceText} from '../../core/rules/mig/instances.js';
 import {inventory} from '../../core/rules/allocation/instances.js';
 import {jobRows} from '../../core/rules/jobs/rows.js';
@@ -95,6 +97,17 @@ const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
 ];
 
+/** Returns limits for the users who hold GPUs or wait, and for the users and groups that have limits. */
+function namedLimits(snapshot: Snapshot): readonly Candidate[] {
+	const users = heldIn(snapshot).map((held) => ({kind: 'user' as const, name: ownerOf(held)}));
+	const keys = [...users, ...limitedNamesIn(snapshot)].flatMap(({kind, name}) =>
+		limitNames.map((limit) => limitKeyFor({kind, name, limit})),
+	);
+	return [...new Set(keys)].flatMap((key) =>
+		(definitionOf(key)?.completes ?? []).map((value) => ({word: `${key}=${value}`})),
+	);
+}
+
 const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
 	{
 		gpus: (snapshot) =>
@@ -106,6 +119,7 @@ const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, k
 		'timed-gpus': (snapshot, {requester}) => ownGpus(snapshot, requester, ({expiryTime}) => expiryTime !== undefined),
 		'drained-gpus': ({drains}) =>
 			Array.from(drains, ([index, {reason}]) => ({word: String(index), about: reason ?? 'out of service'})),
+		'named-limits': (snapshot) => namedLimits(snapshot),
 		'policy-keys': ({policy}) =>
 			Array.from(policy, ([key, {value, by}]) => ({
 				word: key,
@@ -149,7 +163,7 @@ const aboutEntry = (entry: QueueEntry, now: number): string =>
 
 /** Whether a word has no character that a shell interprets. A word can be chosen by other people, and becomes part of the user's command line. */
 const isHarmless = ({word}: Candidate): boolean =>
-	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:@_]*$/v.test(word);
+	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:=@_]*$/v.test(word);
 
 /** Returns the candidates of a kind. Returns none if the kind needs the pool and the pool was not read. */
 export function candidatesOf(kind: KnownKind, known: Known): readonly Candidate[] {

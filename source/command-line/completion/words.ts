@@ -74,7 +74,11 @@ function listed(word: string, candidates: readonly Candidate[]): readonly Candid
 
 type Know = (kind: KnownKind) => Promise<readonly Candidate[]>;
 
-async function valuesOf({completes, setting, value}: Flag, word: string, know: Know): Promise<Completed> {
+async function valuesOf(
+	{completes, completesAlso, setting, value}: Flag,
+	word: string,
+	know: Know,
+): Promise<Completed> {
 	if (completes === 'files') {
 		return {kind: 'files'};
 	}
@@ -89,7 +93,8 @@ async function valuesOf({completes, setting, value}: Flag, word: string, know: K
 		return words(plain(choicesOf(setting)));
 	}
 
-	return words(plain(completes ?? []));
+	const more = completesAlso === undefined ? [] : await know(completesAlso);
+	return words([...plain(completes ?? []), ...more]);
 }
 
 /** Completes the value after `--flag` or `--flag=`. Returns undefined if the word is not the value of a flag. */

@@ -104,6 +104,7 @@ export const admin: Command = {
 			summary: 'set a key of the policy; can be repeated',
 			isMultiple: true,
 			completes: policyKeyNames.flatMap((key) => policyKeys[key].completes.map((value) => `${key}=${value}`)),
+			completesAlso: 'named-limits',
 		},
 		unset: {
 			value: 'KEY',

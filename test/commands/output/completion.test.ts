@@ -74,6 +74,10 @@ test('--complete offers values from the pool and the config with descriptions', 
 	]);
 	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
 	expect(await answer('zsh', 'admin', '--unset', '')).toEqual(['words', `strategy\tlru, set by ${account}`]);
+	expect(await answer('bash', 'admin', '--set', `limits.user.${account}.max-w`)).toEqual([
+		'words',
+		...['1', '2', '4', '8', 'off'].map((value) => `limits.user.${account}.max-waiting=${value}`),
+	]);
 	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);
 	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', ...[account, 'team'].toSorted()]);
 	expect(await answer('bash', '--config', 'hosts.yaml', 'status', '-r', '')).toEqual([

@@ -1,6 +1,7 @@
 /** The limits of accounts on the command line. Root has none, so the requests are made by other accounts. */
 import {chmodSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
+import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {Box, Ran} from '../../_helpers/program/cli.js';
 import {alice, directoryOf, isRoot, mallory, runAs, type Account} from '../../_helpers/machine/accounts.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -147,6 +148,27 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		);
 		expect(await run(alice, 'release --gpu-ids 1')).toMatchObject({exitCode: 0});
 		expect(await waiting).toMatchObject({exitCode: 0, stdout: '1\n'});
+	});
+
+	test('doctor reports limits for accounts that do not exist any more', async () => {
+		const box = await fresh(1);
+		await set(box, 'limits.user.root.max-gpus=1');
+		const store = await openStoreOf(box);
+		const {policy} = await store.read();
+		const gone = ['limits.user.gone.max-gpus', 'limits.user.gone.max-waiting', 'limits.group.$(gone).max-gpus'];
+		const more = new Map([...policy, ...gone.map((key) => [key, {value: '1', since: 0}] as const)]);
+		await store.commit({...emptyPlan, writes: [{kind: 'policy', policy: more}]});
+		await store.close();
+		const {stdout} = await box.run('doctor');
+		expect(stdout.replaceAll(/\s+/gv, ' ')).toContain(
+			'This machine does not know the account gone, which has limits in the policy: limits.user.gone.max-gpus, limits.user.gone.max-waiting',
+		);
+		expect(stdout.replaceAll(/\s+/gv, ' ')).toContain(
+			'If it does not exist any more: canhazgpu admin --unset limits.user.gone.max-gpus --unset limits.user.gone.max-waiting',
+		);
+		expect(stdout).toContain('does not know the group $(gone)');
+		expect(stdout).not.toContain('--unset limits.group');
+		expect(stdout).not.toContain('does not know the account root');
 	});
 
 	test('many accounts that ask at once never hold more GPUs than they may, and all are served', async () => {
