@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {firstCase, isLong, slowTest} from '../_helpers/slow.js';
-import {embeddedGround} from '../_helpers/program/kill-grounds.js';
+import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {freshEmbeddedBox, peek, recordsOf, start} from '../_helpers/program/processes.js';
 import {eventually} from '../_helpers/eventually.js';
 import {createIdleBox, holdIdle, outcomeOf} from './_idle-box.js';
@@ -113,13 +113,22 @@ slowTest('keep continues when the store comes back', {timeout: 120_000}, async (
 	}
 });
 
-test.each(isLong ? Array.from({length: 20}, (_, index) => 10 * index + 5) : [60])(
-	'when a keeper is killed at call %d of the store, the next one continues',
+const killPoints: ReadonlyArray<readonly ['embedded' | 'redis', number]> = isLong
+	? [
+			...Array.from({length: 20}, (_, index) => ['embedded', 10 * index + 5] as const),
+			...Array.from({length: 16}, (_, index) => ['redis', 2 * index + 1] as const),
+		]
+	: [['embedded', 60]];
+
+test.each(killPoints)(
+	'on %s, when a keeper is killed at call %d of the store, the next one continues',
 	{timeout: 60_000},
-	async (at) => {
-		const {box} = await createIdleBox(undefined);
+	async (kind, at) => {
+		const redisServer = kind === 'redis' ? await redisGround() : undefined;
+		const ground = redisServer ?? embeddedGround;
+		const {box} = await createIdleBox(redisServer?.port);
 		await holdIdle(box, {warned: -300, deadline: -1});
-		const killed = embeddedGround.startKilled(box, ['keep'], at);
+		const killed = ground.startKilled(box, ['keep'], at);
 		await eventually(async () => killed.child.signalCode !== null || (await outcomeOf(box)).kinds.length > 0, 45_000);
 		killed.kill('SIGKILL');
 		await killed.ended;

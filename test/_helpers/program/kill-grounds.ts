@@ -31,7 +31,9 @@ export type Ground = {
 type Killed = 'process' | 'server' | 'server and data';
 
 /** A Redis behind a proxy that stops at a chosen message, in either direction. */
-export async function redisGround(killed: Killed = 'process'): Promise<Ground & {readonly kills: () => number}> {
+export async function redisGround(
+	killed: Killed = 'process',
+): Promise<Ground & {readonly kills: () => number; readonly port: number}> {
 	const server = await startRedis({isDurable: killed === 'server'});
 	const proxy = await openProxy(server.port);
 	const client = new Redis(server.port, {retryStrategy: () => 20});
@@ -56,6 +58,7 @@ export async function redisGround(killed: Killed = 'process'): Promise<Ground & 
 			return createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
 		},
 		kills: () => kills,
+		port: server.port,
 		exists: () => true,
 		// All of them share one.
 		open: async () => ({...store, close: async () => undefined}),
