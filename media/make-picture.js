@@ -1,6 +1,6 @@
 /**
-`npm run picture`: runs the built monitor on a terminal and draws what it shows as media/top.svg; then a reservation made by keys, as
-media/reserve.svg. Five minutes pass for the monitor in a quarter of one, so that its graphs have something to show.
+`npm run picture`: runs the built monitor on a terminal and draws what it shows as media/top.svg, an idle reservation as media/idle.svg, and a
+reservation made by keys as media/reserve.svg. Five minutes pass for the monitor in a quarter of one, so that its graphs have something to show.
 Frames and bars are drawn as shapes and every word has its place and its width, so it looks the same in any font.
 */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -53,7 +53,18 @@ const sleep = sleeping.setTimeout;
 sleeping.setTimeout = (delay, ...rest) => sleep(delay <= 2000 && passed() < ${haste.lasts} ? delay / factor : delay, ...rest);
 syncBuiltinESMExports();`;
 
-/** The demonstration's GPUs, and then a reservation by keys. Only mine and all again: that leaves the own row selected. */
+const keys = { home: "\u{1B}[H", down: "\u{1B}[B" };
+
+async function select(terminal, gpu) {
+	terminal.write(keys.home);
+	for (let row = 0; row < gpu; row++) {
+		terminal.write(keys.down);
+	}
+
+	await terminal.waitFor(`Detail GPU ${gpu} `);
+}
+
+/** The demonstration's GPUs, a warning about an idle one, and then a reservation by keys. */
 async function play() {
 	const home = mkdtempSync(path.join(tmpdir(), "canhazgpu-picture-"));
 	const terminal = openTerminal(
@@ -65,18 +76,23 @@ async function play() {
 		await terminal.waitFor(/> 0 +Reserved/v);
 		// Waits until the quick scans of the start are over, and some at the usual pace have followed.
 		await sleep(haste.lasts + 3000);
+		// The user was warned, and keeps the GPU.
+		await select(terminal, 10);
+		await terminal.waitFor("E Keep 2h");
+		const idle = cellsOf(terminal.emulator);
+		terminal.write("E");
+		await terminal.waitFor("OK kept GPU 10");
+		await terminal.waitFor((screen) => !screen.includes("OK kept"));
+		await select(terminal, 0);
 		const top = cellsOf(terminal.emulator);
 		terminal.write("r");
 		await terminal.waitFor("Reserve GPUs");
 		terminal.write("1\t4h\teval 70B");
 		await terminal.waitFor(`--gpus 1 --duration 4h --note 'eval 70B'`);
 		terminal.write("\r");
-		await terminal.waitFor(/Mine 1[\s\S]* OK reserved GPU/v);
-		terminal.write("m");
-		await terminal.waitFor("filter mine");
-		terminal.write("m");
-		await terminal.waitFor((screen) => !screen.includes("filter"));
-		return { top, reserve: cellsOf(terminal.emulator) };
+		await terminal.waitFor(/Mine 2[\s\S]* OK reserved GPU/v);
+		await select(terminal, 11);
+		return { top, idle, reserve: cellsOf(terminal.emulator) };
 	} finally {
 		await terminal.close();
 		rmSync(home, { recursive: true, force: true });
@@ -110,6 +126,7 @@ function cellsOf({ buffer: { active } }) {
 
 const titles = {
 	top: "canhazgpu top: twelve GPUs, who holds each of them, what runs there, who waits, what happened",
+	idle: "canhazgpu top: a reservation that is idle, when it goes back, and the key that keeps it",
 	reserve: "canhazgpu top: a reservation just made by keys",
 };
 for (const [name, cells] of Object.entries(await play())) {

@@ -138,6 +138,8 @@ const schema = v.strictObject(
 			command: v.optional(text),
 			since: v.optional(time),
 			waits: v.optional(time),
+			idle: v.optional(time),
+			back: v.optional(time),
 		}),
 	},
 	'a map of keys such as processes or failures',

@@ -4,7 +4,7 @@ import {holdingsIn} from '../core/rules/leases/holdings.js';
 import {planChange} from '../core/rules/leases/lease-changes.js';
 import {emptyPlan} from '../core/model/plan.js';
 import type {Clock, GpuProvider, Host, Store, World} from '../core/model/ports.js';
-import type {UsageRecord} from '../core/model/types.js';
+import type {LeaseIdle, UsageRecord} from '../core/model/types.js';
 import {changePolicy} from '../core/operations/pool/policy.js';
 import {acquire} from '../core/operations/waiting/acquire.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
@@ -33,8 +33,20 @@ export type Demo = {
 
 const usualCount = 8;
 
-async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
-	const {gpus} = await store.read();
+/** Returns the idle time of a person's lease at the start. */
+const idleOf = ({idle, back}: Person, now: number): LeaseIdle | undefined =>
+	idle === undefined
+		? undefined
+		: {
+				since: Math.round(now - idle),
+				seen: Math.floor(now),
+				...(back !== undefined && {warned: Math.floor(now), deadline: Math.round(now + back)}),
+			};
+
+/** Moves the start of a person's lease into the past. */
+async function backdate({store}: World, {leaseId}: Grant, person: Person): Promise<void> {
+	const {gpus, now} = await store.read();
+	const seconds = person.since ?? 0;
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	await store.commit(
 		planChange(
@@ -44,6 +56,7 @@ async function backdate({store}: World, {leaseId}: Grant, seconds: number): Prom
 				startTime: lease.startTime - Math.round(seconds),
 				expiryTime: lease.expiryTime === undefined ? undefined : lease.expiryTime - Math.round(seconds),
 				endsBy: lease.endsBy === undefined ? undefined : lease.endsBy - Math.round(seconds),
+				idle: idleOf(person, now),
 			}),
 			undefined,
 		),
@@ -93,6 +106,7 @@ const usageOf = (
 });
 
 const hourSeconds = 3600;
+const daySeconds = 24 * hourSeconds;
 
 /** Returns long jobs of the last night on most GPUs, so that the graphs of the night are not empty. */
 const nightOf = (people: readonly Person[], gpuCount: number, now: number): readonly UsageRecord[] =>
@@ -110,11 +124,10 @@ function pastOf(
 	now: number,
 	random: () => number,
 ): readonly UsageRecord[] {
-	const day = 24 * hourSeconds;
 	const days = Array.from({length: 30}, (_, ago) =>
 		people.flatMap((person): readonly UsageRecord[] => {
 			const durationSeconds = Math.round(random() ** 2 * 9 * hourSeconds);
-			const endTime = Math.round(now - ago * day - random() * day * 0.9 - 60);
+			const endTime = Math.round(now - ago * daySeconds - random() * daySeconds * 0.9 - 60);
 			const gpuId = Math.floor(random() * gpuCount);
 			return durationSeconds < 600 ? [] : [usageOf(person, gpuId, endTime - durationSeconds, endTime)];
 		}),
@@ -133,7 +146,7 @@ function pastOf(
 export async function createDemo({host, clock, scenario, now, gpusOver, memoryThresholdMiB}: Options): Promise<Demo> {
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;
-	const memory = createMemoryStore({now});
+	const memory = createMemoryStore({now, since: now() - daySeconds});
 	const store: Store = {...memory, loads: withNight(memory, {seed, gpuCount, mig: scenario.mig, begin: now()})};
 	const people = scenario.people ?? [];
 	await createPool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
@@ -155,7 +168,7 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 		const answer = person.since === undefined ? undefined : await acquire(actor.world, request, options);
 		const first = answer?.kind === 'granted' ? answer : undefined;
 		if (first !== undefined) {
-			await backdate(world, first, person.since ?? 0);
+			await backdate(world, first, person);
 		}
 
 		const {promise: arrived, resolve} = Promise.withResolvers<void>();

@@ -18,7 +18,17 @@ export const demoScenario: Scenario = {
 			note: 'eval 70B',
 			command: 'vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2',
 		},
-		{user: 'grace', ids: [2], kind: 'manual', since: 6.6 * hour, hold: 6.8 * hour, pause: hour, note: 'notebook'},
+		{
+			user: 'grace',
+			ids: [2],
+			kind: 'manual',
+			since: 6.6 * hour,
+			hold: 6.8 * hour,
+			pause: hour,
+			note: 'notebook',
+			idle: 5.9 * hour,
+			back: 45,
+		},
 		{
 			user: 'alan',
 			ids: [3],
@@ -108,21 +118,33 @@ const sharing: ReadonlyArray<NonNullable<Scenario['people']>[number]> = [
 	},
 ];
 
+/** A reservation of the user, who is warned after some seconds that it is idle. */
+const idleOf = (account: string): NonNullable<Scenario['people']>[number] => ({
+	user: account,
+	ids: [10],
+	kind: 'manual',
+	since: 2 * hour,
+	hold: 8 * hour,
+	pause: 24 * hour,
+	note: 'fine-tuning',
+	idle: hour - 8,
+});
+
 /**
 Returns the scenario on a larger machine with two GPU models and some shared GPUs. One process of the user runs without a reservation, so that the
-user can try to adopt or kill a process.
+user can try to adopt or kill a process. Idle reservations go back: one of the user, who can keep it, and one that another person waits for.
 */
 export const demoScenarioFor = (account: string): Scenario => ({
 	...demoScenario,
 	gpus: 12,
-	policy: {share: 'on'},
+	policy: {share: 'on', 'idle.after': '1h', 'idle.when': 'always'},
 	hardware: [
 		{gpus: [0, 1, 2, 3], model: 'H100 80GB', compute: '9.0', numa: 0, root: 'pci0000:00'},
 		{gpus: [4, 5, 6, 7], model: 'H100 80GB', compute: '9.0', numa: 1, root: 'pci0000:80'},
 		{gpus: [8, 9, 10, 11], model: 'L40S 48GB', memory: 46_068, compute: '8.9', numa: 1, root: 'pci0000:c0'},
 	],
 	links: [{gpus: [0, 1, 2, 3, 4, 5, 6, 7], link: 'NV18'}],
-	people: [...(demoScenario.people ?? []), ...sharing],
+	people: [...(demoScenario.people ?? []), ...sharing, idleOf(account)],
 	processes: [
 		...(demoScenario.processes ?? []),
 		{gpu: 8, user: account, command: 'python3 train.py --quick', memory: 14_336, utilization: 66},

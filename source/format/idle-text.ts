@@ -1,11 +1,42 @@
+/** Texts about idle reservations that go back to the pool, or that their owners keep. */
 import type {Warning} from '../core/rules/policy/idle-rules.js';
 import type {BeyondLimit} from '../core/rules/limits/slack.js';
 import {clockTime} from './text/days.js';
+import {gpuList} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 
-/** Returns `idle, goes back at 12:04 unless used`. After that time, the GPUs go back when somebody waits for them. */
+/** Formats a time in seconds since the epoch as a time of day. */
+type Clock = (time: number) => string;
+
+/** After the deadline, the GPUs go back when somebody waits for them. */
+const whenText = (deadline: number, now: number, clock: Clock): string =>
+	deadline > now ? `at ${clock(deadline)} unless used` : 'when somebody waits';
+
+/** Returns `idle, goes back at 12:04 unless used`. */
 export const idleText = ({deadline}: Warning, now: number): string =>
-	deadline > now ? `idle, goes back at ${clockTime(deadline, now)} unless used` : 'idle, goes back when somebody waits';
+	`idle, goes back ${whenText(deadline, now, (time) => clockTime(time, now))}`;
+
+/** Returns `idle since 11:04, goes back at 12:04 unless used`. */
+export const idleSinceText = ({since, deadline}: Warning, now: number, clock: Clock): string =>
+	`idle since ${clock(since)}, goes back ${whenText(deadline, now, clock)}`;
+
+/** Returns the warning for the owner: `GPU 3 goes back at 12:04 unless used: idle since 11:04`. */
+export const ownIdleText = (gpus: readonly number[], {since, deadline}: Warning, now: number, clock: Clock): string =>
+	`${gpuList(gpus)} ${gpus.length === 1 ? 'goes' : 'go'} back ${whenText(deadline, now, clock)}: idle since ${clock(since)}`;
+
+/** Returns `goes back at 12:04`, or a shorter text for a narrow column. */
+export function shortIdleText(
+	{deadline}: Pick<Warning, 'deadline'>,
+	now: number,
+	clock: Clock,
+	isNarrow: boolean,
+): string {
+	const verb = isNarrow ? 'back' : 'goes back';
+	return deadline > now ? `${verb} at ${clock(deadline)}` : `${verb} if wanted`;
+}
+
+/** Returns `kept until 18:00 even if idle`. */
+export const keptText = (keepUntil: number, clock: Clock): string => `kept until ${clock(keepUntil)} even if idle`;
 
 /** Returns `beyond its limit of 4 GPUs`, and when the GPUs go back if somebody waits for them. */
 export function beyondLimitText({limit, deadline}: BeyondLimit, now: number): string {

@@ -1,7 +1,7 @@
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {Reminder} from '../core/rules/notices/reminder.js';
 import {clockTime} from './text/days.js';
-import {shortDuration} from './text/durations.js';
+import {shortDuration, typedDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import {sanitize} from './text/text.js';
@@ -26,10 +26,10 @@ export function reminderText(
 	}
 
 	if (kind === 'idle' && idle !== undefined) {
-		const {since, deadline, now} = idle;
+		const {since, deadline, now, keepSeconds} = idle;
 		const isOne = gpus.length === 1;
 		const back = deadline > now ? `at ${clockTime(deadline, now)}` : 'soon';
-		return `${where} your reservation of ${gpuList(gpus)}${about} has been idle since ${clockTime(since, now)}. ${isOne ? 'The GPU goes' : 'The GPUs go'} back to the pool ${back} unless used. To keep ${isOne ? 'it' : 'them'}: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --keep 2h`;
+		return `${where} your reservation of ${gpuList(gpus)}${about} has been idle since ${clockTime(since, now)}. ${isOne ? 'The GPU goes' : 'The GPUs go'} back to the pool ${back} unless used. To keep ${isOne ? 'it' : 'them'}: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --keep ${typedDuration(keepSeconds)}`;
 	}
 
 	if (kind === 'beyond-limit' && beyondLimit !== undefined) {

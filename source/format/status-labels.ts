@@ -3,7 +3,7 @@ import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
 import {clockTime} from './text/days.js';
-import {beyondLimitText, idleText} from './idle-text.js';
+import {beyondLimitText, idleText, keptText as keptUntilText} from './idle-text.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -149,7 +149,7 @@ export const limitText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'beyond
 
 /** Returns `kept until 18:00 even if idle` for a reservation that its owner keeps. */
 export const keptText = (row: Pick<StatusRow, 'lease' | 'heldSeconds' | 'keepUntil'>): string | undefined =>
-	row.keepUntil === undefined ? undefined : `kept until ${clockTime(row.keepUntil, nowOf(row))} even if idle`;
+	row.keepUntil === undefined ? undefined : keptUntilText(row.keepUntil, (time) => clockTime(time, nowOf(row)));
 
 /** Returns when the lease ends, as far as known. A job may end before its time limit. */
 function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeatAhead}: StatusRow): string {

@@ -5,7 +5,8 @@ import {estimateWaits} from '../../source/core/rules/queue/estimates.js';
 import {ownerOf, requesterOf} from '../../source/core/rules/leases/ownership.js';
 import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
 import {createAlertRecorder} from '../../source/core/operations/record-alerts.js';
-import {readStatus, reserve} from '../../source/core/operations/reservations.js';
+import {createReclaimer} from '../../source/core/operations/reclaim.js';
+import {extend, readStatus, reserve} from '../../source/core/operations/reservations.js';
 import type {World} from '../../source/core/model/ports.js';
 import type {AuditRecord, Need} from '../../source/core/model/types.js';
 import type {Scenario} from '../../source/gpu/simulated/scenario.js';
@@ -178,4 +179,40 @@ test('the demo grants an L40S, a MIG instance and a share of a GPU, and records 
 	expect((await demo.store.audit()).filter(({kind}) => kind === 'overuse')).toMatchObject([
 		{account: 'emmy', gpus: [9]},
 	]);
+});
+
+test('the demo warns the viewer about an idle GPU, which is kept, and reclaims another one for the person who waits', async () => {
+	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
+	const viewer = requesterOf(world.host.account);
+	const reclaimer = createReclaimer(world);
+	const look = async (seconds: number) => {
+		for (let passed = 0; passed < seconds; passed += 2) {
+			await clock.pass(2);
+			const {snapshot, observation} = await readStatus(world);
+			await reclaimer.look(snapshot, observation);
+		}
+
+		return (await readStatus(world)).rows;
+	};
+
+	const {rows: before} = await readStatus(world);
+	expect([before[2], before[10]]).toMatchObject([
+		{owner: 'grace', warning: {}},
+		{owner: 'viewer', warning: undefined, state: 'in-use'},
+	]);
+	expect((await look(20))[10]?.warning).toBeDefined();
+	const kept = extend(world, viewer, {by: 'label', label: 'viewer'}, {atLeast: 7200, keepSeconds: 7200});
+	await clock.pass(1);
+	expect((await kept).extended.map(({index}) => index)).toEqual([10]);
+	const after = await look(34);
+	expect([after[2], after[10]]).toMatchObject([{owner: 'erin'}, {owner: 'viewer', warning: undefined}]);
+	const log = (await demo.store.audit()).filter(({kind, gpus}) => kind === 'idle' || gpus.includes(2));
+	expect(log.map(({kind, account, reason}) => [kind, account, reason])).toEqual(
+		expect.arrayContaining([
+			['idle', 'viewer', undefined],
+			['idle', 'viewer', 'kept'],
+			['ended', 'grace', 'reclaimed'],
+			['granted', 'erin', undefined],
+		]),
+	);
 });

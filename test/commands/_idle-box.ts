@@ -66,7 +66,7 @@ export async function createIdleBox(port: number | undefined): Promise<IdleBox> 
 }
 
 /** Makes the pool look older than it is, because idle times that began before the pool do not count. */
-async function ageStore({environment, poolDirectory}: Box): Promise<void> {
+export async function ageStore({environment, poolDirectory}: Box): Promise<void> {
 	const age = (revision: string): string => {
 		const [count, base, since, run] = revision.split(' ', 4);
 		return [count, base, Number(since) - 86_400, run].join(' ');
@@ -89,12 +89,14 @@ async function ageStore({environment, poolDirectory}: Box): Promise<void> {
 }
 
 /**
-Lets alice hold both GPUs, idle for an hour.
+Lets an account hold both GPUs, idle for an hour.
 @param changes - Seconds from now at which the warning began, and at which the GPUs go back.
+@param account - The holder.
 */
 export async function holdIdle(
 	box: Box,
 	changes: {readonly warned?: number; readonly deadline?: number} = {},
+	account = 'alice',
 ): Promise<number> {
 	const store = await openStoreOf(box);
 	const {now} = await store.read();
@@ -116,8 +118,8 @@ export async function holdIdle(
 			kind: 'lease' as const,
 			index,
 			lease: {
-				user: 'alice',
-				actualUser: 'alice',
+				user: account,
+				actualUser: account,
 				type: 'manual',
 				startTime: Math.floor(now) - 7200,
 				expiryTime: Math.ceil(now) + 7200,

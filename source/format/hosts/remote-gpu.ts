@@ -123,6 +123,8 @@ const rowSchema = v.object({
 	drained: optional(v.object({reason: text(), by: text(), since: time()})),
 	health: list(plain),
 	idle_seconds: lasting(),
+	reclaim_at: time(),
+	keep_until: time(),
 	// An empty list means that there are no instances.
 	mig_instances: optional(known(partSchema)),
 	processes: optional(known(processSchema)),

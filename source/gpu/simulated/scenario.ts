@@ -59,6 +59,10 @@ export type Person = {
 	/** For how many seconds the GPUs were already held or waited for at the start. */
 	readonly since?: number;
 	readonly waits?: number;
+	/** For how many seconds the GPUs were already idle at the start. For reservations with `kind: manual`. */
+	readonly idle?: number;
+	/** Seconds from the start until the idle GPUs go back to the pool. Absent: the person is not warned yet. */
+	readonly back?: number;
 };
 
 export type Scenario = {

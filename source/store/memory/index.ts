@@ -37,6 +37,8 @@ export type MemoryStore = Store & {
 
 type Options = {
 	readonly now?: () => number;
+	/** Store time since which the store has lost no data. Defaults to the first commit. */
+	readonly since?: number;
 };
 
 function createMemoryLoadHistory(): MemoryStore['loads'] {
@@ -113,9 +115,10 @@ function createMemoryScanBoard(now: () => number): MemoryStore['scans'] {
 	};
 }
 
-export function createMemoryStore({now = () => Date.now() / 1000}: Options = {}): MemoryStore {
+export function createMemoryStore({now = () => Date.now() / 1000, since}: Options = {}): MemoryStore {
 	const listeners = new Set<StoreListener>();
 	const state = emptyState();
+	state.revision = since === undefined ? undefined : `0 0 ${Math.floor(since)} ${state.run}`;
 	let isLocked = false;
 
 	return {

@@ -54,6 +54,8 @@ export type MonitorCommandOf<Asking extends AskingDialog> = {
 	readonly keys: KeyHint;
 	/** Returns the word for the command in the footer, if it depends on the selection. */
 	readonly footerWord?: (state: State) => string | undefined;
+	/** Whether the footer shows the key. Absent: always. */
+	readonly isOffered?: (state: State) => boolean;
 	/** Returns why the command is disabled. Undefined if it is enabled. The operation checks this again when it runs. */
 	readonly reasonAgainst: (state: State) => string | undefined;
 	/** Returns the dialog of the command. A command without a dialog is performed when its key is pressed. */

@@ -11,6 +11,7 @@ import {releaseOverHosts} from './hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
 import {identify} from './identify.js';
 import {keepOptions} from './settings/keep-options.js';
+import {keep} from './keep.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
 import {quit} from './quit.js';
@@ -25,7 +26,7 @@ import {wait} from './wait.js';
 
 export const commands = {
 	/** Commands that the help lists before the keys that move in the table. */
-	pool: [reserve, adopt, release, extend, leave, wait],
+	pool: [reserve, adopt, release, extend, keep, leave, wait],
 	/** Commands that the help lists with the keys for processes. */
 	processes: [signal],
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],

@@ -63,6 +63,7 @@ const hintsOf = remembering(
 		let hints = bindingsWith(state.settings.keys)
 			.filter(({modes, footer}) => footer !== undefined && modes.includes(mode))
 			.filter(({keys}) => !keys.includes('escape') || mode !== 'hosts' || canGoBack(state))
+			.filter(({intent}) => typeof intent !== 'object' || intent.isOffered?.(state) !== false)
 			.map((binding) => hintOf(binding, state));
 		while (hints.length > 1 && widthOfHints(hints) > state.size.columns) {
 			const soonest = Math.max(...hints.map(({soon}) => soon));

@@ -60,8 +60,12 @@ export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 		row.health[0] === undefined ? drainText(row) : sanitize(row.health[0].words),
 		fault === undefined ? undefined : sanitize(fault),
 	]);
+	const hasIdleWords = (row.warning ?? row.keepUntil) !== undefined;
 	const hasUsage =
-		row.processes.length > 0 || row.shares !== undefined || (placeText(row) ?? migText(row.reading)) !== undefined;
+		row.processes.length > 0 ||
+		hasIdleWords ||
+		row.shares !== undefined ||
+		(placeText(row) ?? migText(row.reading)) !== undefined;
 	return (
 		<Label wrap="wrap">
 			{words}

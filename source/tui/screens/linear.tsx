@@ -9,6 +9,7 @@ import {Footer, useCommandLineHelp} from '../panels/footer.js';
 import {HostsHeader} from '../panels/hosts/hosts-header.js';
 import {MessageLine} from '../panels/message.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
+import {ownIdleWords} from '../state/gpus/idle.js';
 import {gpuTable, visibleRows} from '../state/gpus/rows.js';
 import {promptOf} from '../state/table/tables.js';
 import {useMonitor} from '../state/use-monitor.js';
@@ -31,6 +32,7 @@ function headSentence(state: State): string {
 		observation?.simulated === true ? 'simulated' : undefined,
 		sanitize(settings.poolLabel ?? ''),
 		settings.isReadonly ? 'read only' : undefined,
+		ownIdleWords(state),
 	]);
 }
 

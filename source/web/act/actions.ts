@@ -3,7 +3,7 @@ import type {World} from '../../core/model/ports.js';
 import type {QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
-import type {EngineWorld} from '../../core/operations/engine.js';
+import type {EngineWorld, ExtendResult} from '../../core/operations/engine.js';
 import {extend, release, reserve} from '../../core/operations/reservations.js';
 import {undoableOf, undoMs, undoRelease, type Released} from '../../core/operations/undo.js';
 import {readForDisplay} from '../../core/operations/transact.js';
@@ -66,6 +66,23 @@ function entryOf(snapshot: Snapshot, requester: Requester, id: string): QueueEnt
 const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly number[] => [
 	...new Set(holdings.map(({index}) => index)),
 ];
+
+/** Returns the GPUs whose reservation was extended. Throws if there are none. */
+function extendedBy({extended, notTimed}: ExtendResult): readonly number[] {
+	if (notTimed.length > 0) {
+		throw new CanhazgpuError(
+			'failed',
+			`${gpuList(notTimed)} ${notTimed.length === 1 ? 'is' : 'are'} held by a running job, which has no end time to extend`,
+			{hint: 'Nothing was changed. The reservation ends with its job.'},
+		);
+	}
+
+	if (extended.length === 0) {
+		throw gone('That reservation');
+	}
+
+	return indexesOf(extended);
+}
 
 type ReserveRequest = AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}};
 
@@ -180,23 +197,16 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		async extend(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
 			const by = secondsOf(duration);
 			requireOwnLease(await readForDisplay(world), requester, leaseId);
-			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
-			if (notTimed.length > 0) {
-				throw new CanhazgpuError(
-					'failed',
-					`${gpuList(notTimed)} ${notTimed.length === 1 ? 'is' : 'are'} held by a running job, which has no end time to extend`,
-					{
-						hint: 'Nothing was changed. The reservation ends with its job.',
-					},
-				);
-			}
-
-			if (extended.length === 0) {
-				throw gone('That reservation');
-			}
-
-			const indexes = indexesOf(extended);
+			const indexes = extendedBy(await extend(world, requester, {by: 'lease', leaseId, ids}, {by}));
 			return {words: `Extended ${gpuList(indexes)} by ${longDuration(by)}`, gpus: indexes};
+		},
+		async keep(world, requester, {lease_id: leaseId, gpus: ids, duration}) {
+			const keepSeconds = secondsOf(duration);
+			requireOwnLease(await readForDisplay(world), requester, leaseId);
+			const indexes = extendedBy(
+				await extend(world, requester, {by: 'lease', leaseId, ids}, {atLeast: keepSeconds, keepSeconds}),
+			);
+			return {words: `Kept ${gpuList(indexes)} for ${longDuration(keepSeconds)} even if idle`, gpus: indexes};
 		},
 		async release(world, requester, {lease_id: leaseId, gpus: ids}) {
 			requireOwnLease(await readForDisplay(world), requester, leaseId);

@@ -29,6 +29,8 @@ const schemas = {
 	/** Like `reserve`, but waits in the queue if the GPUs are not free. */
 	join: v.strictObject(wanted),
 	extend: v.strictObject({...held, duration: wanted.duration}),
+	/** Keeps the reservation for this time although it is idle. */
+	keep: v.strictObject({...held, duration: wanted.duration}),
 	release: v.strictObject(held),
 	undo: v.strictObject({id, undo_id: name}),
 	leave: v.strictObject({id, entry_id: name}),

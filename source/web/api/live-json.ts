@@ -1,5 +1,7 @@
 /** Encodes the messages of the event stream: first the whole state, then only changed parts. Each message is encoded once for all pages. */
+import {idleRulesOf, offeredKeepSeconds} from '../../core/rules/policy/idle-rules.js';
 import {recentLoss} from '../../core/rules/pool/alerts.js';
+import {typedDuration} from '../../format/text/durations.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
 import {eventText} from '../../format/events.js';
@@ -83,6 +85,7 @@ function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs, usual
 	return {
 		offers_shares: offersShares(lacks, snapshot),
 		usual_seconds: usualSeconds === usualDurationSeconds ? undefined : usualSeconds,
+		keep_time: snapshot && idleRulesOf(snapshot) && typedDuration(offeredKeepSeconds(snapshot)),
 		mig:
 			words.length === 0
 				? undefined

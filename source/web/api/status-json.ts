@@ -120,6 +120,8 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
 	idle_since: ago(row.idleSeconds, now),
+	reclaim_at: time(row.warning?.deadline),
+	keep_until: time(row.keepUntil),
 	validation_info: text(validationText(row)),
 	unreserved_users: list(row.unreservedUsers),
 	process_info: unreservedText(row),

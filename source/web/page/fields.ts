@@ -54,6 +54,8 @@ type ShownGpu = Shown<
 		held_for_queue: true;
 		last_released: true;
 		idle_since: true;
+		reclaim_at: true;
+		keep_until: true;
 		validation_info: true;
 		unreserved_users: true;
 		process_info: true;
@@ -139,6 +141,7 @@ export type About = Shown<
 		lacks: true;
 		offers_shares: true;
 		usual_seconds: true;
+		keep_time: true;
 		mig: true;
 		demo: true;
 		has_pool: true;

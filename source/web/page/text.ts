@@ -81,6 +81,21 @@ const hoursAndMinutes = new Intl.DateTimeFormat(undefined, timeForm);
 export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
+/** Returns a time of day, with the date unless it is less than half a day away. */
+const soonText = (time: string, nowMs: number): string => {
+	const timeMs = Date.parse(time);
+	return Math.abs(timeMs - nowMs) < 43_200_000 ? timeOfDay(timeMs) : dateText(time);
+};
+
+/** Returns when an idle GPU goes back to the pool, or until when it is kept. Undefined for other GPUs. */
+export function idleText({reclaim_at: reclaimAt, keep_until: keepUntil}: Gpu, nowMs: number): string | undefined {
+	if (reclaimAt === undefined) {
+		return keepUntil === undefined ? undefined : `kept until ${soonText(keepUntil, nowMs)}`;
+	}
+
+	return Date.parse(reclaimAt) > nowMs ? `goes back at ${soonText(reclaimAt, nowMs)}` : 'goes back when somebody waits';
+}
+
 export function timeText(gpu: Gpu, nowMs: number): string {
 	const {state, node, held_for_queue: waiter, expiry_time: expiry, ends_by: latest, last_released: released} = gpu;
 	const forTime = (start: string | undefined): string => (start === undefined ? '' : `for ${sinceText(start, nowMs)}`);

@@ -63,3 +63,19 @@ test('top --demo can adopt and kill its simulated processes', async () => {
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
+
+test('top --demo warns about an idle reservation, which the key E keeps', async () => {
+	const box = createBox();
+	onTestFinished(box.remove);
+	const top = startTop(box, {flags: ['--demo'], size: {columns: 120, rows: 40}});
+	await top.waitFor(/WARN GPU 10 goes back at \d\d:\d\d unless used: idle since \d\d:\d\d/v);
+	const screen = await top.waitFor(' E Keep 2h');
+	expect(rowOf(screen, 10)).toMatch(/Mine .*goes back at \d\d:\d\d/v);
+	expect(rowOf(screen, 2)).toMatch(/grace .*goes back at \d\d:\d\d/v);
+	top.write('E');
+	await top.waitFor('OK kept GPU 10 for 2h 0m 0s even if idle');
+	const kept = await top.waitFor((shown) => rowOf(shown.split('\n'), 10).includes('kept until'));
+	expect(kept.join('\n')).not.toContain(' E Keep');
+	top.write('q');
+	expect(await top.exit).toMatchObject({exitCode: 0});
+});

@@ -21,7 +21,7 @@ afterAll(async () => {
 	runtime.remove();
 });
 
-type Gpu = Readonly<Record<'gpu_id' | 'state' | 'lease_id' | 'note' | 'expiry_time', string>>;
+type Gpu = Readonly<Record<'gpu_id' | 'state' | 'lease_id' | 'note' | 'expiry_time' | 'keep_until', string>>;
 type Entry = Readonly<Record<string, unknown>>;
 
 const gpus = async (): Promise<readonly Gpu[]> =>
@@ -101,6 +101,8 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 		['reserve', {count: 1, duration: '2h', note: 'n'.repeat(501)}, /500/v],
 		['release', {gpus: [0]}, /lease_id/v],
 		['extend', {lease_id: 'gone', duration: '1h'}, /ended meanwhile/v],
+		['keep', {lease_id: 'gone', duration: '1h'}, /ended meanwhile/v],
+		['keep', {lease_id: 'gone'}, /duration/v],
 		['leave', {entry_id: 'gone'}, /ended meanwhile/v],
 	];
 	for (const [act, request, words] of wrong) {
@@ -118,7 +120,7 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 	expect(await held()).toEqual([]);
 });
 
-test('web --mine reserves, extends, releases, joins and leaves the queue like the commands, once for each request id', async () => {
+test('web --mine reserves, extends, keeps, releases, joins and leaves the queue like the commands, once for each request id', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
@@ -133,6 +135,15 @@ test('web --mine reserves, extends, releases, joins and leaves the queue like th
 		/^Extended GPUs 1,2 by 2h/v,
 	);
 	expect((Date.parse((await gpus())[1]!.expiry_time) - Date.parse(one!.expiry_time)) / 3_600_000).toBe(2);
+
+	expect((await page.act('keep', {lease_id: leaseId, duration: '4h'})).json()).toEqual({
+		words: 'Kept GPUs 1,2 for 4h 0m 0s even if idle',
+		gpus: [1, 2],
+	});
+	const [, kept, alsoKept] = await gpus();
+	expect(Date.parse(kept!.keep_until) - Date.now()).toBeGreaterThan(3.9 * 3_600_000);
+	expect([alsoKept!.keep_until, kept!.expiry_time]).toEqual([kept!.keep_until, kept!.keep_until]);
+	expect((await page.act('keep', {lease_id: leaseId, duration: '13h'})).json()['error']).toMatch(/12h at most/v);
 
 	const refused = await page.act('reserve', {gpus: [1], duration: '1h'});
 	expect([refused.status, refused.json()['code']]).toEqual([409, 'unavailable']);
@@ -163,6 +174,8 @@ test('web --mine grants GPUs to queue entries that the page made, and marks its 
 	expect(entries.map(({kind, via}) => [kind, via]).filter(([kind]) => kind !== 'pool')).toEqual([
 		['granted', 'web'],
 		['extended', 'web'],
+		['extended', 'web'],
+		['idle', 'web'],
 		['refused', 'web'],
 		['joined', 'web'],
 		['left', 'web'],

@@ -3,10 +3,12 @@ import {once} from 'node:events';
 import {writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {userInfo} from 'node:os';
 import path from 'node:path';
 import axe, {type AxeResults} from 'axe-core';
 import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, onTestFinished} from 'vitest';
+import {ageStore, holdIdle} from '../../commands/_idle-box.js';
 import {slowTest} from '../../_helpers/slow.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
@@ -40,6 +42,44 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		(JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Readonly<Record<string, unknown>>>).map(
 			(gpu) => [gpu['status'], gpu['lease_id']],
 		);
+
+	slowTest('warns about idle GPUs that go back, and keeps them', async () => {
+		const own = await freshEmbeddedBox(3);
+		await own.run('admin --set idle.after=1h');
+		await ageStore(own);
+		await holdIdle(own, {warned: -600, deadline: 900}, userInfo().username);
+		const directory = createRuntimeDirectory();
+		onTestFinished(directory.remove);
+		const server = await startMine(own, directory.directory);
+		onTestFinished(async () => {
+			await server.end('SIGKILL');
+		});
+		const near = await startTunnel(server.socketPath);
+		onTestFinished(near.close);
+		const {page, problems} = await openPage(browser, `${near.url}#token=${server.linkToken}`);
+		await cardOf(page, 0)
+			.locator('.flag', {hasText: /^Goes back at \d\d:\d\d$/v})
+			.waitFor();
+		expect(await cardOf(page, 2).getByRole('button', {name: 'Keep GPU 2'}).count()).toBe(0);
+		await cardOf(page, 1).getByRole('button', {name: 'Keep GPU 1'}).click();
+		expect(await dialogOf(page).locator('code').textContent()).toBe('canhazgpu extend --gpu-ids 0,1 --keep 2h');
+		await dialogOf(page).getByLabel('Keep for').fill('13h');
+		await page.keyboard.press('Enter');
+		await dialogOf(page).getByRole('alert').getByText('can be 12h at most').waitFor();
+		await dialogOf(page).getByLabel('Keep for').fill('3h');
+		await page.keyboard.press('Enter');
+		await doneOf(page).getByText('Kept GPUs 0,1 for 3h').waitFor();
+		for (const gpu of [0, 1]) {
+			await cardOf(page, gpu)
+				.locator('.flag', {hasText: /^Kept until \d\d:\d\d$/v})
+				.waitFor();
+		}
+
+		expect(await cardOf(page, 1).getByRole('button', {name: 'Keep GPU 1'}).count()).toBe(0);
+		await page.setViewportSize({width: 320, height: 640});
+		expect(await overflow(page)).toBeLessThanOrEqual(0);
+		expect(problems.filter((words) => !words.includes('status of 400'))).toEqual([]);
+	});
 
 	slowTest('reserves, extends, releases, joins and leaves the queue when signed in, also after a reload', async () => {
 		const ssh = await startSshTunnel(box, mine);

@@ -4,7 +4,7 @@ import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange} from '../leases/lease-changes.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import {beyondLimitOf} from '../limits/slack.js';
-import {warningOf} from '../policy/idle-rules.js';
+import {offeredKeepSeconds, warningOf} from '../policy/idle-rules.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
 /** A warning of whose deadline the owner was not reminded yet. */
@@ -77,7 +77,11 @@ export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: Rea
 			const warning = warningOf(lease, snapshot);
 			return idle?.warned === undefined || warning === undefined || idle.remindedOf === warning.deadline
 				? undefined
-				: {warned: idle.warned, deadline: warning.deadline, facts: {idle: {...warning, now: snapshot.now}}};
+				: {
+						warned: idle.warned,
+						deadline: warning.deadline,
+						facts: {idle: {...warning, now: snapshot.now, keepSeconds: offeredKeepSeconds(snapshot)}},
+					};
 		},
 		reminded: (lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
 	});

@@ -21,8 +21,13 @@ export type Reminder = {
 	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
-	/** Store times: since when the GPUs are idle, when they go back, and when the reminder was recorded. */
-	readonly idle?: {readonly since: number; readonly deadline: number; readonly now: number};
+	/** Store times: since when the GPUs are idle, when they go back, and when the reminder was recorded. `keepSeconds` is the offered time to keep them. */
+	readonly idle?: {
+		readonly since: number;
+		readonly deadline: number;
+		readonly now: number;
+		readonly keepSeconds: number;
+	};
 	/** The limit that the account exceeds, and store times: when the GPUs go back, and when the reminder was recorded. */
 	readonly beyondLimit?: {readonly mostGpus: number; readonly deadline: number; readonly now: number};
 	readonly note?: string;

@@ -50,6 +50,14 @@ export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warn
 export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): number | undefined =>
 	keepUntil === undefined || keepUntil <= now ? undefined : keepUntil;
 
+const usualKeepSeconds = 2 * 60 * 60;
+
+/** Returns the time for which a user interface keeps idle GPUs if the user names none: two hours, or less if the policy allows only less. */
+export function offeredKeepSeconds(snapshot: StoredPolicy): number {
+	const most = policyValue(snapshot, 'idle.keep-max');
+	return most === 'any' ? usualKeepSeconds : Math.min(most, usualKeepSeconds);
+}
+
 /** Throws `usage` for a time that is longer than the policy allows. */
 export function checkKeep(snapshot: StoredPolicy, keepSeconds: number | undefined): void {
 	const most = policyValue(snapshot, 'idle.keep-max');

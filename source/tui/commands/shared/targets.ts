@@ -158,7 +158,7 @@ export const commandOn = (
 ];
 
 type Targeted = {
-	readonly word: 'released' | 'extended';
+	readonly word: 'released' | 'extended' | 'kept';
 	readonly targets: readonly HeldPart[];
 	/** Numbers of the GPUs that were changed. */
 	readonly done: readonly number[];

@@ -14,7 +14,7 @@ import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {firstLine, ScrollLines} from '../../widgets/scroll-lines.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
-import {areProcessesHidden, noteText, placeText} from '../shared/row-words.js';
+import {areProcessesHidden, IdleWords, noteText, placeText} from '../shared/row-words.js';
 import {Drain, factsText, Instance, Waiters, waitersOf} from './facts.js';
 import {DetailGraphs} from './graphs.js';
 import {Holding, HoldingWords, Note, Share} from './holding.js';
@@ -36,6 +36,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	].filter((words) => words !== undefined);
 	return [
 		<Holding key="holding" row={row} />,
+		row.warning === undefined && row.keepUntil === undefined ? undefined : <IdleWords key="idle" row={row} />,
 		noteText(row) === '' ? undefined : <Note key="note" {...row} />,
 		...(frame === 'ruled' ? [] : shares.map((share, at) => <Share key={`share ${at}`} share={share} index={index} />)),
 		...health.map(({words}, at) => (
@@ -80,15 +81,11 @@ export function amongText(index: number, state: State): string {
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
 
-/** Shows the most important fact if the panel has only a title line: the largest process or the holder. */
+/** Shows the most important fact if the panel has only a title line: the largest process, when the idle GPU goes back, or the holder. */
 function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	const [first] = byMemory(row.processes);
 	if (first === undefined) {
-		return (
-			<Box gap={2}>
-				<HoldingWords row={row} />
-			</Box>
-		);
+		return <Box gap={2}>{row.warning === undefined ? <HoldingWords row={row} /> : <IdleWords row={row} />}</Box>;
 	}
 
 	const memory = first.memoryUsedMiB === undefined ? '' : gibibytes(first.memoryUsedMiB);

@@ -6,13 +6,14 @@ import {isOver, overText, shareOwner, sharedAmount, sharePart, sharesText} from 
 import {leftText, unreservedText} from '../../../format/status-labels.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
+import {clockText} from '../../state/clock.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {Pieces} from '../../widgets/pieces.js';
-import {clockText, noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
+import {noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
 

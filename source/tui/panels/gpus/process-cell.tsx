@@ -6,7 +6,14 @@ import {leftText, migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {TableRow} from '../../state/gpus/fold.js';
 import {Label} from '../../widgets/label.js';
-import {areProcessesHidden, faultOf, placeText, ServiceWords, useIsScanned} from '../shared/row-words.js';
+import {
+	areProcessesHidden,
+	faultOf,
+	placeText,
+	ServiceWords,
+	ShortIdleWords,
+	useIsScanned,
+} from '../shared/row-words.js';
 import {Nothing} from '../shared/readings.js';
 
 /** Returns the nodes of a cluster's job, such as `8 GPUs of box1, box2`. */
@@ -27,8 +34,11 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 	return instances === undefined ? words : `MIG: ${words}`;
 }
 
-/** Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, or its largest process. */
-export function Usage({row}: {readonly row: TableRow}): ReactElement {
+/**
+Shows, in this order of importance: users without a right to the GPU, processes left by an ended job, users who share it, when the idle GPU goes back,
+its largest process, or until when the unused GPU is kept.
+*/
+export function Usage({row, width = Infinity}: {readonly row: TableRow; readonly width?: number}): ReactElement {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
 		return (
@@ -53,6 +63,10 @@ export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	}
 
 	const words = (row.members === undefined ? placeText(row) : nodeText(row.members)) ?? largestText(row);
+	if (row.warning !== undefined || (words === undefined && row.keepUntil !== undefined)) {
+		return <ShortIdleWords row={row} width={width} />;
+	}
+
 	return words === undefined ? (
 		areProcessesHidden(row) ? (
 			<Label tone="dim">hidden</Label>
@@ -65,7 +79,7 @@ export function Usage({row}: {readonly row: TableRow}): ReactElement {
 }
 
 /** Shows the fault of a GPU. If there is none, shows the GPU's processes. */
-export function ProcessCell({row}: {readonly row: TableRow}): ReactElement {
+export function ProcessCell({row, width}: {readonly row: TableRow; readonly width: number}): ReactElement {
 	const isScanned = useIsScanned();
 	const fault = faultOf(row);
 	if (fault !== undefined && isScanned) {
@@ -76,6 +90,6 @@ export function ProcessCell({row}: {readonly row: TableRow}): ReactElement {
 	return hasServiceWords && (row.processes.length === 0 || row.health.length > 0) ? (
 		<ServiceWords row={row} />
 	) : (
-		<Usage row={row} />
+		<Usage row={row} width={width} />
 	);
 }

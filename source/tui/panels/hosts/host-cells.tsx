@@ -13,7 +13,7 @@ import {useMonitor} from '../../state/use-monitor.js';
 import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
-import {stateTones, TimeLeft} from '../shared/row-words.js';
+import {ShortIdleWords, stateTones, TimeLeft} from '../shared/row-words.js';
 import type {HostColumnName} from './columns.js';
 
 type Properties = {readonly line: GpuLine; readonly width: number};
@@ -56,8 +56,20 @@ function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine
 		: `GPU ${index ?? '?'} of ${node}`;
 }
 
+const secondsOf = (time: string | undefined): number | undefined =>
+	time === undefined ? undefined : Date.parse(time) / 1000;
+
+/** Returns when an idle GPU goes back, or until when an unused GPU is kept. */
+function idleOf({reclaim_at: reclaimAt, keep_until: kept}: GpuLine['gpu'], isUsed: boolean) {
+	const deadline = secondsOf(reclaimAt);
+	const keepUntil = isUsed ? undefined : secondsOf(kept);
+	return deadline === undefined && keepUntil === undefined
+		? undefined
+		: {warning: deadline === undefined ? undefined : {deadline}, keepUntil};
+}
+
 /** Shows the fault of a GPU. If there is none, shows its largest process and the number of other processes. */
-function Process({line: {gpu, state}}: Properties): ReactElement {
+function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
 		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
@@ -80,6 +92,11 @@ function Process({line: {gpu, state}}: Properties): ReactElement {
 		first === undefined ? use : processText({pid: first.pid, name: first.name, commandLine: first.command}) + more;
 	if (state === 'unreserved') {
 		return <Label tone="warning">{words ?? 'used without a reservation'}</Label>;
+	}
+
+	const idle = idleOf(gpu, words !== undefined);
+	if (idle !== undefined) {
+		return <ShortIdleWords row={idle} width={width} />;
 	}
 
 	const quiet = words ?? placeText(gpu);

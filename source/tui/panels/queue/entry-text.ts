@@ -11,8 +11,8 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {counted} from '../../../format/text/numbers.js';
 import {sanitize} from '../../../format/text/text.js';
+import {clockText} from '../../state/clock.js';
 import type {State} from '../../state/state.js';
-import {clockText} from '../shared/row-words.js';
 
 /** Returns how many of the requested GPUs an entry already holds, such as `1/2`. */
 export const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;

@@ -1,13 +1,16 @@
 /** Texts about a GPU, for the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
+import type {Warning} from '../../../core/rules/policy/idle-rules.js';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import {noteWords} from '../../../format/text/note.js';
+import {idleSinceText, keptText, shortIdleText} from '../../../format/idle-text.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import {nameIn, severalLabels} from '../../state/labels.js';
 import {storeNow, type State} from '../../state/state.js';
+import {clockText} from '../../state/clock.js';
 import {isMine, monitorStateOf, stateName} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
@@ -138,14 +141,45 @@ export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-const secondsPerDay = 86_400;
+type Returning = Pick<StatusRow, 'warning' | 'keepUntil'>;
 
-/**
-Returns a time of day: `14:44`, or `14:44+2d` if it is two days later.
+/** Returns when an idle GPU goes back, or until when its holder keeps it. Undefined for other GPUs. */
+function idleWordsOf({warning, keepUntil}: Returning, state: State): string | undefined {
+	const clock = (time: number): string => clockText(time, state);
+	return warning === undefined
+		? keepUntil === undefined
+			? undefined
+			: keptText(keepUntil, clock)
+		: idleSinceText(warning, storeNow(state) ?? 0, clock);
+}
 
-@param seconds - Seconds since the epoch, on the store's clock.
-*/
-export function clockText(seconds: number, state: State): string {
-	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
-	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
+/** Shows `idle since 11:04, goes back at 12:04 unless used`, or `kept until 18:00 even if idle`. */
+export function IdleWords({row}: {readonly row: Returning}): ReactElement | undefined {
+	const words = useMonitor((state) => idleWordsOf(row, state));
+	return words === undefined ? undefined : (
+		<Label tone={row.warning === undefined ? 'plain' : 'warning'}>{words}</Label>
+	);
+}
+
+/** Minimum width of `goes back if wanted`, in terminal columns. */
+const wideColumns = 19;
+
+type ShortProperties = {
+	readonly row: {readonly warning?: Pick<Warning, 'deadline'> | undefined; readonly keepUntil?: number | undefined};
+	readonly width: number;
+};
+
+/** Shows `goes back at 12:04` or `kept until 18:00`, or less in a narrow column. */
+export function ShortIdleWords({row, width}: ShortProperties): ReactElement | undefined {
+	const {warning, keepUntil} = row;
+	const isNarrow = width < wideColumns;
+	const words = useMonitor((state) => {
+		const clock = (time: number): string => clockText(time, state);
+		return warning === undefined
+			? keepUntil === undefined
+				? undefined
+				: `kept ${isNarrow ? 'to' : 'until'} ${clock(keepUntil)}`
+			: shortIdleText(warning, storeNow(state) ?? 0, clock, isNarrow);
+	});
+	return words === undefined ? undefined : <Label tone={warning === undefined ? 'plain' : 'warning'}>{words}</Label>;
 }

@@ -6,7 +6,7 @@ import {useObservable} from '../shared/hooks.js';
 import type {PageState} from '../state/state.js';
 import {isOwnEntry} from '../views/queue.js';
 import {Dialog} from './dialog.js';
-import {askExtend, askJoin, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
+import {askExtend, askJoin, askKeep, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
 import {ownLeaseOn, type OwnLease} from './ownership.js';
 import {endSession, readLink, session, act, type Done, type Session} from './session.js';
 
@@ -110,6 +110,7 @@ const slotsOf = (context: () => Context) => ({
 		};
 
 		const about = `GPU ${gpu.gpu_id}`;
+		const {keepTime} = offer;
 		return (
 			<div class="act-row">
 				{canReserve(gpu, offer) && (
@@ -123,6 +124,15 @@ const slotsOf = (context: () => Context) => ({
 				)}
 				{lease !== undefined && (
 					<>
+						{lease.goesBack && keepTime !== undefined && (
+							<Button
+								words="Keep"
+								about={about}
+								pressed={() => {
+									ask(askKeep(latest(lease), keepTime));
+								}}
+							/>
+						)}
 						{!lease.isJob && (
 							<Button
 								words="Extend"
@@ -172,6 +182,7 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 	mig: about?.mig,
 	hasShares: about?.offers_shares,
 	usualSeconds: about?.usual_seconds,
+	keepTime: about?.keep_time,
 	lacks: about?.lacks && new Set(about.lacks),
 	models: gpus.flatMap(({gpu_model: model}) => model ?? []),
 });

@@ -34,6 +34,7 @@ export type Question = {
 
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	readonly gpuCount: number;
+	readonly keepTime?: string | undefined;
 	/** The number of MIG instances, and a description of each free one. */
 	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
 };
@@ -109,6 +110,31 @@ export function askExtend(lease: OwnLease): Question {
 		request: ({duration: time = ''}) => ({lease_id: leaseId, duration: time}),
 		command: ({duration: time = ''}) =>
 			shellCommand(['canhazgpu', 'extend', '--gpu-ids', gpus.join(','), ...leaseFlags(lease), '--duration', time]),
+	};
+}
+
+/** @param keepTime - The offered time, which the policy allows, such as `2h`. */
+export function askKeep(lease: OwnLease, keepTime: string): Question {
+	const {leaseId, gpus} = lease;
+	return {
+		title: `Keep ${gpuList(gpus)}`,
+		about: [
+			'For this time, the reservation stays although nobody uses it. Its end moves only if it would come earlier.',
+		],
+		fields: [
+			{
+				name: 'duration',
+				label: 'Keep for',
+				kind: 'duration',
+				hint: '30m, 2h, 1h30m',
+				preset: keepTime,
+			},
+		],
+		submit: 'Keep',
+		act: 'keep',
+		request: ({duration: time = ''}) => ({lease_id: leaseId, duration: time}),
+		command: ({duration: time = ''}) =>
+			shellCommand(['canhazgpu', 'extend', '--gpu-ids', gpus.join(','), ...leaseFlags(lease), '--keep', time]),
 	};
 }
 

@@ -7,6 +7,7 @@ import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
 import {
 	gibibytes,
+	idleText,
 	joined,
 	noteWords,
 	partText,
@@ -48,6 +49,20 @@ const Flag = ({state, words}: FlagProps) => (
 	<span class="flag" data-state={state}>
 		{words}
 	</span>
+);
+
+const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
+
+/** Shows when the idle GPU goes back, or until when it is kept. */
+const IdleFlag = ({gpu}: {readonly gpu: Gpu}) => (
+	<Watch of={now}>
+		{(nowMs) => {
+			const words = idleText(gpu, nowMs);
+			return words === undefined ? undefined : (
+				<Flag state={gpu.reclaim_at === undefined ? 'in-use' : 'unreserved'} words={capitalized(words)} />
+			);
+		}}
+	</Watch>
 );
 
 const heatText = ({temperature, power_w: power}: Gpu): string =>
@@ -122,6 +137,7 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
 					{gpu.squatters && <Flag state="unreserved" words="Others also use it" />}
+					{(gpu.reclaim_at ?? gpu.keep_until) !== undefined && <IdleFlag gpu={gpu} />}
 					{note}
 				</p>
 				<div class="meters">

@@ -32,8 +32,15 @@ const endText = ({expiry_time: expiry, ends_by: endsBy}: Gpu, nowMs: number): st
 	return end === undefined ? undefined : `${dateText(end)} (in ${untilText(end, nowMs)})`;
 };
 
-const idleText = ({idle_since: time}: Gpu, nowMs: number): string | undefined =>
+const idleTime = ({idle_since: time}: Gpu, nowMs: number): string | undefined =>
 	time === undefined ? undefined : `for ${sinceText(time, nowMs)}`;
+
+const returnText = ({reclaim_at: time}: Gpu, nowMs: number): string | undefined =>
+	time === undefined
+		? undefined
+		: Date.parse(time) > nowMs
+			? `${dateText(time)}, unless it is used before`
+			: 'when somebody waits, because it is idle';
 
 const heartbeatText = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
 	kind === 'run' && time !== undefined ? `${sinceText(time, nowMs)} ago` : undefined;
@@ -78,7 +85,9 @@ const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: numb
 	['Ends', endText],
 	['Heartbeat', heartbeatText],
 	['Last released', (gpu, nowMs) => ago(gpu.last_released, nowMs)],
-	['Idle', idleText],
+	['Idle', idleTime],
+	['Goes back', returnText],
+	['Kept until', ({keep_until: time}) => (time === undefined ? undefined : `${dateText(time)}, even if idle`)],
 	['Model', modelText],
 	['Note', noteWords],
 	['Problem', (gpu) => gpu.error],

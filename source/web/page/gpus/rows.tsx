@@ -4,7 +4,7 @@ import {route} from '../router.js';
 import {addressOf} from '../shared/address.js';
 import {useNow} from '../shared/hooks.js';
 import {Bar} from '../widgets.js';
-import {joined, percentOf, personOf, timeText, withUnit} from '../text.js';
+import {idleText, joined, percentOf, personOf, timeText, withUnit} from '../text.js';
 
 type MeasureProps = {readonly name: string; readonly percent: number | undefined};
 
@@ -29,7 +29,7 @@ function Row({gpu}: {readonly gpu: Gpu}) {
 				{gpu.user === undefined ? '' : personOf(gpu.user).name}
 			</span>
 			<span class="row-more" title={note}>
-				{joined(timeText(gpu, nowMs), note)}
+				{joined(timeText(gpu, nowMs), idleText(gpu, nowMs), note)}
 			</span>
 			<Measure name="Use" percent={gpu.utilization} />
 			<Measure name="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} />

@@ -1,0 +1,43 @@
+/** `E`: keeps the user's idle GPUs that would go back to the pool. */
+import {extend as extendLeases} from '../../core/operations/reservations.js';
+import {offeredKeepSeconds} from '../../core/rules/policy/idle-rules.js';
+import {longDuration, typedDuration} from '../../format/text/durations.js';
+import {shellCommand} from '../../format/text/shell.js';
+import {ownIdleGpus} from '../state/gpus/idle.js';
+import {panelNames} from '../state/panels/state.js';
+import {firstReason, reasonAgainstChange} from './shared/reasons.js';
+import {commandOn, outcomeOfTargets} from './shared/targets.js';
+import {defineCommand} from './command.js';
+
+export const keep = defineCommand({
+	name: 'keep',
+	keys: {modes: panelNames, keys: ['E'], help: ['Reserve', 'keep my idle GPUs'], footer: ['E', 'Keep']},
+	footerWord: ({snapshot}) => snapshot && `Keep ${typedDuration(offeredKeepSeconds(snapshot))}`,
+	isOffered: (state) => ownIdleGpus(state).length > 0,
+	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
+		ownIdleGpus(state).length === 0
+			? 'None of your GPUs is about to go back. To keep GPUs in advance, type :extend --keep 2h'
+			: undefined,
+	),
+	async perform({world, store}) {
+		const state = store.getState();
+		const targets = ownIdleGpus(state).toSorted((a, b) => a.index - b.index);
+		const keepSeconds = offeredKeepSeconds(state.snapshot!);
+		const {extended, notYours} = await extendLeases(
+			world,
+			state.settings.requester,
+			{by: 'leases', leases: targets},
+			{atLeast: keepSeconds, keepSeconds},
+		);
+		const done = extended.map(({index}) => index);
+		return outcomeOfTargets(
+			{word: 'kept', targets, done, notYours},
+			` for ${longDuration(keepSeconds)} even if idle`,
+			shellCommand([
+				...commandOn('extend', {targets: targets.filter(({index}) => done.includes(index))}),
+				'--keep',
+				typedDuration(keepSeconds),
+			]),
+		);
+	},
+});

@@ -1,0 +1,38 @@
+/** The idle reservations of the user that go back to the pool. */
+import {owns} from '../../../core/rules/leases/ownership.js';
+import type {HeldPart} from '../../../core/rules/leases/holdings.js';
+import type {Warning} from '../../../core/rules/policy/idle-rules.js';
+import {ownIdleText} from '../../../format/idle-text.js';
+import {clockText} from '../clock.js';
+import {remembering} from '../memo.js';
+import {rowsOf, storeNow, type State} from '../state.js';
+
+type IdleGpu = HeldPart & {readonly warning: Warning};
+
+/** Returns the user's GPUs that go back unless they are used or kept, those that go back first at the beginning. */
+export const ownIdleGpus = remembering(
+	(state: State) => [rowsOf(state)],
+	(state): readonly IdleGpu[] =>
+		rowsOf(state)
+			.flatMap(({index, lease, warning}) =>
+				lease === undefined || warning === undefined || !owns(state.settings.requester, lease)
+					? []
+					: [{index, lease, warning}],
+			)
+			.toSorted((a, b) => a.warning.deadline - b.warning.deadline),
+);
+
+/** Returns the warning about the GPUs of the user that go back first. Undefined if none go back. */
+export function ownIdleWords(state: State): string | undefined {
+	const gpus = ownIdleGpus(state);
+	const [first] = gpus;
+	if (first === undefined) {
+		return undefined;
+	}
+
+	const {warning} = first;
+	const soonest = gpus.filter(({warning: {deadline}}) => deadline === warning.deadline).map(({index}) => index);
+	const others = gpus.length - soonest.length;
+	const text = ownIdleText(soonest, warning, storeNow(state)!, (time) => clockText(time, state));
+	return others === 0 ? text : `${text} (and ${others} more later)`;
+}
