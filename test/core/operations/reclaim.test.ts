@@ -16,7 +16,8 @@ import {createPaint} from '../../../source/format/text/paint.js';
 import {idleReading, observationOf, startTime} from '../../_helpers/world.js';
 import {alice, allIdle, bob, createIdleBox, hour, joinAs, minute, root, setPolicy, usedReading} from './_idle.js';
 
-const always = {'idle.after': '30m', 'idle.when': 'always'};
+const idleAfterHalfAnHour = {'idle.after': '30m'};
+const always = {...idleAfterHalfAnHour, 'idle.when': 'always'};
 
 test('an idle reservation is warned once and ends after the grace period', async () => {
 	const box = await createIdleBox();
@@ -183,6 +184,42 @@ describe('with idle.when=wanted', () => {
 		}
 
 		expect((await box.kinds()).filter((kind) => kind === 'idle')).toHaveLength(warnings);
+	});
+
+	test('a request that must wait for its own account wants nothing', async () => {
+		const box = await createIdleBox();
+		await setPolicy(box.world, {'limits.max-gpus': '1'});
+		await reserve(box.world, {requester: bob, count: 1, ids: [2], durationSeconds: 24 * hour});
+		await joinAs(box.world, {ids: [0]});
+		for (let passed = 0; passed < 60; passed++) {
+			await heartbeat(box);
+			await box.lookAfter(minute);
+		}
+
+		expect(await box.kinds()).toEqual([]);
+		expect(await box.holders()).toEqual(['alice', 'alice', 'bob', undefined]);
+	});
+
+	test('only as many reservations go back as the requests need', async () => {
+		const box = await createIdleBox();
+		await release(box.world, alice, {by: 'label', label: 'alice'});
+		for (const index of [0, 1, 2, 3]) {
+			await reserve(box.world, {requester: alice, count: 1, ids: [index], durationSeconds: 24 * hour});
+		}
+
+		await joinAs(box.world, {});
+		for (let passed = 0; passed < 51; passed++) {
+			await heartbeat(box);
+			await box.lookAfter(minute);
+		}
+
+		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
+		// The request takes the GPU a little later.
+		await box.lookAfter(2);
+		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
+		await joinAs(box.world, {id: 'later'});
+		await box.lookAfter(2);
+		expect(await box.holders()).toEqual([undefined, undefined, 'alice', 'alice']);
 	});
 
 	test('a warned reservation stays while nobody waits, and goes back as soon as somebody does', async () => {

@@ -1,6 +1,6 @@
 /** Finds the reservations that may go back to the pool, and the requests that wait for them. */
 import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
-import {isShare, type Holding} from '../leases/holdings.js';
+import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import {isHeldBack} from '../policy/agents.js';
@@ -91,12 +91,53 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 		});
 }
 
-/** Returns the first waiting request of another account that could use a GPU of this reservation. */
-export function createWanted(snapshot: Snapshot): (candidate: Candidate) => EntryRecord | undefined {
+/** A request that waits takes a GPU that it can use within this time after its release. If a GPU is free for longer, no request can use it. */
+const takenWithinSeconds = 60;
+
+/** Returns the requests that still lack GPUs after each has taken what it can use of these GPUs, in the order of the queue. */
+function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
+	const left = new Set(free);
+	return waiting.filter(({groups, usable, missing}) => {
+		const own = [...left].filter((index) => usable.has(index));
+		const served = groups
+			.map((group) => own.filter((index) => group.includes(index)))
+			.find((found) => found.length >= missing);
+		for (const index of served?.slice(0, Math.max(0, missing)) ?? own) {
+			left.delete(index);
+		}
+
+		return served === undefined;
+	});
+}
+
+export type Demand = {
+	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
+	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
+	/** Returns such a request that also lacks GPUs. The GPUs of this reservation then count as free, so that fewer others are needed. */
+	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
+};
+
+export function demandIn(snapshot: Snapshot): Demand {
+	const {gpus, now} = snapshot;
 	const waiting = waitersIn(snapshot);
-	return ({holdings, lease}) =>
-		waiting.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))
-			?.record;
+	const free = gpus.flatMap((record) =>
+		record.kind === 'free' && Math.abs(now - (record.lastReleased ?? -Infinity)) < takenWithinSeconds
+			? [record.index]
+			: [],
+	);
+	const firstOf = (among: readonly WaitingRequest[], {holdings, lease}: Candidate): EntryRecord | undefined =>
+		among.find(({owner, usable}) => owner !== ownerOf(lease) && holdings.some(({index}) => usable.has(index)))?.record;
+	return {
+		wantedBy: (candidate) => firstOf(waiting, candidate),
+		takenFor(candidate) {
+			const request = firstOf(lacking(waiting, free), candidate);
+			if (request !== undefined) {
+				free.push(...gpusOf(candidate.holdings));
+			}
+
+			return request;
+		},
+	};
 }
 
 /** Whether an observation could matter now: a reservation may go back, and is not kept. For requests that would scan only for this. */
@@ -113,6 +154,6 @@ export const hasReclaimable = (snapshot: Snapshot): boolean => {
 		return candidates.length > 0;
 	}
 
-	const wantedBy = createWanted(snapshot);
+	const {wantedBy} = demandIn(snapshot);
 	return candidates.some((candidate) => wantedBy(candidate) !== undefined);
 };

@@ -10,7 +10,7 @@ import {gpusOf} from '../leases/holdings.js';
 import {policyExpectation} from '../policy/policy.js';
 import {isUnusedForCertain} from '../usage/idle.js';
 import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
-import {candidatesIn, createWanted, type Candidate} from './candidates.js';
+import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
 
 /** How often the store learns that an idle reservation is still idle. Two scans of a slow scanner fit into the longest gap. */
 const refreshSeconds = 120;
@@ -62,7 +62,7 @@ const nothing: Step = {kind: 'nothing'};
 function stepOf(
 	candidate: Candidate,
 	verdict: ReturnType<typeof judge>,
-	{snapshot, sight, rules, wantedBy}: Context,
+	{snapshot, sight, rules, demand}: Context,
 ): Step {
 	const {lease, holdings, idle, hasIdle} = candidate;
 	const {seenAt, canAdvance} = sight;
@@ -86,27 +86,27 @@ function stepOf(
 
 	const {since, deadline} = idle;
 	const seen = Math.max(idle.seen, Math.floor(seenAt));
-	const isLong = seenAt - since >= rules.afterSeconds;
-	const isDue = isLong && (deadline === undefined || seenAt >= deadline);
-	const entry = isDue && rules.isOnlyWanted ? wantedBy(candidate) : undefined;
-	if (isDue && (entry !== undefined || !rules.isOnlyWanted)) {
-		return deadline === undefined
-			? {
-					kind: 'warn',
-					idle: {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)},
-					wantedBy: entry,
-				}
-			: {kind: 'reclaim', wantedBy: entry};
+	const refresh: Step = seen - idle.seen >= refreshSeconds ? {kind: 'set', idle: {...idle, seen}} : nothing;
+	if (seenAt - since < rules.afterSeconds || (deadline !== undefined && seenAt < deadline)) {
+		return refresh;
 	}
 
-	return seen - idle.seen >= refreshSeconds ? {kind: 'set', idle: {...idle, seen}} : nothing;
+	if (deadline === undefined) {
+		const wantedBy = rules.isOnlyWanted ? demand().wantedBy(candidate) : undefined;
+		const warning = {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)};
+		return rules.isOnlyWanted && wantedBy === undefined ? refresh : {kind: 'warn', idle: warning, wantedBy};
+	}
+
+	const wantedBy = rules.isOnlyWanted ? demand().takenFor(candidate) : undefined;
+	return rules.isOnlyWanted && wantedBy === undefined ? refresh : {kind: 'reclaim', wantedBy};
 }
 
 type Context = {
 	readonly snapshot: Snapshot;
 	readonly sight: Sight;
 	readonly rules: IdleRules;
-	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
+	/** Computed when it is first needed. */
+	readonly demand: () => Demand;
 };
 
 const changesOf = ({holdings}: Candidate, step: Step, now: number): readonly HoldingChange[] => {
@@ -186,20 +186,23 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 		return noPlan;
 	}
 
-	let wanted: ReturnType<typeof createWanted> | undefined;
+	let known: Demand | undefined;
 	const context: Context = {
 		snapshot,
 		sight,
 		rules,
-		wantedBy(candidate) {
-			wanted ??= createWanted(snapshot);
-			return wanted(candidate);
+		demand() {
+			known ??= demandIn(snapshot);
+			return known;
 		},
 	};
-	const steps = candidates.map((candidate) => ({
-		candidate,
-		step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
-	}));
+	// If not all are needed, those that are idle for the longest time go back.
+	const steps = candidates
+		.toSorted((a, b) => (a.idle?.since ?? Infinity) - (b.idle?.since ?? Infinity) || 0)
+		.map((candidate) => ({
+			candidate,
+			step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),
+		}));
 	const taken = steps.filter(({step}) => step.kind !== 'nothing');
 	const nextSeconds = Math.min(...steps.map(({candidate, step}) => secondsToNext(candidate, step, context)));
 	if (taken.length === 0) {
