@@ -82,7 +82,7 @@ function joined(plans: readonly Plan[]): Plan {
 	};
 }
 
-/** Adds leases that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
+/** Applies writes that are planned but not committed yet to the snapshot. A commit still compares the records as they were read. */
 const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
 	...snapshot,
 	gpus: snapshot.gpus.map((record): GpuRecord => {
@@ -94,6 +94,10 @@ const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => 
 
 			case 'lease': {
 				return {...write, kind: 'leased', raw: record.raw!};
+			}
+
+			case 'free': {
+				return {...write, raw: record.raw};
 			}
 
 			default: {

@@ -1,6 +1,7 @@
 /** The limits of accounts in everything that grants, extends or restores reservations. */
 import {describe, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
@@ -9,7 +10,7 @@ import {refusalMessage} from '../../../source/format/queue/refusal.js';
 import {testHost} from '../../_helpers/machine/host.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
-import {createTestWorld, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {createTestWorld, entryRecord, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
 
 const ada = person('ada');
 const root = person('root', 'root', 0);
@@ -83,6 +84,41 @@ describe('max-gpus', () => {
 		expect(undone.map(({gpus}) => gpus)).toEqual([[0]]);
 		expect(refused).toMatchObject([overBy(2)]);
 		expect(refusalMessage(refused[0]!).message).toContain('(ada holds 2 of at most 2 GPUs)');
+	});
+
+	test('undo takes back what a stopped request of the account holds only once', async () => {
+		const world = await createTestWorld({gpuCount: 6});
+		await set(world, {'limits.max-gpus': '3'});
+		for (const id of [0, 1, 2]) {
+			await take(world, [id]);
+		}
+
+		const {released} = await release(world, ada, {by: 'gpus', ids: [0, 1, 2]});
+		const held = {user: 'ada', type: 'run', startTime, partialQueueId: 'stopped'} as const;
+		const {machineId: machine, bootId} = world.host;
+		const {entry} = entryRecord('stopped', {
+			user: 'ada',
+			requestedCount: 3,
+			lastHeartbeat: startTime,
+			machine,
+			bootId,
+			holder: {pid: 77},
+		});
+		await world.memory.commit({
+			...emptyPlan,
+			writes: [
+				{kind: 'join', entry},
+				...[3, 4].map((index) => ({kind: 'lease' as const, index, lease: {...held, leaseId: `held-${index}`}})),
+			],
+		});
+		world.processes.set(77, 'stopped');
+		const {undone} = await undoRelease(world, ada, undoableOf(released));
+		expect(undone).toHaveLength(3);
+		const history = await Array.fromAsync(world.store.history(0, 4_000_000_000));
+		expect(history.flatMap(({gpuId = 0, endReason}) => (gpuId > 2 ? [[gpuId, endReason]] : []))).toEqual([
+			[3, 'holder-stopped'],
+			[4, 'holder-stopped'],
+		]);
 	});
 
 	test('that was lowered ends a request that it makes impossible', async () => {
