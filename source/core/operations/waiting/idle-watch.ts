@@ -1,10 +1,10 @@
 /** Looks for reservations that must go back while a request waits, so that somebody looks even without a monitor. Only the first request in the queue looks. */
 import type {World} from '../../model/ports.js';
-import type {Snapshot} from '../../model/types.js';
+import type {QueueEntry, Snapshot} from '../../model/types.js';
 import {idleRulesOf} from '../../rules/policy/idle-rules.js';
 import {hasMarked} from '../../rules/reclaim/beyond-limit.js';
 import {hasReclaimable} from '../../rules/reclaim/candidates.js';
-import {answeringIn} from '../acquire-now.js';
+import {answeringIn, createFreshScan} from '../acquire-now.js';
 import {createReclaimer} from '../reclaim.js';
 
 const intervalSeconds = 30;
@@ -17,6 +17,9 @@ export type IdleWatch = {
 	readonly start: (snapshot: Snapshot) => void;
 };
 
+/** Whether the entry's program may look. The Go program, whose entries name no machine, never does. */
+const canLook = ({machine}: QueueEntry): boolean => machine !== undefined;
+
 type Options = {
 	readonly world: World;
 	readonly entryId: string;
@@ -26,7 +29,7 @@ type Options = {
 };
 
 export function createIdleWatch({world, entryId, signal, run}: Options): IdleWatch {
-	const {store, gpus, host, clock} = world;
+	const {store, host, clock} = world;
 	let isStarted = false;
 
 	const isFirst = (snapshot: Snapshot): boolean => {
@@ -34,7 +37,9 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 		const isAnswering = answeringIn(snapshot, host);
 		return (
 			position !== -1 &&
-			snapshot.queue.slice(0, position).every((record) => record.kind !== 'entry' || !isAnswering(record.entry))
+			snapshot.queue
+				.slice(0, position)
+				.every((record) => record.kind !== 'entry' || !canLook(record.entry) || !isAnswering(record.entry))
 		);
 	};
 
@@ -53,7 +58,8 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 			}
 
 			// The read comes after the scan, so that no lease of the snapshot is newer than the scan.
-			const observation = await gpus.observe();
+			// A scan that hangs must not delay the end of the request.
+			const observation = await createFreshScan(world, Infinity, signal)();
 			return reclaimer.look(await store.read(), observation);
 		};
 
