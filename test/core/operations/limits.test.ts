@@ -1,20 +1,24 @@
 /** The limits of accounts in everything that grants, extends or restores reservations. */
 import {describe, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
+import {CanhazgpuError} from '../../../source/errors.js';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
+import type {Store} from '../../../source/core/model/ports.js';
 import {undoableOf, undoRelease} from '../../../source/core/operations/undo.js';
 import {refusalMessage} from '../../../source/format/queue/refusal.js';
 import {testHost} from '../../_helpers/machine/host.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
 import {createTestWorld, entryRecord, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {start} from './waiting/_waiting.js';
 
 const ada = person('ada');
 const root = person('root', 'root', 0);
 const hour = 3600;
+const hourly = {type: 'manual', durationSeconds: hour} as const;
 
 async function worldWith(settings: Readonly<Record<string, string>>): Promise<TestWorld> {
 	const world = await createTestWorld();
@@ -139,6 +143,46 @@ describe('max-gpus', () => {
 		await set(world, {'limits.max-gpus': '1'});
 		await outcome;
 		expect((await world.store.read()).queue).toEqual([]);
+	});
+
+	test('that was lowered after a grant does not take it away, if the answer of the store was lost', async () => {
+		const world = await createLiveWorld(1);
+		const held = await reserve(world, {requester: person('bob'), count: 1, durationSeconds: hour});
+		let isLost = false;
+		const store: Store = {
+			...world.store,
+			async commit(plan) {
+				const outcome = await world.store.commit(plan);
+				if (plan.grants && !isLost) {
+					isLost = true;
+					await set(world, {'limits.max-duration': '30m'});
+					throw new CanhazgpuError('store-unreachable', 'gone');
+				}
+
+				return outcome;
+			},
+		};
+		const {answer, waits} = start({...world.as(11), store}, {requester: ada, count: 1, tenure: hourly});
+		await waits();
+		await release(world, person('bob'), {by: 'lease', leaseId: held.kind === 'granted' ? held.leaseId : ''});
+		expect(await answer).toMatchObject({kind: 'granted', gpus: [0]});
+	});
+
+	test('of a new group is told to others at once, so that they do not overtake', async () => {
+		const world = await createLiveWorld(2);
+		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
+		const own = world.as(11);
+		const staff = {...own, host: testHost({...own.host, groupsAmong: (names) => names.filter((name) => name === 'staff')})};
+		const {answer, waits, abort} = start(staff, {requester: ada, count: 2, tenure: hourly});
+		await waits();
+		await set(world, {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});
+		// A heartbeat comes only after half a minute.
+		await eventually(async () => {
+			const [record] = (await world.store.read()).queue;
+			return record?.kind === 'entry' && record.entry.groups?.includes('staff');
+		}, 10_000);
+		abort();
+		await answer;
 	});
 });
 

@@ -314,6 +314,12 @@ export class Waiter {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
+			// A grant whose answer was lost counts, even if the policy has become stricter since.
+			const earlier = grantIn(snapshot, this.#leaseId, this.#tenure);
+			if (earlier !== undefined) {
+				return earlier;
+			}
+
 			// The pool may have been replaced by a smaller one, for which the request is impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
 			checkAgentRequest(snapshot, this.#request, wanted.count);
@@ -336,9 +342,12 @@ export class Waiter {
 			}
 
 			this.#hadOutage = false;
-			if (isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
+			const renewed = this.#withGroups(own, snapshot);
+			// A heartbeat that tells the groups comes at once, because others could otherwise overtake the request.
+			const isDue = String(renewed.entry.groups) !== String(own.entry.groups);
+			if (isDue || isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
 				// If the commit conflicts, nothing is retried: the next read shows whether a heartbeat is still due.
-				await store.commit(planEntryHeartbeat(snapshot, this.#withGroups(own, snapshot)));
+				await store.commit(planEntryHeartbeat(snapshot, renewed));
 				this.#lastHeartbeat = snapshot.now;
 				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
 				// read conflicts and is retried.
@@ -430,12 +439,7 @@ export class Waiter {
 	}
 
 	/** Handles an entry that is no longer in the queue: ends the wait, or joins the queue again and returns undefined. */
-	async #endOrRejoin(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
-		const grant = grantIn(snapshot, this.#leaseId, this.#tenure);
-		if (grant !== undefined) {
-			return grant;
-		}
-
+	async #endOrRejoin(snapshot: Snapshot): Promise<GaveUp | undefined> {
 		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastHeartbeat;
 		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastHeartbeat < entryHeartbeatTimeoutSeconds) {
 			return {kind: 'gave-up', reason: 'removed'};
