@@ -3,7 +3,7 @@ import type {World} from '../model/ports.js';
 import type {Requester} from '../model/types.js';
 import {auditContextOf} from '../rules/leases/audit-entries.js';
 import {planExtend} from '../rules/leases/lease-changes.js';
-import {settingText} from '../rules/limits/limits.js';
+import {requireEndWithin} from '../rules/limits/limits.js';
 import {checkAgentDuration} from '../rules/policy/agents.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import type {ExtendResult} from './engine.js';
@@ -34,15 +34,10 @@ export const renewJobLease = async (
 				});
 			}
 
+			const limits = limitsFor(world, snapshot, requester);
 			for (const {lease} of holdings) {
 				checkAgentDuration(snapshot, lease, endsBy - lease.startTime);
-			}
-
-			const most = limitsFor(world, snapshot, requester)['max-duration'];
-			if (most !== undefined && seconds > most.value) {
-				throw new CanhazgpuError('impossible', `A reservation can end at most ${most.text} from now`, {
-					hint: `The limit is ${settingText(most)}. Nothing was changed.`,
-				});
+				requireEndWithin({end: endsBy, before: lease.endsBy, now}, limits, 'Ask for less time.');
 			}
 
 			const plan = planExtend(

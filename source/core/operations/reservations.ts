@@ -3,7 +3,7 @@ import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {gpusOf} from '../rules/leases/holdings.js';
-import {settingText} from '../rules/limits/limits.js';
+import {requireEndWithin} from '../rules/limits/limits.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
@@ -139,15 +139,13 @@ export const extend = async (
 				checkAgentDuration(snapshot, lease, expiryOf(lease) - lease.startTime);
 			}
 
-			const most = limitsFor(world, snapshot, requester)['max-duration'];
-			// A reservation that already lasts longer, because it is older than the limit, can be shortened.
-			const isTooLong = (lease: Lease): boolean =>
-				most !== undefined &&
-				expiryOf(lease) > Math.max(Math.ceil(snapshot.now + most.value), lease.expiryTime ?? -Infinity);
-			if (most !== undefined && records.some(({lease}) => isTooLong(lease))) {
-				throw new CanhazgpuError('impossible', `A reservation can end at most ${most.text} from now`, {
-					hint: `The limit is ${settingText(most)}. Nothing was changed. An earlier end: canhazgpu extend --until WHEN`,
-				});
+			const limits = limitsFor(world, snapshot, requester);
+			for (const {lease} of records) {
+				requireEndWithin(
+					{end: expiryOf(lease), before: lease.expiryTime, now: snapshot.now},
+					limits,
+					'An earlier end: canhazgpu extend --until WHEN',
+				);
 			}
 
 			const plan = planExtend(

@@ -122,6 +122,24 @@ export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
 	return tenure.type === 'manual' ? {...tenure, durationSeconds: asked ?? defaultSeconds(limits)} : tenure;
 }
 
+/**
+Throws `impossible` for a new end that is later than `max-duration` from now. A lease that already ends later than that, because it is older than the
+limit, can be shortened.
+@param advice - What to do, for the hint.
+*/
+export function requireEndWithin(
+	{end, before, now}: {readonly end: number; readonly before: number | undefined; readonly now: number},
+	limits: Limits,
+	advice: string,
+): void {
+	const most = limits['max-duration'];
+	if (most !== undefined && end > Math.max(Math.ceil(now + most.value), before ?? -Infinity)) {
+		throw new CanhazgpuError('impossible', `A reservation can end at most ${most.text} from now`, {
+			hint: `The limit is ${settingText(most)}. Nothing was changed. ${advice}`,
+		});
+	}
+}
+
 /** Throws `unavailable` if the account has as many requests in the queue as it may have. */
 export function requireWithinMaxWaiting(waiting: number, {'max-waiting': limit}: Limits, account: string): void {
 	if (limit !== undefined && waiting >= limit.value) {
