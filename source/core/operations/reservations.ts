@@ -77,7 +77,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** `atLeast` only moves an end that comes in less than this number of seconds. */
+/** `atLeast` only moves an end that comes in less than this number of seconds, and never beyond `max-duration`. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
 	/** For this time, the GPUs are kept although they are idle. */
 	readonly keepSeconds?: number | undefined;
@@ -115,10 +115,12 @@ export const extend = async (
 
 			checkKeep(snapshot, keepSeconds);
 			const keepUntil = keepSeconds === undefined ? undefined : Math.ceil(snapshot.now + keepSeconds);
+			const limits = limitsFor(world, snapshot, requester);
+			const most = limits['max-duration']?.value ?? Infinity;
 			const expiryOf = ({expiryTime = snapshot.now}: Lease): number =>
 				Math.ceil(
 					'atLeast' in end
-						? Math.max(expiryTime, snapshot.now + end.atLeast)
+						? Math.max(expiryTime, snapshot.now + Math.min(end.atLeast, most))
 						: 'by' in end
 							? expiryTime + end.by
 							: end.until,
@@ -139,7 +141,6 @@ export const extend = async (
 				checkAgentDuration(snapshot, lease, expiryOf(lease) - lease.startTime);
 			}
 
-			const limits = limitsFor(world, snapshot, requester);
 			for (const {lease} of records) {
 				requireEndWithin(
 					{end: expiryOf(lease), before: lease.expiryTime, now: snapshot.now},

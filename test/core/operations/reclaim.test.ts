@@ -153,9 +153,22 @@ test('keeping a reservation that ends soon moves its end', async () => {
 	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + 2 * hour));
 });
 
+test('a reservation can be kept until its end if the end cannot move that far', async () => {
+	const box = await createIdleBox(always);
+	await setPolicy(box.world, {'limits.max-duration': '1h'});
+	box.world.pass(23.5 * hour);
+	const change = {atLeast: 2 * hour, keepSeconds: 2 * hour};
+	const {extended, now} = await extend(box.world, alice, {by: 'label', label: 'alice'}, change);
+	expect(extended[0]!.expiryTime).toBe(Math.ceil(now + hour));
+});
+
 test('a reservation cannot be kept for longer than the policy allows', async () => {
 	const {world} = await createIdleBox({...always, 'idle.keep-max': '4h'});
-	const limit = {code: 'usage', message: '--keep can be 4h at most here'};
+	const limit = {
+		code: 'usage',
+		message: '--keep can be 4h at most here',
+		hint: 'The limit is idle.keep-max=4h. Nothing was changed. Try: --keep 4h',
+	};
 	await expect(
 		extend(world, alice, {by: 'label', label: 'alice'}, {atLeast: 5 * hour, keepSeconds: 5 * hour}),
 	).rejects.toMatchObject(limit);

@@ -67,6 +67,6 @@ export function checkKeep(snapshot: StoredPolicy, keepSeconds: number | undefine
 
 	const {value} = policyRows(snapshot).find(({key}) => key === 'idle.keep-max')!;
 	throw new CanhazgpuError('usage', `--keep can be ${value} at most here`, {
-		hint: `An administrator has set this limit (idle.keep-max). Nothing was changed. Try: --keep ${value}`,
+		hint: `The limit is idle.keep-max=${value}. Nothing was changed. Try: --keep ${value}`,
 	});
 }
