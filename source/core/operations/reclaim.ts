@@ -141,7 +141,7 @@ class IdleReclaimer {
 
 	#sight(seenAt: number, canAdvance: boolean): Sight {
 		const {host, memoryThresholdMiB} = this.#world;
-		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname};
+		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname, pidNamespace: host.self.namespace};
 	}
 
 	/** Commits what the observation means for a new read of the pool, unless `snapshot` shows that this is nothing. */

@@ -66,6 +66,7 @@ describe('a warning is withdrawn', () => {
 		['memory is unknown', {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}],
 		['processes are hidden', {processes: undefined}],
 		['utilization is unknown', {utilizationPercent: undefined, unknown: {utilizationPercent: '[Unknown Error]'}}],
+		['the tool says nothing about utilization', {utilizationPercent: undefined}],
 		['the GPU is broken', {failure: 'lost'}],
 		['the GPU is unhealthy', {health: [{kind: 'xid', words: 'Xid 79'}]}],
 		['the GPU is split by MIG', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
@@ -80,6 +81,25 @@ describe('a warning is withdrawn', () => {
 		expect(await box.idleOf(0)).toBeUndefined();
 		await box.lookFor(30);
 		expect(await box.holders()).toEqual(['alice', 'alice', undefined, undefined]);
+	});
+
+	test('when memory is in use and its process may be hidden, as in a container', async () => {
+		const box = await createIdleBox(always);
+		const self = {...box.world.host.self, namespace: '4026532270'};
+		const inside = createReclaimer({...box.world, host: {...box.world.host, self}});
+		const lookInside = async (memoryUsedMiB: number) => {
+			const gpus = [{...idleReading(0), memoryUsedMiB}, idleReading(1)];
+			await inside.look(
+				await box.world.memory.read(),
+				observationOf(gpus, {takenAtMs: box.world.clock.monotonicMs()}),
+			);
+		};
+
+		await box.lookFor(40);
+		await lookInside(3);
+		expect(await box.kinds()).toEqual(['idle']);
+		await lookInside(450);
+		expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 	});
 
 	test('when a scan fails or misses a GPU', async () => {

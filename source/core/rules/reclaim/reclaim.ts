@@ -8,7 +8,7 @@ import {auditEntryOf, endingEntries} from '../leases/audit-entries.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {gpusOf} from '../leases/holdings.js';
 import {policyExpectation} from '../policy/policy.js';
-import {isUnusedForCertain} from '../usage/idle.js';
+import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
 import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
 import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
 
@@ -23,6 +23,8 @@ export type Sight = {
 	readonly host: string;
 	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
 	readonly canAdvance: boolean;
+	/** The pid namespace of this process, if known. */
+	readonly pidNamespace?: string | undefined;
 };
 
 /** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
@@ -30,17 +32,18 @@ function judge(
 	{holdings}: Candidate,
 	{drains}: Snapshot,
 	observation: Observation,
-	{memoryThresholdMiB}: Sight,
+	sight: Sight,
 ): 'idle' | 'used' | 'unknown' {
 	const isIdle = new Set(
-		holdings.map(({index}) =>
-			observation.failure !== undefined || drains.has(index)
-				? undefined
-				: isUnusedForCertain(
-						observation.gpus.find((gpu) => gpu.index === index),
-						memoryThresholdMiB,
-					),
-		),
+		holdings.map(({index}) => {
+			const reading = observation.gpus.find((gpu) => gpu.index === index);
+			if (observation.failure !== undefined || drains.has(index)) {
+				return undefined;
+			}
+
+			const isUnused = isUnusedForCertain(reading, sight.memoryThresholdMiB);
+			return isUnused === true && mayHideProcess(reading, sight.pidNamespace) ? undefined : isUnused;
+		}),
 	);
 	return isIdle.has(false) ? 'used' : isIdle.has(undefined) ? 'unknown' : 'idle';
 }

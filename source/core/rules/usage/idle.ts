@@ -81,9 +81,21 @@ export function isUnusedForCertain(reading: GpuReading | undefined, memoryThresh
 	}
 
 	const marker = unknown['utilizationPercent'];
-	const isLoadKnown = load !== undefined || marker === undefined || noSuchReading.has(marker);
+	const isLoadKnown = load !== undefined || (marker !== undefined && noSuchReading.has(marker));
 	return isIdleNow === true && isLoadKnown && health.length === 0 && isWhole(reading) === true ? true : undefined;
 }
+
+/** The number of the pid namespace of a machine outside of all containers. It is the same on every Linux. */
+const outerPidNamespace = '4026531836';
+
+/** Even an empty CUDA context uses more. */
+const leastContextMiB = 128;
+
+/** Returns whether the GPU holds memory of a process that the caller may not see, because the caller is in a container with its own pid namespace. */
+export const mayHideProcess = (reading: GpuReading | undefined, pidNamespace: string | undefined): boolean =>
+	pidNamespace !== undefined &&
+	pidNamespace !== outerPidNamespace &&
+	(reading?.memoryUsedMiB ?? 0) > leastContextMiB;
 
 /** Returns a key that identifies a lease. Leases of the Go program have no id, so they are identified by user and start time. */
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
