@@ -86,7 +86,10 @@ function groupByAccount({gpus, queue}: View) {
 }
 
 /** Decides for each account which of its requests its limit allows. Accounts without a limit cost nothing. */
-export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Circumstances): AccountLimits {
+export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstances): AccountLimits {
+	// A request that waits for other agents gets nothing now, and others may take what it holds.
+	const isServable = (entry: QueueEntry): boolean => !isHeldBack(view, entry) && circumstances.isServable(entry);
+	const givesHoldings = (entry: QueueEntry): boolean => isHeldBack(view, entry) || circumstances.givesHoldings(entry);
 	const limitFor = (entry: QueueEntry): Limit | undefined => {
 		const account = ownerOf(entry);
 		return own?.account === account ? own.limit : limitOf(view, 'max-gpus', {account, groups: entry.groups});
@@ -149,7 +152,6 @@ export function accountLimitsOf(view: View, {own, isServable, givesHoldings}: Ci
 				record.kind !== 'entry' ||
 				ownerOf(record.entry) === account ||
 				overLimitOf(record.entry) !== undefined ||
-				isHeldBack(view, record.entry) ||
 				!isServable(record.entry),
 		);
 

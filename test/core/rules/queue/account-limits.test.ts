@@ -118,6 +118,15 @@ test('others overtake a request that waits for its own account, also on GPUs tha
 	]);
 });
 
+test('a request is not held up by one of its account that waits for other agents', () => {
+	const settings = {'limits.max-gpus': '2', 'agents.max-gpus': '2'};
+	const via = 'mcp claude-code';
+	const queue = [waits('agent', 'ada', {requestedCount: 2, via}), waits('own', 'ada')];
+	const gpus = [leased(0, 'bob', {via}), free(1), free(2)];
+	expect(overIn(box(gpus, queue, settings))).toEqual([]);
+	expect(grantTo('ada', box(gpus, queue.slice(0, 1), settings))).toMatchObject({kind: 'allocated', gpus: [1]});
+});
+
 test('a refusal says how many GPUs the account holds, although others are free', () => {
 	expect(grantTo('ada', box([leased(0, 'ada'), leased(1, 'ada'), free(2)], []))).toMatchObject({
 		kind: 'refused',
