@@ -12,7 +12,15 @@ import {refusalMessage} from '../../../source/format/queue/refusal.js';
 import {testHost} from '../../_helpers/machine/host.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createLiveWorld} from '../../_helpers/live-world.js';
-import {createTestWorld, entryRecord, idleReading, observationOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {
+	createTestWorld,
+	entryRecord,
+	idleReading,
+	observationOf,
+	person,
+	startTime,
+	type TestWorld,
+} from '../../_helpers/world.js';
 import {start} from './waiting/_waiting.js';
 
 const ada = person('ada');
@@ -172,7 +180,10 @@ describe('max-gpus', () => {
 		const world = await createLiveWorld(2);
 		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
 		const own = world.as(11);
-		const staff = {...own, host: testHost({...own.host, groupsAmong: (names) => names.filter((name) => name === 'staff')})};
+		const staff = {
+			...own,
+			host: testHost({...own.host, groupsAmong: (names) => names.filter((name) => name === 'staff')}),
+		};
 		const {answer, waits, abort} = start(staff, {requester: ada, count: 2, tenure: hourly});
 		await waits();
 		await set(world, {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});

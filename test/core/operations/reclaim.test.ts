@@ -89,10 +89,7 @@ describe('a warning is withdrawn', () => {
 		const inside = createReclaimer({...box.world, host: {...box.world.host, self}});
 		const lookInside = async (memoryUsedMiB: number) => {
 			const gpus = [{...idleReading(0), memoryUsedMiB}, idleReading(1)];
-			await inside.look(
-				await box.world.memory.read(),
-				observationOf(gpus, {takenAtMs: box.world.clock.monotonicMs()}),
-			);
+			await inside.look(await box.world.memory.read(), observationOf(gpus, {takenAtMs: box.world.clock.monotonicMs()}));
 		};
 
 		await box.lookFor(40);

@@ -201,7 +201,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 	};
 	// If not all are needed, those that are idle for the longest time go back.
 	const steps = candidates
-		.toSorted((a, b) => (a.idle?.since ?? Infinity) - (b.idle?.since ?? Infinity) || 0)
+		.toSorted((a, b) => (a.idle?.since ?? Number.MAX_VALUE) - (b.idle?.since ?? Number.MAX_VALUE))
 		.map((candidate) => ({
 			candidate,
 			step: stepOf(candidate, judge(candidate, snapshot, observation, sight), context),

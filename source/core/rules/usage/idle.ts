@@ -93,9 +93,7 @@ const leastContextMiB = 128;
 
 /** Returns whether the GPU holds memory of a process that the caller may not see, because the caller is in a container with its own pid namespace. */
 export const mayHideProcess = (reading: GpuReading | undefined, pidNamespace: string | undefined): boolean =>
-	pidNamespace !== undefined &&
-	pidNamespace !== outerPidNamespace &&
-	(reading?.memoryUsedMiB ?? 0) > leastContextMiB;
+	pidNamespace !== undefined && pidNamespace !== outerPidNamespace && (reading?.memoryUsedMiB ?? 0) > leastContextMiB;
 
 /** Returns a key that identifies a lease. Leases of the Go program have no id, so they are identified by user and start time. */
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
