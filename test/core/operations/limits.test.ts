@@ -153,30 +153,7 @@ describe('max-gpus', () => {
 		expect((await world.store.read()).queue).toEqual([]);
 	});
 
-	test('that was lowered after a grant does not take it away, if the answer of the store was lost', async () => {
-		const world = await createLiveWorld(1);
-		const held = await reserve(world, {requester: person('bob'), count: 1, durationSeconds: hour});
-		let isLost = false;
-		const store: Store = {
-			...world.store,
-			async commit(plan) {
-				const outcome = await world.store.commit(plan);
-				if (plan.grants && !isLost) {
-					isLost = true;
-					await set(world, {'limits.max-duration': '30m'});
-					throw new CanhazgpuError('store-unreachable', 'gone');
-				}
-
-				return outcome;
-			},
-		};
-		const {answer, waits} = start({...world.as(11), store}, {requester: ada, count: 1, tenure: hourly});
-		await waits();
-		await release(world, person('bob'), {by: 'lease', leaseId: held.kind === 'granted' ? held.leaseId : ''});
-		expect(await answer).toMatchObject({kind: 'granted', gpus: [0]});
-	});
-
-	test('of a new group is told to others at once, so that they do not overtake', async () => {
+	test('of a new group reaches other requests at once, so that they do not overtake', async () => {
 		const world = await createLiveWorld(2);
 		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
 		const own = world.as(11);
@@ -217,6 +194,29 @@ test('a waiting request is granted as soon as its own account has released enoug
 });
 
 describe('durations', () => {
+	test('a lower max-duration takes back no grant, also if the store’s answer to the grant was lost', async () => {
+		const world = await createLiveWorld(1);
+		const held = await reserve(world, {requester: person('bob'), count: 1, durationSeconds: hour});
+		let isLost = false;
+		const store: Store = {
+			...world.store,
+			async commit(plan) {
+				const outcome = await world.store.commit(plan);
+				if (plan.grants && !isLost) {
+					isLost = true;
+					await set(world, {'limits.max-duration': '30m'});
+					throw new CanhazgpuError('store-unreachable', 'gone');
+				}
+
+				return outcome;
+			},
+		};
+		const {answer, waits} = start({...world.as(11), store}, {requester: ada, count: 1, tenure: hourly});
+		await waits();
+		await release(world, person('bob'), {by: 'lease', leaseId: held.kind === 'granted' ? held.leaseId : ''});
+		expect(await answer).toMatchObject({kind: 'granted', gpus: [0]});
+	});
+
 	test('without one, a reservation lasts for the default of the policy, also after a wait', async () => {
 		const world = await worldWith({});
 		expect(await take(world, [0])).toMatchObject({durationSeconds: 8 * hour, endsBy: startTime + 8 * hour});
