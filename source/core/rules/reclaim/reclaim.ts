@@ -94,14 +94,14 @@ function stepOf(
 		return refresh;
 	}
 
-	if (deadline === undefined) {
-		const wantedBy = rules.isOnlyWanted ? demand().wantedBy(candidate) : undefined;
-		const warning = {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)};
-		return rules.isOnlyWanted && wantedBy === undefined ? refresh : {kind: 'warn', idle: warning, wantedBy};
+	const isWarned = deadline !== undefined;
+	const wantedBy = rules.isOnlyWanted ? demand()[isWarned ? 'takenFor' : 'wantedBy'](candidate) : undefined;
+	if (rules.isOnlyWanted && wantedBy === undefined) {
+		return refresh;
 	}
 
-	const wantedBy = rules.isOnlyWanted ? demand().takenFor(candidate) : undefined;
-	return rules.isOnlyWanted && wantedBy === undefined ? refresh : {kind: 'reclaim', wantedBy};
+	const warning = {since, seen, warned: Math.ceil(seenAt), deadline: Math.ceil(seenAt + rules.graceSeconds)};
+	return isWarned ? {kind: 'reclaim', wantedBy} : {kind: 'warn', idle: warning, wantedBy};
 }
 
 type Context = {
