@@ -1,6 +1,7 @@
 import {startLiveView} from '../core/live/live-view.js';
 import type {AuditEntry} from '../core/model/types.js';
 import {idleRulesOf} from '../core/rules/policy/idle-rules.js';
+import {policyValue, type StoredPolicy} from '../core/rules/policy/policy.js';
 import {CanhazgpuError} from '../errors.js';
 import {eventLine} from '../format/events.js';
 import {typedDuration} from '../format/text/durations.js';
@@ -42,11 +43,15 @@ async function openPatiently(app: App, signal: AbortSignal): Promise<OpenWorld |
 	return undefined;
 }
 
-const policyText = (snapshot: Parameters<typeof idleRulesOf>[0]): string => {
+const policyText = (snapshot: StoredPolicy): string => {
 	const rules = idleRulesOf(snapshot);
-	return rules === undefined
-		? 'No idle GPU goes back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
-		: `GPUs that are idle for ${typedDuration(rules.afterSeconds)} go back to the pool, ${typedDuration(rules.graceSeconds)} after a warning${rules.isOnlyWanted ? ' and if somebody waits for them' : ''}`;
+	const idle =
+		rules === undefined
+			? 'No idle GPU goes back to the pool until an administrator sets a time: canhazgpu admin --set idle.after=1h'
+			: `GPUs that are idle for ${typedDuration(rules.afterSeconds)} go back to the pool, ${typedDuration(rules.graceSeconds)} after a warning${rules.isOnlyWanted ? ' and if somebody waits for them' : ''}`;
+	return policyValue(snapshot, 'limits.slack') === 'on'
+		? `${idle}\nGPUs beyond the limit of their account go back after a warning, if somebody else waits for them`
+		: idle;
 };
 
 /** Looks at the pool until the signal is aborted. Prints the policy when it changes, and what happens to idle reservations. */

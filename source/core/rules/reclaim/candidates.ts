@@ -98,7 +98,7 @@ const takenWithinSeconds = 60;
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
 	const left = new Set(free);
 	return waiting.filter(({groups, usable, missing}) => {
-		const own = [...left].filter((index) => usable.has(index));
+		const own = [...left.intersection(usable)];
 		const served = groups
 			.map((group) => own.filter((index) => group.includes(index)))
 			.find((found) => found.length >= missing);
