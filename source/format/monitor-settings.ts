@@ -1,33 +1,36 @@
 import {CanhazgpuError} from '../errors.js';
 
-/** Columns of the table of GPUs. `model` appears if the models differ, and the columns after `process` only if the user chose them. */
-export const gpuColumnNames = [
-	'gpu',
-	'model',
-	'state',
-	'owner',
-	'kind',
-	'held',
-	'ends',
-	'utilization',
-	'memory',
-	'temperature',
-	'power',
-	'history',
-	'note',
-	'process',
-	'fan',
-	'clock',
-	'pci',
-	'numa',
-] as const;
+/** The columns of the GPU table in their order, and when they appear by default: always, if the GPU models differ, or never. */
+const gpuColumns = {
+	gpu: 'always',
+	model: 'if models differ',
+	state: 'always',
+	owner: 'always',
+	kind: 'always',
+	held: 'always',
+	ends: 'always',
+	utilization: 'always',
+	memory: 'always',
+	temperature: 'always',
+	power: 'always',
+	history: 'always',
+	note: 'always',
+	process: 'always',
+	fan: 'never',
+	clock: 'never',
+	pci: 'never',
+	numa: 'never',
+} as const;
 
-export type GpuColumnName = (typeof gpuColumnNames)[number];
+export type GpuColumnName = keyof typeof gpuColumns;
+
+export const gpuColumnNames = Object.keys(gpuColumns) as readonly GpuColumnName[];
 
 /** Columns that appear by default, if there is room. */
-export const usualGpuColumns: readonly GpuColumnName[] = gpuColumnNames.filter(
-	(name) => !['model', 'fan', 'clock', 'pci', 'numa'].includes(name),
-);
+export const usualGpuColumns = gpuColumnNames.filter((name) => gpuColumns[name] === 'always');
+
+/** Columns that appear by default on a machine with several GPU models. */
+export const usualColumnsOfMixed = gpuColumnNames.filter((name) => gpuColumns[name] !== 'never');
 
 /** Presets, in the order of the key that cycles through them. */
 export const presetNames = ['default', 'dense', 'processes', 'queue'] as const;

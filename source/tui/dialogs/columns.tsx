@@ -1,7 +1,7 @@
 /** The column chooser: which columns of the GPU table are shown, and in which order. The table changes immediately. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
-import {gpuTitles} from '../panels/gpus/columns.js';
+import {gpuColumns} from '../panels/gpus/columns.js';
 import {rangeText} from '../panels/shared/panel-frame.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {listedColumns, type ColumnsDialog as Columns} from '../state/view/state.js';
@@ -32,13 +32,13 @@ export function ColumnsDialog({selected}: Columns): ReactElement {
 		<DialogBox title="Columns of the GPUs" width={width} end={rangeText(first, first + rows, all.length)}>
 			{all.slice(first, first + rows).map((name, index) => {
 				const isSelected = first + index === selected;
-				const {short, meaning} = gpuTitles[name];
+				const {title, meaning} = gpuColumns[name];
 				return (
 					<Box key={name} flexShrink={0}>
 						<Label tone="key">{isSelected ? '> ' : '  '}</Label>
 						<Label tone={isSelected ? 'strong' : 'plain'}>{shown.includes(name) ? '[x] ' : '[ ] '}</Label>
 						<Box width={titleWidth} flexShrink={0}>
-							<Label tone={isSelected ? 'strong' : 'plain'}>{short.trim()}</Label>
+							<Label tone={isSelected ? 'strong' : 'plain'}>{title.trim()}</Label>
 						</Box>
 						<Label tone="dim">{meaning}</Label>
 					</Box>

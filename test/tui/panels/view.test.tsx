@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {State} from '../../../source/tui/state/state.js';
-import {gpuColumns} from '../../../source/tui/panels/gpus/columns.js';
+import {fittingColumns} from '../../../source/tui/panels/gpus/fit.js';
 import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
 import {Header} from '../../../source/tui/panels/header.js';
 import {totalWidth} from '../../../source/format/text/columns.js';
@@ -9,7 +9,7 @@ import {after, frameOf, stateOf, textOf} from '../_harness.js';
 import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
 
 const names = (width: number): string =>
-	gpuColumns(width)
+	fittingColumns(width)
 		.map(({name, width: cells}) => ((name === 'utilization' || name === 'memory') && cells >= 13 ? `${name}+` : name))
 		.join(' ');
 
@@ -30,7 +30,7 @@ test('a narrow GPU table omits the least important columns first', () => {
 
 test('the columns of the GPU table fill the width exactly', () => {
 	for (let width = 60; width <= 220; width++) {
-		expect(2 + totalWidth(gpuColumns(width), 1)).toBe(width);
+		expect(2 + totalWidth(fittingColumns(width), 1)).toBe(width);
 	}
 });
 

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import fc from 'fast-check';
 import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
-import {gpuColumns} from '../../../source/tui/panels/gpus/columns.js';
+import {fittingColumns} from '../../../source/tui/panels/gpus/fit.js';
 import {totalWidth} from '../../../source/format/text/columns.js';
 import {listedColumns} from '../../../source/tui/state/view/state.js';
 import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
@@ -166,11 +166,17 @@ test('the list of columns has the model column if GPU models differ, and keeps i
 	expect(titlesIn(hidden)).not.toContain('KIND');
 });
 
+test('in a very narrow GPU table, only the most important columns remain', () => {
+	// A new column must be added to the list of columns that disappear.
+	const names = fittingColumns(20, {chosen: gpuColumnNames}).map(({name}) => name);
+	expect(names).toEqual(['gpu', 'state', 'owner', 'utilization', 'memory']);
+});
+
 test('the GPU table fits any width with any choice of columns', () => {
 	fc.assert(
 		fc.property(fc.shuffledSubarray([...gpuColumnNames]), fc.integer({min: 58, max: 220}), (some, width) => {
 			const chosen = ['gpu' as const, ...some.filter((name) => name !== 'gpu')];
-			const columns = gpuColumns(width, {chosen});
+			const columns = fittingColumns(width, {chosen});
 			expect(2 + totalWidth(columns, 1)).toBeLessThanOrEqual(width);
 			const names = columns.map(({name}) => name);
 			expect(names).toEqual(chosen.filter((name) => names.includes(name)));

@@ -1,10 +1,8 @@
-import type {ComponentType, ReactElement} from 'react';
+/** The larger cells of the GPU table. The short ones are in `columns.tsx`. */
+import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {seriesOf} from '../../../core/live/utilization-history.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
-import type {GpuColumnName} from '../../../format/monitor-settings.js';
-import {shortBusId, shortModel} from '../../../format/readings.js';
-import {shortDuration} from '../../../format/text/durations.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import {gpuText, meanOf, membersOf, type TableRow} from '../../state/gpus/fold.js';
 import {tagOf} from '../../state/gpus/state.js';
@@ -14,21 +12,12 @@ import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {Sparkline} from '../../widgets/sparkline.js';
 import type {Values} from '../../widgets/graph-characters.js';
-import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
-import {EndTime, noteText, OwnerName, StateWord} from '../shared/row-words.js';
-import {ProcessCell} from './process-cell.js';
+import {OwnerName} from '../shared/row-words.js';
 
 type Properties = CellProperties<TableRow>;
 
-/** Shows a text, or a dash if there is none. */
-const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
-	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
-
-const rounded = (value: number | undefined, unit: string): string | undefined =>
-	value === undefined ? undefined : `${Math.round(value)}${unit}`;
-
 /** Shows the GPUs of a row. If the list is too long, shortens it but keeps the number of GPUs at its end. */
-function GpuNumbers({row, width}: Properties): ReactElement {
+export function GpuNumbers({row, width}: Properties): ReactElement {
 	const words = gpuText(row);
 	const count = words.indexOf(' ');
 	const shown =
@@ -46,7 +35,7 @@ const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolea
 export const isRepeated = ({row, above}: Properties): boolean => isSameReservation(row, above);
 
 /** Shows the owner. A line at the left connects the GPUs of one reservation. */
-function Owner({row, above, below}: Properties): ReactElement {
+export function Owner({row, above, below}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const [isNotFirst, isNotLast] = [isSameReservation(row, above), isSameReservation(row, below)];
 	const [top, middle, bottom] = isAscii ? '+|+' : '╭│╰';
@@ -71,7 +60,7 @@ const fromFirstKnown = (values: Values): Values => {
 };
 
 /** Shows a graph of the utilization in the last five minutes. */
-function History({row, width}: Properties): ReactElement {
+export function History({row, width}: Properties): ReactElement {
 	const history = useMonitor((state) => state.history);
 	const nowMs = useMonitor((state) => state.nowMs);
 	const values = membersOf(row).map(({index, reading}) =>
@@ -79,26 +68,3 @@ function History({row, width}: Properties): ReactElement {
 	);
 	return <Sparkline values={fromFirstKnown(meanValues(values))} />;
 }
-
-export const gpuCells: Readonly<Record<GpuColumnName, ComponentType<Properties>>> = {
-	gpu: GpuNumbers,
-	state: StateWord,
-	owner: Owner,
-	kind: ({row: {lease}}) => <Text>{lease && (lease.type === 'run' ? 'RUN' : 'MANUAL')}</Text>,
-	held: ({row: {heldSeconds}}) => <Text>{heldSeconds === undefined ? undefined : shortDuration(heldSeconds)}</Text>,
-	ends: EndTime,
-	utilization: ({row: {reading}, width}) => <Utilization percent={reading?.utilizationPercent} width={width} />,
-	memory: ({row: {reading}, width}) => (
-		<Memory usedMiB={reading?.memoryUsedMiB} totalMiB={reading?.memoryTotalMiB} width={width} />
-	),
-	temperature: ({row: {reading}}) => <Temperature celsius={reading?.temperatureCelsius} />,
-	power: ({row: {reading}}) => <Text>{rounded(reading?.powerWatts, 'W')}</Text>,
-	history: History,
-	note: ({row}) => <Text>{noteText(row)}</Text>,
-	model: ({row: {reading}}) => <Text>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Text>,
-	fan: ({row: {reading}}) => <Text>{rounded(reading?.fanPercent, '%')}</Text>,
-	clock: ({row: {reading}}) => <Text>{rounded(reading?.smClockMHz, 'MHz')}</Text>,
-	pci: ({row: {reading}}) => <Text>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Text>,
-	numa: ({row: {reading}}) => <Text>{reading?.numaNode?.toString()}</Text>,
-	process: ProcessCell,
-};

@@ -1,6 +1,5 @@
 /** The table of GPUs. It has a row for each GPU, or for each reservation of several GPUs. */
 import {useMemo, type ReactElement} from 'react';
-import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {widthOf} from '../../../format/text/width.js';
 import {layoutOf} from '../../layout.js';
@@ -13,14 +12,9 @@ import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../
 import {useTable} from '../../table/use-table.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {leastWithBar} from '../shared/readings.js';
-import {gpuCells, isRepeated} from './cells.js';
-import {gpuColumns, gpuTitles} from './columns.js';
-
-/** Columns whose values come from the store. The values of the other columns come from the GPU tool. */
-const storeColumns: ReadonlySet<GpuColumnName> = new Set(['state', 'owner', 'kind', 'held', 'ends', 'note']);
-
-/** Columns whose values are the same for all GPUs of a reservation. */
-const reservationColumns: ReadonlySet<GpuColumnName> = new Set(['owner', 'kind', 'held', 'ends', 'note']);
+import {isRepeated} from './cells.js';
+import {gpuColumns} from './columns.js';
+import {fittingColumns} from './fit.js';
 
 const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
 	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
@@ -35,24 +29,24 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	const model = longest(rows, ({reading}) => shortModel(reading?.name ?? ''));
 	return useMemo(
 		() =>
-			gpuColumns(width, {chosen, gpu, model}).map(({name, width: columnWidth, align}): DataColumn<TableRow> => {
-				const isOld = storeColumns.has(name) ? isStale : name !== 'gpu' && hasScanFailed;
+			fittingColumns(width, {chosen, gpu, model}).map(({name, width: columnWidth, align}): DataColumn<TableRow> => {
+				const {title, source, isOfReservation = false, Cell} = gpuColumns[name];
+				const isOld = (source === 'store' && isStale) || (source === 'tool' && hasScanFailed);
 				const emphasisOf = isOld
 					? (): Emphasis => 'old'
-					: reservationColumns.has(name)
+					: isOfReservation
 						? (cell: CellProperties<TableRow>): Emphasis => (isRepeated(cell) ? 'repeated' : 'normal')
 						: undefined;
-				const {short} = gpuTitles[name];
 				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
 				// The line that connects the GPUs of a reservation is drawn in the blank before the owner.
 				const isOwner = name === 'owner';
 				return {
 					name,
-					title: hasMemory ? `${short}/${gibibytes(memory)}` : isOwner ? ` ${short}` : short,
+					title: hasMemory ? `${title}/${gibibytes(memory)}` : isOwner ? ` ${title}` : title,
 					width: isOwner ? columnWidth + 1 : columnWidth,
 					gap: isOwner ? 0 : 1,
 					align,
-					Cell: gpuCells[name],
+					Cell,
 					emphasisOf,
 				};
 			}),

@@ -7,7 +7,7 @@ import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
-import {gpuTitles} from './columns.js';
+import {gpuColumns} from './columns.js';
 import {GpuTable} from './gpu-table.js';
 
 const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
@@ -26,7 +26,7 @@ function Order(): ReactElement {
 					preset <Label tone="strong">{preset}</Label>
 				</Label>
 			)}
-			<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => gpuTitles[name].short.trim()} />
+			<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => gpuColumns[name].title.trim()} />
 			{hasFolds ? (
 				<Label>
 					by reservation <Label tone="key">g</Label>

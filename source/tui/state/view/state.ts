@@ -3,6 +3,7 @@ import {
 	type GpuColumnName,
 	type PresetName,
 	gpuColumnNames,
+	usualColumnsOfMixed,
 	usualGpuColumns,
 } from '../../../format/monitor-settings.js';
 import type {SortKey} from '../gpus/state.js';
@@ -46,11 +47,9 @@ const isMixed = remembering(
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
 );
 
-const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
-
 /** Returns the columns that the user chose, or the default columns for this machine. */
 export const shownColumns = (state: Viewed): readonly GpuColumnName[] =>
-	state.view.columns ?? (isMixed(state) ? usualWithModel : usualGpuColumns);
+	state.view.columns ?? (isMixed(state) ? usualColumnsOfMixed : usualGpuColumns);
 
 /** Returns the columns in the order of the column chooser: visible ones first. */
 export function listedColumns(state: Viewed): {

@@ -1,0 +1,187 @@
+/** The columns of the GPU table. `format/monitor-settings.ts` has their order and the default choice, `fit.ts` the order in which they disappear. */
+import type {ComponentType, ReactElement} from 'react';
+import type {GpuColumnName} from '../../../format/monitor-settings.js';
+import {shortBusId, shortModel} from '../../../format/readings.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import type {TableRow} from '../../state/gpus/fold.js';
+import type {CellProperties} from '../../table/data-table.js';
+import {Label} from '../../widgets/label.js';
+import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
+import {EndTime, noteText, StateWord} from '../shared/row-words.js';
+import {GpuNumbers, History, Owner} from './cells.js';
+import {ProcessCell} from './process-cell.js';
+
+type GpuColumn = {
+	readonly title: string;
+	/** The description in the column chooser. */
+	readonly meaning: string;
+	/** Minimum width in terminal columns, including bars. */
+	readonly width: number;
+	/** Maximum widths, one for each round in which the columns share spare width. */
+	readonly growth?: readonly number[];
+	readonly align?: 'end';
+	/** The source of the values: the store or the GPU tool. Values are old while their source does not answer. */
+	readonly source?: 'store' | 'tool';
+	/** Whether all GPUs of a reservation have the same value. */
+	readonly isOfReservation?: boolean;
+	readonly Cell: ComponentType<CellProperties<TableRow>>;
+};
+
+/** Shows a text, or a dash if there is none. */
+const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
+	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
+
+const rounded = (value: number | undefined, unit: string): string | undefined =>
+	value === undefined ? undefined : `${Math.round(value)}${unit}`;
+
+/** Growth of a column with a bar and its number. */
+const barGrowth = [leastWithBar, 12 + numberWidth, 16 + numberWidth, 20 + numberWidth];
+
+export const gpuColumns: Readonly<Record<GpuColumnName, GpuColumn>> = {
+	gpu: {
+		title: 'GPU',
+		meaning: 'index',
+		width: 3,
+		Cell: GpuNumbers,
+	},
+	model: {
+		title: 'MODEL',
+		meaning: 'model, shown if the models differ',
+		width: 8,
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Text>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Text>,
+	},
+	state: {
+		title: 'STATE',
+		meaning: 'free, reserved, mine and so on',
+		width: 10,
+		source: 'store',
+		Cell: StateWord,
+	},
+	owner: {
+		title: 'OWNER',
+		meaning: 'who holds or uses it',
+		width: 9,
+		growth: [12, 16, 20],
+		source: 'store',
+		isOfReservation: true,
+		Cell: Owner,
+	},
+	kind: {
+		title: 'KIND',
+		meaning: 'a job (RUN) or by hand (MANUAL)',
+		width: 6,
+		source: 'store',
+		isOfReservation: true,
+		Cell: ({row: {lease}}) => <Text>{lease && (lease.type === 'run' ? 'RUN' : 'MANUAL')}</Text>,
+	},
+	held: {
+		title: 'HELD',
+		meaning: 'how long it has been held',
+		width: 6,
+		align: 'end',
+		source: 'store',
+		isOfReservation: true,
+		Cell: ({row: {heldSeconds}}) => <Text>{heldSeconds === undefined ? undefined : shortDuration(heldSeconds)}</Text>,
+	},
+	ends: {
+		title: 'ENDS',
+		meaning: 'when the reservation ends',
+		width: 7,
+		source: 'store',
+		isOfReservation: true,
+		Cell: EndTime,
+	},
+	utilization: {
+		title: 'UTIL',
+		meaning: 'utilization',
+		width: leastWithBar,
+		growth: barGrowth,
+		source: 'tool',
+		Cell: ({row: {reading}, width}) => <Utilization percent={reading?.utilizationPercent} width={width} />,
+	},
+	memory: {
+		title: 'MEM',
+		meaning: 'memory in use',
+		width: leastWithBar,
+		growth: barGrowth,
+		source: 'tool',
+		Cell: ({row: {reading}, width}) => (
+			<Memory usedMiB={reading?.memoryUsedMiB} totalMiB={reading?.memoryTotalMiB} width={width} />
+		),
+	},
+	temperature: {
+		title: 'TEMP ',
+		meaning: 'temperature',
+		width: 5,
+		align: 'end',
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Temperature celsius={reading?.temperatureCelsius} />,
+	},
+	power: {
+		title: 'PWR',
+		meaning: 'power',
+		width: 5,
+		align: 'end',
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Text>{rounded(reading?.powerWatts, 'W')}</Text>,
+	},
+	history: {
+		title: '5-MIN',
+		meaning: 'utilization of the last five minutes',
+		width: 8,
+		growth: [8, 8, 12, 20],
+		source: 'tool',
+		Cell: History,
+	},
+	note: {
+		title: 'NOTE',
+		meaning: 'note of the reservation',
+		width: 16,
+		growth: [16, 20, 30, 44],
+		source: 'store',
+		isOfReservation: true,
+		Cell: ({row}) => <Text>{noteText(row)}</Text>,
+	},
+	process: {
+		title: 'PROCESS',
+		meaning: 'largest process, or what is wrong',
+		width: 19,
+		growth: [24, 34, 50, 80],
+		source: 'tool',
+		Cell: ProcessCell,
+	},
+	fan: {
+		title: 'FAN',
+		meaning: 'fan speed',
+		width: 4,
+		align: 'end',
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Text>{rounded(reading?.fanPercent, '%')}</Text>,
+	},
+	clock: {
+		title: 'CLOCK',
+		meaning: 'clock of the processors',
+		width: 7,
+		align: 'end',
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Text>{rounded(reading?.smClockMHz, 'MHz')}</Text>,
+	},
+	pci: {
+		title: 'PCI',
+		meaning: 'address on the PCI bus',
+		width: 12,
+		source: 'tool',
+		Cell: ({row: {reading}}) => (
+			<Text>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Text>
+		),
+	},
+	numa: {
+		title: 'NUMA',
+		meaning: 'NUMA node',
+		width: 4,
+		align: 'end',
+		source: 'tool',
+		Cell: ({row: {reading}}) => <Text>{reading?.numaNode?.toString()}</Text>,
+	},
+};
