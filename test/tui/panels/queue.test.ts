@@ -93,6 +93,21 @@ test.each([60, 80, 100, 120, 200])(
 	},
 );
 
+test('the queue panel shows the notes of entries if there is room, and no column if no entry has a note', async () => {
+	const shownAt = async (columns: number, note?: string) => {
+		const waiting = [waiter('erin', {requestedIds: [0], note}), waiter('frank')];
+		const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 725})}, waiting});
+		return frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'zoom'));
+	};
+
+	const wide = await shownAt(120, 'eval\u{1B} 70B');
+	expect(wide).toMatch(/ESTIMATE +NOTE +BLOCKED BY/v);
+	expect(wide).toMatch(/~12m +eval 70B +bob on GPU 0 until 14:44/v);
+	expect(await shownAt(120, 'a long note '.repeat(20))).toMatch(/a long note a long note a lon… +bob on GPU 0 until/v);
+	expect(await shownAt(80, 'eval 70B')).not.toContain('NOTE');
+	expect(await shownAt(120)).not.toContain('NOTE');
+});
+
 test('eventText shows consecutive GPUs as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3,43-59,62,63');
