@@ -1,24 +1,21 @@
-/** Cells of the table of hosts. Texts from other hosts were sanitized when they arrived. */
-import type {ComponentType, ReactElement} from 'react';
-import {gibibytes, processText, shortModel} from '../../../format/readings.js';
+/** The larger cells of the table of hosts. Texts from other hosts were sanitized when they arrived. */
+import type {ReactElement} from 'react';
+import {gibibytes, processText} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
 import {migText} from '../../../format/status-labels.js';
-import {sanitize} from '../../../format/text/text.js';
 import {truncate} from '../../../format/text/width.js';
-import {splitText} from '../../../format/free-gpus.js';
-import {holderOf, holdersOf, namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
+import {holderOf, holdersOf, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
 import {idleWord} from '../../state/gpus/row-state.js';
 import {nameIn, severalLabelsOfHosts} from '../../state/labels.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
-import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
+import {Nothing, Utilization} from '../shared/readings.js';
 import {ShortIdleWords, stateTones, TimeLeft} from '../shared/row-words.js';
-import type {HostColumnName} from './columns.js';
 
 type Properties = {readonly line: GpuLine; readonly width: number};
 
-function Owner({line: {gpu, state}}: Properties): ReactElement {
+export function Owner({line: {gpu, state}}: Properties): ReactElement {
 	const accounts = useMonitor(severalLabelsOfHosts);
 	const holder = holderOf(gpu);
 	const holders = holdersOf(gpu);
@@ -31,7 +28,7 @@ function Owner({line: {gpu, state}}: Properties): ReactElement {
 	return state === 'unreserved' ? <Label tone="warning">{users === '' ? 'unknown' : users}?</Label> : <Nothing />;
 }
 
-function End({line: {gpu, state, atMs}}: Properties): ReactElement {
+export function End({line: {gpu, state, atMs}}: Properties): ReactElement {
 	const nowMs = useMonitor((monitor) => monitor.nowMs);
 	if (holdersOf(gpu).length === 0 || state === 'unreserved') {
 		return <Nothing />;
@@ -69,7 +66,7 @@ function idleOf({reclaim_at: reclaimAt, keep_until: kept}: GpuLine['gpu'], isUse
 }
 
 /** Shows the fault of a GPU. If there is none, shows its largest process and the number of other processes. */
-function Process({line: {gpu, state}, width}: Properties): ReactElement {
+export function Process({line: {gpu, state}, width}: Properties): ReactElement {
 	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
 		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
@@ -104,30 +101,15 @@ function Process({line: {gpu, state}, width}: Properties): ReactElement {
 }
 
 /** Shows the state of a GPU. A question mark means that the host does not answer any longer, so that the state is its last known one. */
-function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
+export function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
 	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return <Label tone={stateTones[state]}>{isLast ? `${truncate(words, width - 1)}?` : words}</Label>;
 }
 
-export const hostCells: Readonly<Record<HostColumnName, ComponentType<Properties>>> = {
-	host: ({line}) => <Label tone={line.isOwn ? 'strong' : 'plain'}>{sanitize(namedHost(line))}</Label>,
-	gpu: ({line: {gpu}}) => <Label tone="strong">{gpu.gpu_id}</Label>,
-	state: State,
-	owner: Owner,
-	ends: End,
-	utilization: ({line: {gpu}, width}) => <Utilization percent={gpu.utilization} width={width} />,
-	memory: ({line: {gpu}, width}) => (
-		<Memory usedMiB={gpu.memory_used_mb} totalMiB={gpu.memory_total_mb} width={width} />
-	),
-	temperature: ({line: {gpu}}) => <Temperature celsius={gpu.temperature} />,
-	model: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
-	process: Process,
-};
-
 type TotalProperties = {readonly line: TotalLine; readonly width: number};
 
 /** Shows the memory in use and in total. If there is no room for both, shows a percentage. */
-function TotalMemory({line, width}: TotalProperties): ReactElement | undefined {
+export function TotalMemory({line, width}: TotalProperties): ReactElement | undefined {
 	const {memoryUsedMiB: used, memoryTotalMiB: total} = line.totals;
 	if (total === 0) {
 		return undefined;
@@ -141,24 +123,14 @@ function TotalMemory({line, width}: TotalProperties): ReactElement | undefined {
 	);
 }
 
-function TotalUtilization({line: {totals}, width}: TotalProperties): ReactElement | undefined {
+export function TotalUtilization({line: {totals}, width}: TotalProperties): ReactElement | undefined {
 	return totals.utilization === undefined ? undefined : (
 		<Utilization percent={totals.utilization * 100} width={width} />
 	);
 }
 
-const FreeOf = ({line: {totals}}: TotalProperties): ReactElement => (
+export const TotalFree = ({line: {totals}}: TotalProperties): ReactElement => (
 	<Label tone={totals.free.whole > 0 ? 'free' : 'plain'}>
 		{totals.free.whole}/{totals.gpuCount} free
 	</Label>
 );
-
-/** Cells of the subtotals of a host. Columns without a cell stay empty. */
-export const totalCells: Readonly<Partial<Record<HostColumnName, ComponentType<TotalProperties>>>> = {
-	host: ({line}) => <Label>{sanitize(line.host)}</Label>,
-	state: FreeOf,
-	owner: ({line: {waiting = 0}}) => (waiting > 0 ? <Label>Queue {waiting}</Label> : undefined),
-	ends: ({line: {totals}}) => <Label tone="free">{splitText(totals.free)}</Label>,
-	utilization: TotalUtilization,
-	memory: TotalMemory,
-};

@@ -12,8 +12,7 @@ import type {Tone} from '../../themes/tones.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
-import {hostColumns, hostTitles} from './columns.js';
-import {hostCells, totalCells} from './host-cells.js';
+import {fittingColumns, hostColumns, type HostColumnName} from './columns.js';
 
 const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};
 
@@ -41,7 +40,7 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 
 /** Returns the emphasis of a cell. Names that repeat the row above, and values of a host that does not answer, are faint. */
 const emphasisOf =
-	(name: keyof typeof hostTitles) =>
+	(name: HostColumnName) =>
 	({row, above}: CellProperties<HostLine>): Emphasis =>
 		row.kind === 'total'
 			? 'selected'
@@ -56,15 +55,14 @@ const emphasisOf =
 function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 	return useMemo(
 		() =>
-			hostColumns(width).map((column): DataColumn<HostLine> => {
-				const Content = hostCells[column.name];
-				const Total = totalCells[column.name];
+			fittingColumns(width).map((column): DataColumn<HostLine> => {
+				const {title, Cell, Total} = hostColumns[column.name];
 				return {
 					...column,
-					title: hostTitles[column.name],
+					title,
 					Cell: ({row, width: cellWidth}) =>
 						row.kind === 'gpu' ? (
-							<Content line={row} width={cellWidth} />
+							<Cell line={row} width={cellWidth} />
 						) : row.kind === 'total' && Total !== undefined ? (
 							<Total line={row} width={cellWidth} />
 						) : undefined,
@@ -79,7 +77,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 function Order(): ReactElement {
 	const sort = useMonitor(({hosts}) => hosts.sort);
 	const filter = useMonitor(({hosts}) => hosts.filter);
-	return <TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostTitles[name].trim()} />;
+	return <TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostColumns[name].title.trim()} />;
 }
 
 export function HostsPanel({width, rows: height}: PanelProperties): ReactElement {

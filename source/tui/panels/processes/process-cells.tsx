@@ -3,7 +3,7 @@ import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
 import {processRightText} from '../../../format/process-right.js';
 import {gibibytes, processText} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {ProcessRow, ProcessSortKey} from '../../state/processes/state.js';
+import type {ProcessRow} from '../../state/processes/state.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
@@ -26,13 +26,13 @@ const rightTones: Readonly<Record<ProcessRight, Tone>> = {
 	holder: 'plain',
 };
 
-function User({row: {process, right}}: Properties): ReactElement {
+export function User({row: {process, right}}: Properties): ReactElement {
 	const {account} = useSettings().requester;
 	const tone = isAlarming(right) ? 'warning' : process.user === account ? 'mine' : 'plain';
 	return <Label tone={tone}>{sanitize(process.user ?? '?')}</Label>;
 }
 
-function MemoryCell({row: {process, row}}: Properties): ReactElement {
+export function Memory({row: {process, row}}: Properties): ReactElement {
 	const total = row.reading?.memoryTotalMiB;
 	const {memoryUsedMiB} = process;
 	const tone =
@@ -40,7 +40,7 @@ function MemoryCell({row: {process, row}}: Properties): ReactElement {
 	return <Label tone={tone}>{processCells(process, undefined).memory}</Label>;
 }
 
-function Load({row: {process}}: Properties): ReactElement {
+export function Load({row: {process}}: Properties): ReactElement {
 	const {utilizationPercent} = process;
 	return utilizationPercent === undefined ? (
 		<Nothing />
@@ -49,14 +49,14 @@ function Load({row: {process}}: Properties): ReactElement {
 	);
 }
 
-const textCell = (name: 'cpu' | 'time'): ComponentType<Properties> =>
+export const textCell = (name: 'cpu' | 'time'): ComponentType<Properties> =>
 	function TextCell({row: {process}}) {
 		const now = useMonitor(storeNow);
 		const text = processCells(process, now)[name];
 		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
 	};
 
-function Command({row: {process, right, depth}}: Properties): ReactElement {
+export function Command({row: {process, right, depth}}: Properties): ReactElement {
 	return (
 		<Label tone={isAlarming(right) ? 'warning' : 'plain'}>
 			<Branch depth={depth} />
@@ -65,18 +65,12 @@ function Command({row: {process, right, depth}}: Properties): ReactElement {
 	);
 }
 
-export const processTableCells: Readonly<Record<ProcessSortKey, ComponentType<Properties>>> = {
-	gpu: ({row: {row}}) => <Label tone="strong">{row.index}</Label>,
-	pid: ({row: {process}}) => <Label>{process.pid}</Label>,
-	user: User,
-	right: ({row: {right}}) => <Label tone={rightTones[right]}>{processRightText[right].short}</Label>,
-	load: Load,
-	memory: MemoryCell,
-	cpu: textCell('cpu'),
-	hostMemory: ({row: {process}}) =>
-		process.hostMemoryMiB === undefined ? <Nothing /> : <Label>{gibibytes(process.hostMemoryMiB)}</Label>,
-	time: textCell('time'),
-	container: ({row: {process}}) =>
-		process.containerId === undefined ? <Nothing /> : <Label>{sanitize(process.containerId)}</Label>,
-	command: Command,
-};
+export const Right = ({row: {right}}: Properties): ReactElement => (
+	<Label tone={rightTones[right]}>{processRightText[right].short}</Label>
+);
+
+export const HostMemory = ({row: {process}}: Properties): ReactElement =>
+	process.hostMemoryMiB === undefined ? <Nothing /> : <Label>{gibibytes(process.hostMemoryMiB)}</Label>;
+
+export const Container = ({row: {process}}: Properties): ReactElement =>
+	process.containerId === undefined ? <Nothing /> : <Label>{sanitize(process.containerId)}</Label>;

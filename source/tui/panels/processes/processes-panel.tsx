@@ -11,8 +11,7 @@ import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
-import {processColumns, processGap, processTitles} from './columns.js';
-import {processTableCells} from './process-cells.js';
+import {fittingColumns, processColumns, processGap} from './columns.js';
 
 const hasContainers = remembering(
 	(state: State) => [allProcesses(state)],
@@ -36,11 +35,11 @@ function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
 	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);
 	return useMemo(
 		() =>
-			processColumns(width, withContainers).map((column): DataColumn<ProcessRow> => ({
+			fittingColumns(width, withContainers).map((column): DataColumn<ProcessRow> => ({
 				...column,
-				title: processTitles[column.name],
+				title: processColumns[column.name].title,
 				gap: processGap(width),
-				Cell: processTableCells[column.name],
+				Cell: processColumns[column.name].Cell,
 				emphasisOf: hasScanFailed ? () => 'old' : undefined,
 			})),
 		[width, withContainers, hasScanFailed],
@@ -52,7 +51,7 @@ function Order(): ReactElement {
 	const sort = useMonitor(({processes}) => processes.sort);
 	const filter = useMonitor(({processes}) => processes.filter);
 	const tagged = useMonitor((state) => processTable.tagged(state).length);
-	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processTitles[name]} />;
+	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processColumns[name].title} />;
 }
 
 export function ProcessesPanel({width, rows: height}: PanelProperties): ReactElement {

@@ -1,0 +1,118 @@
+/** The columns of the table of hosts, in order. Texts from other hosts were sanitized when they arrived. */
+import type {ComponentType} from 'react';
+import {splitText} from '../../../format/free-gpus.js';
+import {shortModel} from '../../../format/readings.js';
+import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
+import {sanitize} from '../../../format/text/text.js';
+import {namedHost, type GpuLine, type TotalLine} from '../../state/hosts/lines.js';
+import {markerWidth} from '../../table/data-table.js';
+import {loadColumns} from '../../table/load-columns.js';
+import {Label} from '../../widgets/label.js';
+import {leastWithBar, Memory, Nothing, numberWidth, Temperature, Utilization} from '../shared/readings.js';
+import {End, Owner, Process, State, TotalFree, TotalMemory, TotalUtilization} from './host-cells.js';
+
+export type HostColumnName =
+	'host' | 'gpu' | 'state' | 'owner' | 'ends' | 'utilization' | 'memory' | 'temperature' | 'model' | 'process';
+
+type HostColumn = {
+	readonly title: string;
+	/** Minimum width in terminal columns, including bars. */
+	readonly width: number;
+	readonly align?: 'end';
+	readonly Cell: ComponentType<{readonly line: GpuLine; readonly width: number}>;
+	/** The cell in the subtotals of a host. Without it, the subtotals leave the column empty. */
+	readonly Total?: ComponentType<{readonly line: TotalLine; readonly width: number}>;
+};
+
+/** The columns in their order. */
+export const hostColumns: Readonly<Record<HostColumnName, HostColumn>> = {
+	host: {
+		title: 'HOST',
+		width: 12,
+		Cell: ({line}) => <Label tone={line.isOwn ? 'strong' : 'plain'}>{sanitize(namedHost(line))}</Label>,
+		Total: ({line}) => <Label>{sanitize(line.host)}</Label>,
+	},
+	gpu: {
+		title: 'GPU',
+		width: 3,
+		align: 'end',
+		Cell: ({line: {gpu}}) => <Label tone="strong">{gpu.gpu_id}</Label>,
+	},
+	state: {
+		title: 'STATE',
+		width: 10,
+		Cell: State,
+		Total: TotalFree,
+	},
+	owner: {
+		title: 'OWNER',
+		width: 8,
+		Cell: Owner,
+		Total: ({line: {waiting = 0}}) => (waiting > 0 ? <Label>Queue {waiting}</Label> : undefined),
+	},
+	ends: {
+		title: 'ENDS',
+		width: 7,
+		Cell: End,
+		Total: ({line: {totals}}) => <Label tone="free">{splitText(totals.free)}</Label>,
+	},
+	utilization: {
+		title: 'UTIL',
+		width: leastWithBar,
+		Cell: ({line: {gpu}, width}) => <Utilization percent={gpu.utilization} width={width} />,
+		Total: TotalUtilization,
+	},
+	memory: {
+		title: 'MEM',
+		width: leastWithBar,
+		Cell: ({line: {gpu}, width}) => (
+			<Memory usedMiB={gpu.memory_used_mb} totalMiB={gpu.memory_total_mb} width={width} />
+		),
+		Total: TotalMemory,
+	},
+	temperature: {
+		title: 'TEMP ',
+		width: 5,
+		align: 'end',
+		Cell: ({line: {gpu}}) => <Temperature celsius={gpu.temperature} />,
+	},
+	model: {
+		title: 'MODEL',
+		width: 10,
+		Cell: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
+	},
+	process: {
+		title: 'PROCESS',
+		width: 14,
+		Cell: Process,
+	},
+};
+
+/** Columns that shrink or disappear if space is short, in this order. The host and the state are always shown. */
+const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
+	['process', 0],
+	['memory', 8, 'at once'],
+	['utilization', 4, 'at once'],
+	['temperature', 0],
+	['model', 0],
+];
+
+const growth: ReadonlyArray<GrowthRound<HostColumnName>> = [
+	{host: 15},
+	{owner: 10},
+	{host: 20, process: 20},
+	{host: 24, owner: 16, model: 16, process: 30},
+	{utilization: 12 + numberWidth, memory: 12 + numberWidth, model: 24},
+	{utilization: 20 + numberWidth, memory: 20 + numberWidth, process: 60},
+];
+
+export const fittingColumns = (width: number): ReadonlyArray<Column<HostColumnName>> =>
+	loadColumns(
+		(Object.keys(hostColumns) as HostColumnName[]).map((name) => ({
+			name,
+			width: hostColumns[name].width,
+			align: hostColumns[name].align,
+		})),
+		{width: width - markerWidth, gap: 1},
+		{sacrifices, growth, last: ['process', 'host']},
+	);
