@@ -38,7 +38,7 @@ const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small'])
 
 /** The title of each panel, which begins with the key that opens it. */
 const panelTitles: Readonly<Record<PanelName, string>> = {
-	table: '1 GPUs',
+	gpus: '1 GPUs',
 	detail: '2 Detail',
 	queue: '3 Queue',
 	report: '4 Report',

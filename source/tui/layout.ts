@@ -63,7 +63,7 @@ const stackOf = (width: number, ...places: ReadonlyArray<readonly [panel: PanelI
 
 function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly Stack[]> {
 	const {tableRows, detailRows, queueRows, eventRows, processRows, loads, arrangement} = shares;
-	const table = [stackOf(columns, ['table', tableRows + 1])];
+	const table = [stackOf(columns, ['gpus', tableRows + 1])];
 	if (arrangement === 'stacked') {
 		return [table, [stackOf(columns, ['processes', processRows], ['queue', queueRows], ['events', eventRows])]];
 	}
@@ -92,7 +92,7 @@ const ruledBlocks = (
 ): ReadonlyArray<readonly Stack[]> => [
 	[
 		[
-			...stackOf(width, ['table', tableRows + 1]),
+			...stackOf(width, ['gpus', tableRows + 1]),
 			...(arrangement === 'stacked' ? [] : [{panel: 'detail', width, rows: detailRows} as const]),
 			...stackOf(width, ['processes', processRows], ['queue', queueRows], ['events', eventRows]),
 		],
@@ -143,7 +143,7 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 }
 
 /** Returns the number of GPUs that are visible at once in this layout. */
-const shownGpus = (layout: Layout): number => ((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
+const shownGpus = (layout: Layout): number => ((placeIn(layout, 'gpus')?.rows ?? 1) - 1) * layout.tableColumns;
 
 /** Returns the layout for a number of rows in the GPU table. If the rows do not fit one above the other, they are placed in blocks side by side. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
@@ -222,7 +222,7 @@ export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	const {rows} = roomOf(laid, panel);
 	const belowHead = Math.max(0, rows - 1);
 	return {
-		table: tableRowsOf(laid),
+		gpus: tableRowsOf(laid),
 		queue: hasQueueHead(laid) ? belowHead : rows,
 		detail: rows - graphRowsOf(rows),
 		report: reportRowsWithin(rows),

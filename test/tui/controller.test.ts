@@ -43,11 +43,11 @@ test.each([
 	['the help', ['open-help']],
 ] as const)('Ctrl-Z in top returns to the shell from %s', async (_, steps) => {
 	const {store, press, suspensions} = await controllerIn(steps);
-	const {dialog, table} = store.getState();
+	const {dialog, gpus} = store.getState();
 	press('z', controlZ);
 	expect(suspensions()).toBe(1);
 	expect(store.getState().dialog).toBe(dialog);
-	expect(store.getState().table).toBe(table);
+	expect(store.getState().gpus).toBe(gpus);
 });
 
 test('Ctrl-Z does nothing if its key binding was removed, and a key that replaces Ctrl-Z types its character in a form', async () => {

@@ -21,11 +21,11 @@ test('on a screen that is too small only the key q has an effect', async () => {
 	const {press, paste, shows, store, quits} = session;
 	await shows('need 60x15, have 50x10');
 	const before = await box.store.read();
-	const {panels, table} = store.getState();
+	const {panels, gpus: table} = store.getState();
 	await press('r', keys.enter, 'x', 'y', 'e', keys.enter, ':', 'release -g 0', keys.enter, '/', 'u', 'm', 'Z', '+');
 	await press(keys.down, ' ', keys.tab, '?', 'w', keys.enter, 'z', 'R', keys.enter, 'K', 'y', keys.controlR, 'I', '4');
 	await paste('r');
-	const {dialog, panels: panelsAfter, table: tableAfter, waits, pause} = store.getState();
+	const {dialog, panels: panelsAfter, gpus: tableAfter, waits, pause} = store.getState();
 	expect({dialog, waits, pause}).toEqual({dialog: undefined, waits: [], pause: undefined});
 	expect([panelsAfter, tableAfter]).toEqual([panels, table]);
 	const {gpus, queue} = await box.store.read();

@@ -20,7 +20,7 @@ import {defineCommand, failed} from './command.js';
 
 export const extend = defineCommand<Form<Targets>>({
 	name: 'extend',
-	keys: {modes: ['table'], keys: ['e'], help: ['Reserve', 'extend the reservation'], footer: ['e', 'Extend']},
+	keys: {modes: ['gpus'], keys: ['e'], help: ['Reserve', 'extend the reservation'], footer: ['e', 'Extend']},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'extend')),
 	open(state) {
 		const about = targetsOf(state, 'extend');

@@ -18,7 +18,7 @@ function reasonAgainstNames(state: State): string | undefined {
 
 export const identify = defineCommand({
 	name: 'identify',
-	keys: {modes: ['table', 'detail'], keys: ['Y'], help: ['GPUs and processes', 'copy the UUIDs of GPUs']},
+	keys: {modes: ['gpus', 'detail'], keys: ['Y'], help: ['GPUs and processes', 'copy the UUIDs of GPUs']},
 	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstNames),
 	begin(context) {
 		const {getState, dispatch} = context.store;

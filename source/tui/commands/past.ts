@@ -9,7 +9,7 @@ const mostSearched = 2000;
 
 export const past = defineCommand({
 	name: 'past',
-	keys: {modes: ['table', 'detail'], keys: ['o'], help: ['GPUs and processes', 'history of the GPU']},
+	keys: {modes: ['gpus', 'detail'], keys: ['o'], help: ['GPUs and processes', 'history of the GPU']},
 	reasonAgainst: firstReason(reasonAgainstGpus, (state) =>
 		storeNow(state) === undefined ? 'The pool has not been read yet' : undefined,
 	),

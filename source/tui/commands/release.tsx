@@ -85,7 +85,7 @@ function ReleaseDialog({dialog}: {readonly dialog: Confirmation<Targets>}): Reac
 
 export const release = defineCommand<Confirmation<Targets>>({
 	name: 'release',
-	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: ['Reserve', 'release GPUs'], footer: ['x', 'Release']},
+	keys: {modes: ['gpus'], keys: ['x', 'ctrl-d'], help: ['Reserve', 'release GPUs'], footer: ['x', 'Release']},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
 	shellCommand: (dialog) => shellCommand(commandOn('release', dialog)),

@@ -8,7 +8,7 @@ export const reserve = defineCommand<ReserveForm>({
 	...reservationDialog,
 	name: 'reserve',
 	keys: {
-		modes: ['table', 'queue'],
+		modes: ['gpus', 'queue'],
 		keys: ['r'],
 		help: ['Reserve', 'reserve GPUs for a time'],
 		footer: ['r', 'Reserve'],

@@ -78,7 +78,7 @@ function SignalDialog({dialog}: {readonly dialog: SignalChoice}): ReactElement {
 export const signal = defineCommand<SignalChoice>({
 	name: 'signal',
 	keys: {
-		modes: ['table', 'detail', 'processes'],
+		modes: ['gpus', 'detail', 'processes'],
 		keys: ['K'],
 		help: ['Queue and processes', 'signal your process'],
 		footer: ['K', 'Kill', 5],

@@ -8,7 +8,7 @@ import {defineCommand} from './command.js';
 /** Opens the dialog of `reserve`. That command then performs the request. */
 export const wait = defineCommand<ReserveForm>({
 	name: 'wait',
-	keys: {modes: ['table', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},
+	keys: {modes: ['gpus', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},
 	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
 		taggedGpus(state).length > 0 ? reasonAgainstNaming(state) : undefined,
 	),

@@ -67,7 +67,7 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 				membersOf(shown).some((gpu) => gpu.index === row.index),
 			);
 			if (index !== -1) {
-				dispatch({kind: 'pointed', at: {on: 'row', panel: 'table', index}});
+				dispatch({kind: 'pointed', at: {on: 'row', panel: 'gpus', index}});
 			}
 
 			return true;

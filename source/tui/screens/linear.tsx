@@ -77,7 +77,7 @@ const panelSize = {width: 100, rows: 10} as const;
 function FocusedPanel(): ReactElement | undefined {
 	const focus = useMonitor(({panels}) => panels.focus);
 	const PanelView = panelViews[focus];
-	return focus === 'table' ? undefined : <PanelView {...panelSize} />;
+	return focus === 'gpus' ? undefined : <PanelView {...panelSize} />;
 }
 
 /** Shows a new message, or a line being typed. A problem that lasts is mentioned in the first sentence instead, without its duration. */
@@ -96,7 +96,7 @@ function Sentences(): ReactElement {
 	const counts = useMonitor(countSentence);
 	const {rows} = useMonitor(({size}) => size);
 	const hasHosts = useMonitor(({panels}) => panels.focus === 'hosts');
-	const hasPanel = useMonitor(({panels}) => panels.focus !== 'table');
+	const hasPanel = useMonitor(({panels}) => panels.focus !== 'gpus');
 	if (hasHosts) {
 		return <HostsHeader />;
 	}

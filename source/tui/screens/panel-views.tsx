@@ -11,7 +11,7 @@ import {ReportPanel} from '../panels/report.js';
 import type {PanelProperties} from '../panels/shared/panel-frame.js';
 
 export const panelViews: Readonly<Record<PanelId, ComponentType<PanelProperties>>> = {
-	table: GpusPanel,
+	gpus: GpusPanel,
 	detail: DetailPanel,
 	queue: QueuePanel,
 	report: ReportPanel,

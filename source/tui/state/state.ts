@@ -64,7 +64,7 @@ export type State = {
 	/** The last scan that succeeded. It is kept if a later scan fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
-	readonly table: TableState<SortKey>;
+	readonly gpus: TableState<SortKey>;
 	readonly processes: TableState<ProcessSortKey>;
 	readonly queue: TableState<'position'>;
 	readonly hosts: TableState<HostSortKey>;
@@ -138,7 +138,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	nowMs,
 	connection: {kind: 'connecting'},
 	snapshotAtMs: nowMs,
-	table: initialTable,
+	gpus: initialTable,
 	processes: initialProcesses,
 	queue: initialTableBy('position'),
 	hosts: initialHosts,

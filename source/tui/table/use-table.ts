@@ -32,7 +32,7 @@ export function useTable<Name extends TableName>(
 	const tags = useMonitor((state) => state[name].tags);
 	const selected = useMonitor(table.selectedIndex);
 	const isFollowed = useMonitor(table.isFollowed);
-	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'table';
+	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'gpus';
 	const firstRow = firstRowIn(before, selected, {rows, height: Math.max(1, height), isFollowed, rules: table});
 	return {
 		table: {

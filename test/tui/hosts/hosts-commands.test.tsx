@@ -282,7 +282,7 @@ test('keys on a row of this host work as in the table that shows only this host'
 	expect(gpus.map(({kind}) => kind)).toEqual(['free', 'free']);
 	expect(run).not.toHaveBeenCalled();
 	await press(keys.enter);
-	expect(store.getState().panels.focus).toBe('table');
+	expect(store.getState().panels.focus).toBe('gpus');
 	expect(openMonitor).not.toHaveBeenCalled();
 });
 

@@ -56,7 +56,7 @@ for (const [columns, rows] of [
 test('Esc leaves the table of all hosts at once if the filter was already switched off by its own key', async () => {
 	const twice = ['filter-mine', 'filter-mine'] as const;
 	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
-	expect(panels.focus).toBe('table');
+	expect(panels.focus).toBe('gpus');
 });
 
 const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<string | undefined> =>
@@ -231,7 +231,7 @@ test('the table of all hosts explains how to configure hosts if there are none, 
 		'focus-processes',
 		'focus-next-panel',
 	]);
-	expect(alone.panels.focus).toBe('table');
+	expect(alone.panels.focus).toBe('gpus');
 	expect(frameOf(after(alone, 'focus-hosts'))).toContain('Name other hosts in the setting remote_hosts');
 });
 

@@ -40,8 +40,7 @@ async function situations(): Promise<ReadonlyMap<string, State>> {
 }
 
 /** Presses the key that focuses a panel. The detail panel is about the GPU that is selected in the table. */
-const focused = (state: State, panel: Mode): State =>
-	after(state, {kind: panel === 'table' ? 'focus-table' : `focus-${panel}`} as Action);
+const focused = (state: State, panel: Mode): State => after(state, {kind: `focus-${panel}`} as Action);
 
 const isDialogChange = (intent: Intended): intent is Extract<Intended, (...values: never) => unknown> =>
 	typeof intent === 'function';

@@ -13,7 +13,7 @@ test('the events panel is drawn below a short queue if it has no place of its ow
 	const frame = frameOf(state);
 	await expect(`\n${frame}\n`).toMatchFileSnapshot('../frames/120x30/plain.txt');
 	const stacks = layoutOf(state).blocks.map((block) => block.map((stack) => stack.map(({panel}) => panel)));
-	expect(stacks).toEqual([[['table']], [['queue', 'events'], ['detail']]]);
+	expect(stacks).toEqual([[['gpus']], [['queue', 'events'], ['detail']]]);
 
 	// The keys reach the events there, and the detail and the queue keep their places.
 	const focused = after(state, {kind: 'focus-events'});

@@ -14,7 +14,7 @@ const size = {columns: 120, rows: 32};
 
 test('on a lower screen, top omits the events, then the graphs, the queue and the detail panel, but never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
-		const {table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
+		const {gpus: table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
 	};
 
@@ -54,7 +54,7 @@ test('the panels use exactly the lines of the screen, at any size', async () => 
 		const state = await stateOf(await createBox(gpus), size);
 		for (let rows = 15; rows <= 90; rows++) {
 			for (const columns of [60, 99, 100, 200]) {
-				const {table = 1} = shownRows({...state, size: {columns, rows}});
+				const {gpus: table = 1} = shownRows({...state, size: {columns, rows}});
 				const {tableColumns} = layoutOf({...state, size: {columns, rows}});
 				expect((table - 1) * tableColumns, `${gpus} GPUs at ${columns}x${rows}`).toBeGreaterThanOrEqual(
 					Math.min(gpus, 16, rows - 8),
@@ -72,9 +72,9 @@ test('Tab moves the focus through the panels in a circle', async () => {
 		modes.push(modeOf(state));
 	}
 
-	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
+	expect(modes).toEqual(['gpus', 'detail', 'queue', 'report', 'events', 'processes', 'gpus']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
-	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
+	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'gpus', isZoomed: false});
 	// A panel that already fills the screen is not zoomed, because the zoom would hide the other panels later.
 	for (const key of ['zoom', 'unzoom'] as const) {
 		const reported = after(state, 'focus-report', key);
@@ -97,8 +97,8 @@ test('a panel that does not fit next to the others is shown alone when focused',
 	expect(layoutOf(after(state, 'focus-report')).alone).toBe('report');
 	expect(layoutOf(after(state, 'focus-queue')).alone).toBeUndefined();
 	expect(layoutOf(after(state, 'focus-queue', 'zoom')).alone).toBe('queue');
-	expect(layoutOf(after(state, 'zoom')).alone).toBe('table');
-	expect(shownRows(after(state, 'zoom'))).toEqual({table: 18});
+	expect(layoutOf(after(state, 'zoom')).alone).toBe('gpus');
+	expect(shownRows(after(state, 'zoom'))).toEqual({gpus: 18});
 });
 
 test('the selection in the queue stays on its entry', async () => {

@@ -152,7 +152,7 @@ test("the key 3 selects the user's queue entry unless another entry was selected
 	});
 	const size = {columns: 120, rows: 32};
 	expect(frameOf(await stateOf(box, size, {}, ['focus-queue']))).toMatch(/> +2 +alice/v);
-	const moved = ['focus-queue', 'line-down', 'focus-table', 'focus-queue'] as const;
+	const moved = ['focus-queue', 'line-down', 'focus-gpus', 'focus-queue'] as const;
 	expect(frameOf(await stateOf(box, size, {}, moved))).toMatch(/> +3 +frank/v);
 });
 

@@ -24,13 +24,13 @@ test('the GPU table sorts by each column and then by index, with unknown values 
 	let state = await stateOf(await createScene(), size);
 	const orders: Record<string, string> = {};
 	for (const key of sortKeys) {
-		expect(state.table.sort.by).toBe(key);
+		expect(state.gpus.sort.by).toBe(key);
 		orders[key] = `${order(state).join('')} ${order(after(state, 'invert-sort')).join('')}`;
 		state = after(state, 'sort-next');
 	}
 
-	expect(state.table.sort.by).toBe('gpu');
-	expect(after(state, 'sort-previous').table.sort.by).toBe('power');
+	expect(state.gpus.sort.by).toBe('gpu');
+	expect(after(state, 'sort-previous').gpus.sort.by).toBe('power');
 	expect(orders).toMatchInlineSnapshot(`
 		{
 		  "ends": "30451267 04531267",
@@ -52,7 +52,7 @@ test('sorting the GPU table by state groups rows with the same displayed state',
 	const box = await createBox(7, {leases, waiting: [waiter('carol')]});
 	await box.write({kind: 'drains', drains: new Map([[5, {}]])});
 	const state = after(await stateOf(box, size), 'sort-next');
-	expect(state.table.sort.by).toBe('state');
+	expect(state.gpus.sort.by).toBe('state');
 	expect(order(state)).toEqual([1, 4, 2, 0, 3, 5, 6]);
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
@@ -65,7 +65,7 @@ test('the key s sorts the GPU table by memory with the largest first, whatever t
 });
 
 test('a click on the title of the second sort column removes this column from the order', async () => {
-	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
+	const click = {kind: 'pointed', at: {on: 'heading', panel: 'gpus', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
 	expect(frameOf(state)).toContain('sort STATE^ ─');
 });
@@ -73,7 +73,7 @@ test('a click on the title of the second sort column removes this column from th
 test('the selection follows its GPU while rows move', async () => {
 	const box = await createBox(4);
 	const state = after(await stateOf(box, size), 'line-down', ...Array.from({length: 6}, () => 'sort-next' as const));
-	expect(state.table.sort.by).toBe('memory');
+	expect(state.gpus.sort.by).toBe('memory');
 	const used = (index: number, memoryUsedMiB: number): GpuReading => gpuReading(index, {memoryUsedMiB});
 	const turned = after(state, scan([used(0, 10), used(1, 30), used(2, 40), used(3, 20)]));
 	expect(order(turned)).toEqual([2, 1, 3, 0]);
@@ -104,13 +104,13 @@ test('a GPU that was tagged before the first scan keeps its tag', async () => {
 	const unknown: State = {
 		...scanned,
 		observation: undefined,
-		table: {...scanned.table, selected: {keys: [], place: 0}},
+		gpus: {...scanned.gpus, selected: {keys: [], place: 0}},
 	};
 	const tagged = after(unknown, 'last-line', 'toggle-tag');
-	expect([...tagged.table.tags]).toEqual(['#2']);
+	expect([...tagged.gpus.tags]).toEqual(['#2']);
 	const known = after(tagged, scan(box.readings));
-	expect([...known.table.tags]).toEqual([gpuReading(2).uuid]);
-	expect(after(known, 'clear-marks').table.tags.size).toBe(0);
+	expect([...known.gpus.tags]).toEqual([gpuReading(2).uuid]);
+	expect(after(known, 'clear-marks').gpus.tags.size).toBe(0);
 });
 
 test('two GPUs that claim the same UUID can both be selected', async () => {
@@ -156,9 +156,9 @@ test('canceling a filter restores the selection and all rows', async () => {
 	const typing = after(state, 'open-filter', typed('carol'));
 	expect(selectedGpu(typing)).toBe(4);
 	const dropped = after(typing, 'drop-filter');
-	expect([selectedGpu(dropped), dropped.table.prompt, dropped.table.filter.text]).toEqual([1, undefined, '']);
+	expect([selectedGpu(dropped), dropped.gpus.prompt, dropped.gpus.filter.text]).toEqual([1, undefined, '']);
 	const kept = after(typing, 'keep-filter');
-	expect([selectedGpu(kept), kept.table.prompt, kept.table.filter.text]).toEqual([4, undefined, 'carol']);
+	expect([selectedGpu(kept), kept.gpus.prompt, kept.gpus.filter.text]).toEqual([4, undefined, 'carol']);
 	expect(order(after(typing, 'keep-filter', 'clear-marks'))).toHaveLength(8);
 });
 
@@ -180,7 +180,7 @@ test("the GPU table can be limited to the user's GPUs and to the GPUs of the sel
 	expect([order(carol), selectedGpu(carol)]).toEqual([[4, 5], 4]);
 	expect(order(after(carol, 'filter-user'))).toHaveLength(8);
 	const refused = after(state, 'line-down', 'filter-user');
-	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
+	expect([refused.flash?.level, refused.gpus.filter.user]).toEqual(['warning', undefined]);
 });
 
 test("the filter for the user's GPUs includes GPUs that the user uses without a reservation", async () => {

@@ -112,7 +112,7 @@ test('the keys of the GPU table work in the process panel, and leave the GPU tab
 	const down = after(state, 'line-down', 'line-down', 'toggle-tag');
 	expect(selectedProcess(down)?.process.pid).toBe(90_100);
 	expect(processTable.tagged(down).map(({process}) => process.pid)).toEqual([70_001]);
-	expect([selectedGpu(down), down.table]).toEqual([selectedGpu(state), state.table]);
+	expect([selectedGpu(down), down.gpus]).toEqual([selectedGpu(state), state.gpus]);
 	expect(selectedProcess(after(down, 'last-line'))?.process.pid).toBe(3001);
 	expect(selectedProcess(after(down, 'last-line', 'first-line'))?.process.pid).toBe(81_234);
 	expect(pids(after(state, 'invert-sort')).at(0)).toBe(3001);
@@ -143,7 +143,7 @@ test('the process panel filters by the selected user, by the current user and by
 	expect(steps.map((each) => [processTable.tagged(each).length, pids(each).length, each.panels.focus])).toEqual([
 		[0, 1, 'processes'],
 		[0, 8, 'processes'],
-		[0, 8, 'table'],
+		[0, 8, 'gpus'],
 	]);
 	// An unknown user cannot be a filter.
 	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(/user .* is unknown/v);

@@ -104,7 +104,7 @@ test('top.keys with an invalid key or action fails with the valid choices', () =
 	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" cannot be a key for release');
 	// Two actions can swap their keys.
 	expect(problem({release: ['e'], extend: ['x']})).toBe('');
-	expect(intentOf('table', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
+	expect(intentOf('gpus', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
 	expect(bindingsWith(undefined)).toBe(bindings);
 });
 

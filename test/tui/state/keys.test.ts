@@ -45,8 +45,8 @@ test('every key in the footer works in its panel or dialog', () => {
 });
 
 test('the keys j and k only move the selection', () => {
-	expect(intentOf('table', 'j')).toBe('line-down');
-	expect(intentOf('table', 'k')).toBe('line-up');
+	expect(intentOf('gpus', 'j')).toBe('line-down');
+	expect(intentOf('gpus', 'k')).toBe('line-up');
 });
 
 test('keyNames names special keys, and splits fast typing into characters', () => {

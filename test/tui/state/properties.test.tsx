@@ -33,8 +33,8 @@ test('the selection in the GPU table is always a visible GPU', () => {
 			const position = rows.findIndex(({index}) => index === selectedGpu(state));
 			expect(position === -1).toBe(rows.length === 0);
 			expect(selectedGpu(state) ?? 0).toBeLessThan(Math.max(1, count));
-			expect(state.table.firstRow).toBeLessThanOrEqual(Math.max(0, position));
-			expect(position).toBeLessThan(state.table.firstRow + tableRowsOf(state));
+			expect(state.gpus.firstRow).toBeLessThanOrEqual(Math.max(0, position));
+			expect(position).toBeLessThan(state.gpus.firstRow + tableRowsOf(state));
 		}),
 	);
 });

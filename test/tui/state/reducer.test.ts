@@ -20,10 +20,10 @@ test('the selection stays within the pool and in view', async () => {
 	const state = await stateOf(await createBox(64), size);
 	expect(selectedGpu(after(state, {kind: 'line-up'}))).toBe(0);
 	const last = after(state, {kind: 'last-line'}, {kind: 'line-down'});
-	expect([selectedGpu(last), last.table.firstRow]).toEqual([63, 47]);
+	expect([selectedGpu(last), last.gpus.firstRow]).toEqual([63, 47]);
 	const up = after(last, {kind: 'line-up'});
-	expect([selectedGpu(up), up.table.firstRow]).toEqual([62, 47]);
-	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).table.firstRow).toBe(56);
+	expect([selectedGpu(up), up.gpus.firstRow]).toEqual([62, 47]);
+	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).gpus.firstRow).toBe(56);
 });
 
 test('the selection moves when the pool shrinks', async () => {

@@ -128,7 +128,7 @@ test('the key g keeps the selection on the reservation, and a tag includes all G
 test('rows of reservations are sorted by the values that they show, and a filter counts matching GPUs, not rows', async () => {
 	const state = after(await stateOf(await createMixed(), sizeOf('120x32')), 'toggle-fold');
 	const byTemperature = after(state, ...Array.from({length: 7}, () => 'sort-next' as const));
-	expect(byTemperature.table.sort.by).toBe('temperature');
+	expect(byTemperature.gpus.sort.by).toBe('temperature');
 	expect(firstCells(byTemperature)[0]).toBe('0,2,5 (3)');
 	const filtering = after(state, 'open-filter', {kind: 'typed', text: 'alice'});
 	expect(firstCells(filtering)).toEqual(['0,2,5 (3)']);

@@ -59,8 +59,8 @@ test('the selection in the dense preset stays in view after any keys', async () 
 		fc.property(moves, (steps) => {
 			const moved = after(state, ...steps);
 			const position = visibleRows(moved).findIndex(({index}) => index === selectedGpu(moved));
-			expect(position).toBeGreaterThanOrEqual(moved.table.firstRow);
-			expect(position).toBeLessThan(moved.table.firstRow + tableRowsOf(moved));
+			expect(position).toBeGreaterThanOrEqual(moved.gpus.firstRow);
+			expect(position).toBeLessThan(moved.gpus.firstRow + tableRowsOf(moved));
 			expect(frameOf(moved)).toMatch(new RegExp(`> ${selectedGpu(moved)} `, 'v'));
 		}),
 		{numRuns: 10},
@@ -99,16 +99,16 @@ test('the dense preset draws a bracket around the GPUs of one reservation', asyn
 test('each layout preset remembers its sort order and its filter', async () => {
 	const start = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-next');
-	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'held', true]);
+	expect([dense.view.preset, dense.gpus.sort.by, dense.gpus.filter.isMine]).toEqual(['dense', 'held', true]);
 	const back = after(dense, 'next-preset', 'next-preset', 'next-preset');
-	expect([back.view.preset, back.table.sort.by, back.table.filter.isMine, back.panels.focus]).toEqual([
+	expect([back.view.preset, back.gpus.sort.by, back.gpus.filter.isMine, back.panels.focus]).toEqual([
 		'default',
 		'state',
 		false,
-		'table',
+		'gpus',
 	]);
 	const again = after(back, 'next-preset');
-	expect([again.table.sort.by, again.table.filter.isMine]).toEqual(['held', true]);
+	expect([again.gpus.sort.by, again.gpus.filter.isMine]).toEqual(['held', true]);
 	expect(after(again, 'next-preset').panels.focus).toBe('processes');
 });
 

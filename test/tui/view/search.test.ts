@@ -59,7 +59,7 @@ test('the key n opens an empty search, Esc cancels it, and the number of matches
 	expect(modeOf(asking)).toBe('search');
 	expect(frameOf(asking)).toMatch(/ Search carol.* 2 rows\n Enter Search {2}Esc Cancel/v);
 	const left = after(asking, 'drop-search');
-	expect([modeOf(left), left.search.text, selectedGpu(left)]).toEqual(['table', '', 0]);
+	expect([modeOf(left), left.search.text, selectedGpu(left)]).toEqual(['gpus', '', 0]);
 	const found = after(asking, 'keep-search', 'open-search');
 	// The last search is shown as a suggestion, which typing replaces.
 	expect(frameOf(found)).toMatch(/ Search carol/v);

@@ -31,7 +31,7 @@ function exportLine(state: State): string {
 
 export const copy = defineCommand({
 	name: 'copy',
-	keys: {modes: ['table', 'detail'], keys: ['y'], help: ['Reserve', 'copy its export line']},
+	keys: {modes: ['gpus', 'detail'], keys: ['y'], help: ['Reserve', 'copy its export line']},
 	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstCopied),
 	begin(context) {
 		const {getState, dispatch} = context.store;

@@ -15,7 +15,7 @@ export const openHost = defineCommand({
 		const {store, lendTerminal} = context;
 		const line = selectedHostLine(store.getState())!;
 		if (line.isOwn) {
-			store.dispatch({kind: 'focus-table'});
+			store.dispatch({kind: 'focus-gpus'});
 			return;
 		}
 

@@ -11,11 +11,11 @@ import type {MonitorCommand, MonitorCommandOf} from '../command.js';
 /** Returns the state for a key that acts on this host: the GPU is selected, and tags and the filter of the hidden GPU table do not apply. */
 const ownState = (state: State, line: HostLine): State => ({
 	...state,
-	table: {
-		...state.table,
+	gpus: {
+		...state.gpus,
 		filter: noFilter,
 		tags: new Set(),
-		selected: line.kind === 'gpu' ? {keys: [`#${line.gpu.gpu_id}`], place: line.gpu.gpu_id} : state.table.selected,
+		selected: line.kind === 'gpu' ? {keys: [`#${line.gpu.gpu_id}`], place: line.gpu.gpu_id} : state.gpus.selected,
 	},
 });
 

@@ -56,10 +56,10 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 
 /** Shows the table. `width` is in terminal columns, and `height` in lines including the head. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
-	const filter = useMonitor((state) => state.table.filter);
+	const filter = useMonitor((state) => state.gpus.filter);
 	const blocks = useMonitor((state) => layoutOf(state).tableColumns);
 	const columns = useColumns(blockWidthOf(width, blocks));
-	const {table} = useTable('table', blocks * (height - 1));
+	const {table} = useTable('gpus', blocks * (height - 1));
 	return (
 		<DataTable
 			{...table}

@@ -15,8 +15,8 @@ const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({membe
 /** Adds to the panel's title the preset, the order, and whether each row is a reservation. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
-	const sort = useMonitor(({table}) => table.sort);
-	const filter = useMonitor(({table}) => table.filter);
+	const sort = useMonitor(({gpus}) => gpus.sort);
+	const filter = useMonitor(({gpus}) => gpus.filter);
 	const tagged = useMonitor((state) => taggedGpus(state).length);
 	const hasFolds = useMonitor(hasFoldedRows);
 	return (
@@ -38,11 +38,11 @@ function Order(): ReactElement {
 
 export function GpusPanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
-	const {range} = useTable('table', useMonitor(tableRowsOf));
+	const {range} = useTable('gpus', useMonitor(tableRowsOf));
 	const hasFolds = useMonitor(hasFoldedRows);
 	return (
 		<PanelFrame
-			name="table"
+			name="gpus"
 			title="GPUs"
 			beside={<Order />}
 			end={hasFolds && range !== '' ? `${range} rows` : range}

@@ -65,7 +65,7 @@ function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow
 const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
 
 export const gpuTable = tableOf<TableRow, SortKey>({
-	name: 'table',
+	name: 'gpus',
 	noun: 'GPU',
 	rowsOf,
 	keysOf: ({index, reading}) => (reading?.uuid === undefined ? [`#${index}`] : [reading.uuid, `#${index}`]),

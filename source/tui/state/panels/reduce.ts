@@ -31,7 +31,7 @@ export function focusPanel(state: State, focus: PanelName): State {
 /** Focuses the GPU table, and shows all panels. */
 export function leavePanel(state: State): State {
 	const shown = withPanels(state, {isZoomed: false});
-	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'table');
+	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'gpus');
 }
 
 /** Focuses the next or previous panel. If no other hosts are configured, skips the host table. */
@@ -122,7 +122,7 @@ function changeRange(state: State, step: 1 | -1): State {
 }
 
 export const panelIntents = {
-	'focus-table': (state) => focusPanel(state, 'table'),
+	'focus-gpus': (state) => focusPanel(state, 'gpus'),
 	'focus-detail': (state) => focusPanel(state, 'detail'),
 	'focus-queue': (state) => focusPanel(state.panels.focus === 'queue' ? state : selectOwnEntry(state), 'queue'),
 	'focus-report': (state) => focusPanel(state, 'report'),

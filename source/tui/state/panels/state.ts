@@ -2,12 +2,12 @@
 import type {Past} from '../../../core/operations/history/past.js';
 import type {Report} from '../../../core/rules/pool/report.js';
 
-export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes', 'hosts'] as const;
+export const panelNames = ['gpus', 'detail', 'queue', 'report', 'events', 'processes', 'hosts'] as const;
 
 export type PanelName = (typeof panelNames)[number];
 
 /** Panels with a table of rows. They scroll so that the selected row stays in view. */
-export type TableName = Extract<PanelName, 'table' | 'queue' | 'processes' | 'hosts'>;
+export type TableName = Extract<PanelName, 'gpus' | 'queue' | 'processes' | 'hosts'>;
 
 /** Panels that are scrolled by lines, because they have no selected row. */
 export type ScrollingPanel = Exclude<PanelName, TableName>;
@@ -38,7 +38,7 @@ export type PanelsState = {
 };
 
 export const initialPanels: PanelsState = {
-	focus: 'table',
+	focus: 'gpus',
 	isZoomed: false,
 	scroll: {detail: 0, report: 0, events: 0},
 	isTree: false,

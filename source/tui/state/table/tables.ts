@@ -11,7 +11,7 @@ import {withTyped, type TableState} from './state.js';
 import type {Table} from './table.js';
 
 export const tables = {
-	table: gpuTable,
+	gpus: gpuTable,
 	processes: processTable,
 	queue: queueTable,
 	hosts: hostTable,

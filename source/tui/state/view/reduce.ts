@@ -15,8 +15,8 @@ export const presetMeanings: Readonly<Record<PresetName, string>> = {
 };
 
 const focusOf: Readonly<Record<PresetName, PanelName>> = {
-	default: 'table',
-	dense: 'table',
+	default: 'gpus',
+	dense: 'gpus',
 	processes: 'processes',
 	queue: 'queue',
 };
@@ -26,18 +26,18 @@ const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', 
 
 /** Switches to a preset, and restores the order and the filter that it had before. */
 export function withPreset(state: State, preset: PresetName): State {
-	const {table, processes, view, panels} = state;
+	const {gpus, processes, view, panels} = state;
 	const left: Remembered = {
-		table: {sort: table.sort, filter: table.filter},
+		gpus: {sort: gpus.sort, filter: gpus.filter},
 		processes: {sort: processes.sort, filter: processes.filter},
 	};
 	const found = view.remembered[preset];
-	const {sort, filter} = found?.table ?? (preset === 'dense' ? groupedTable : initialTable);
+	const {sort, filter} = found?.gpus ?? (preset === 'dense' ? groupedTable : initialTable);
 	const {sort: processSort, filter: processFilter} = found?.processes ?? initialProcesses;
 	return {
 		...state,
 		view: {...view, preset, remembered: {...view.remembered, [view.preset]: left}},
-		table: {...table, sort, filter},
+		gpus: {...gpus, sort, filter},
 		processes: {...processes, sort: processSort, filter: processFilter},
 		panels: {...panels, focus: focusOf[preset], isZoomed: false},
 	};

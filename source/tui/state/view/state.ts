@@ -14,7 +14,7 @@ import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
 export type Remembered = {
-	readonly table: Pick<TableState<SortKey>, 'sort' | 'filter'>;
+	readonly gpus: Pick<TableState<SortKey>, 'sort' | 'filter'>;
 	readonly processes: Pick<TableState<ProcessSortKey>, 'sort' | 'filter'>;
 };
 
