@@ -25,18 +25,18 @@ const keyWidth = 12;
 
 /** Returns the lines of one group. Keys with the same effect are on one line. */
 function keyLines(group: HelpGroup, bindings: readonly Binding[]): readonly HelpLine[] {
-	const lines = new Map<string, string>();
+	const lines = new Map<string, Set<string>>();
 	for (const {help, keys} of bindings) {
-		if (help?.[0] !== group || keys.length === 0) {
-			continue;
+		if (help?.[0] === group && keys.length > 0) {
+			lines.set(help[1], new Set([...(lines.get(help[1]) ?? []), ...keys]));
 		}
-
-		const written = keys.map((key) => keyText(key)).join(' ');
-		const before = lines.get(help[1]);
-		lines.set(help[1], before === undefined ? written : `${before} ${written}`);
 	}
 
-	return [...lines].map(([words, keys]) => ({keys, words, tone: 'key'}));
+	return [...lines].map(([words, keys]) => ({
+		keys: [...keys].map((key) => keyText(key)).join(' '),
+		words,
+		tone: 'key',
+	}));
 }
 
 const keyGroups = ({settings}: State): readonly Group[] =>

@@ -47,7 +47,7 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 	});
 }
 
-/** Returns a message if a key has two meanings in one panel. */
+/** Returns a message if the user gave a key two meanings in one panel. */
 function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined {
 	const used = new Map<string, Binding>();
 	for (const binding of changed) {
@@ -64,6 +64,32 @@ function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined
 	return undefined;
 }
 
+/** Returns the binding with other keys. Its footer shows the first of them. */
+function withKeys(binding: Binding, keys: readonly string[]): Binding {
+	const {footer} = binding;
+	const isSame = keys[0] === binding.keys[0];
+	const [shown, word = '', soon] = footer ?? [];
+	return {
+		...binding,
+		keys,
+		footer: footer === undefined || keys.length === 0 ? undefined : [isSame ? shown! : keyText(keys[0]!), word, soon],
+	};
+}
+
+/** Removes the keys that the user chose for other actions, in the panels of these actions. In other panels, the default keys stay. */
+function withoutTaken(binding: Binding, named: readonly Binding[]): readonly Binding[] {
+	const others = named.filter(({intent}) => intent !== binding.intent);
+	const freeIn = (mode: Mode): readonly string[] =>
+		binding.keys.filter((key) => others.every(({modes, keys}) => !(modes.includes(mode) && keys.includes(key))));
+	const changed = binding.modes.filter((mode) => freeIn(mode).length < binding.keys.length);
+	return changed.length === 0
+		? [binding]
+		: [
+				{...binding, modes: binding.modes.filter((mode) => !changed.includes(mode))},
+				...changed.map((mode) => withKeys({...binding, modes: [mode]}, freeIn(mode))),
+			].filter(({modes, keys}) => modes.length > 0 && keys.length > 0);
+}
+
 function chosen(custom: CustomKeys): readonly Binding[] {
 	const known = actions();
 	for (const action of custom.keys()) {
@@ -72,21 +98,15 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 		}
 	}
 
-	const changed = panelBindings.map((binding): Binding => {
-		const action = actionOf(binding);
-		const written = action === undefined ? undefined : custom.get(action);
-		if (written === undefined) {
-			return binding;
-		}
-
-		const keys = keysFor(action!, written);
-		const [, word = '', soon] = binding.footer ?? [];
-		return {
-			...binding,
-			keys,
-			footer: binding.footer === undefined || keys.length === 0 ? undefined : [keyText(keys[0]!), word, soon],
-		};
-	});
+	const own = new Map(
+		panelBindings.flatMap((binding) => {
+			const action = actionOf(binding);
+			const written = action === undefined ? undefined : custom.get(action);
+			return written === undefined ? [] : [[binding, withKeys(binding, keysFor(action!, written))]];
+		}),
+	);
+	const named = own.values().toArray();
+	const changed = panelBindings.flatMap((binding) => own.get(binding) ?? withoutTaken(binding, named));
 	const conflict = panelNames.map((mode) => conflictIn(changed, mode)).find((words) => words !== undefined);
 	if (conflict !== undefined) {
 		throw refuse(conflict, 'Choose another key for one of them.');
@@ -98,7 +118,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 const made = new WeakMap<CustomKeys, readonly Binding[]>();
 
 /**
-Returns all keys. Keys in the config replace the default keys of their actions.
+Returns all keys. Keys in the config replace the default keys of their actions, and a key in the config wins over the same default key of another action.
 
 @throws CanhazgpuError `config` for an unknown action, an invalid key, or a key with two meanings.
 */

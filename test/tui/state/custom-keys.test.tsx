@@ -98,7 +98,7 @@ test('top.keys with an invalid key or action fails with the valid choices', () =
 		}
 	};
 
-	expect(problem({release: ['r']})).toBe('top.keys: r is the key of both reserve and release');
+	expect(problem({release: ['D'], reserve: ['D']})).toBe('top.keys: D is the key of both reserve and release');
 	expect(problem({relase: ['D']})).toBe('top.keys: there is no action called "relase"');
 	expect(problem({release: ['F13']})).toBe('top.keys: "F13" cannot be a key for release');
 	expect(problem({release: ['ctrl-c']})).toBe('top.keys: "ctrl-c" cannot be a key for release');
@@ -106,6 +106,26 @@ test('top.keys with an invalid key or action fails with the valid choices', () =
 	expect(problem({release: ['e'], extend: ['x']})).toBe('');
 	expect(intentOf('gpus', 'e', choose({release: ['e'], extend: ['x']}))).toBe(release);
 	expect(bindingsWith(undefined)).toBe(bindings);
+});
+
+test('a key of top.keys wins over the default key of another action, but only in the panels of its own action', async () => {
+	const keys = new Map([
+		['release', ['r']],
+		['zoom', ['H', 'z']],
+	]);
+	const made = bindingsWith(keys);
+	expect(intentOf('gpus', 'r', made)).toBe(release);
+	expect(intentOf('queue', 'r', made)).toBe(intentOf('queue', 'r'));
+	expect([intentOf('gpus', 'H', made), intentOf('gpus', '7', made)]).toEqual(['zoom', 'focus-hosts']);
+	session = startMonitor(await createScene(), {size: {columns: 120, rows: 32}, keys});
+	await session.shows('r Release');
+	expect(session.screen()).not.toContain('r Reserve');
+	await session.press('r');
+	await session.shows('Release GPU 0');
+	await session.press('n', '3');
+	await session.shows('r Reserve');
+	await session.press('?');
+	await session.shows(/ 7 +the GPUs of all hosts/v);
 });
 
 test('top.keys can be a map or a text, and a number in it means the digit key', () => {
