@@ -12,7 +12,7 @@ import {intentOf, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
 import {texts} from './keys/dialog-keys.js';
 import {isPanelMode, modeOf, type Mode} from './state/keys.js';
-import {panelNames, type PanelName} from './state/panels/state.js';
+import {panelNames, panelTitles} from './state/panels/state.js';
 
 type Effects = {
 	readonly quit: () => void;
@@ -36,23 +36,12 @@ const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 /** Modes that ignore clicks. A click would move the selection, on which the typed text depends. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
-/** The title of each panel, which begins with the key that opens it. */
-const panelTitles: Readonly<Record<PanelName, string>> = {
-	gpus: '1 GPUs',
-	detail: '2 Detail',
-	queue: '3 Queue',
-	report: '4 Report',
-	events: '5 Events',
-	processes: '6 Processes',
-	hosts: '7 Hosts',
-};
-
 /** Returns the message for a key that has no effect in the focused panel. The message names the panels in which the key has an effect. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
 	const panels = panelNames
 		.filter((mode) => bindings.some(({modes, keys}) => modes.includes(mode) && keys.includes(key)))
-		.map((mode) => panelTitles[mode]);
+		.map((mode) => `${panelNames.indexOf(mode) + 1} ${panelTitles[mode]}`);
 	return panels.length === 0
 		? `${name} is not a key of the monitor: ? shows all keys`
 		: `${name} does nothing here. It is a key of ${panels.join(', ')}`;

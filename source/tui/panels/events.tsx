@@ -41,13 +41,7 @@ export function EventsPanel({width, rows}: PanelProperties): ReactElement {
 		[dispatch, scroll],
 	);
 	return (
-		<PanelFrame
-			name="events"
-			title="Events"
-			end={rangeText(first, first + shown.length, all.length)}
-			width={width}
-			rows={rows}
-		>
+		<PanelFrame name="events" end={rangeText(first, first + shown.length, all.length)} width={width} rows={rows}>
 			<Box flexDirection="column" paddingLeft={1}>
 				{all.length > 0 ? (
 					<ScrollLines

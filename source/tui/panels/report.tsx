@@ -86,7 +86,7 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 	return (
 		<PanelFrame
 			name="report"
-			title={`Report by ${by === 'gpu' ? 'GPU' : by}, ${counted(days, 'day')}`}
+			about={`by ${by === 'gpu' ? 'GPU' : by}, ${counted(days, 'day')}`}
 			end={rangeText(first, to, all)}
 			width={width}
 			rows={rows}

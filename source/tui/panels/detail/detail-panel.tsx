@@ -94,7 +94,7 @@ function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 
 function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: StatusRow}): ReactElement {
 	const dispatch = useDispatch();
-	const title = useMonitor((state) => `Detail ${amongText(row.index, state)}`);
+	const about = useMonitor((state) => amongText(row.index, state));
 	const scroll = useMonitor(({panels}) => panels.scroll.detail);
 	const {frame} = useDrawing();
 	// Each line begins with a blank, which is not part of this width.
@@ -115,7 +115,7 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 	return (
 		<PanelFrame
 			name="detail"
-			title={title}
+			about={about}
 			beside={frame === 'ruled' && rows < 2 ? <BriefWords row={row} /> : <Label>{model}</Label>}
 			end={rangeText(first, Math.min(lines.length, first + shown), lines.length)}
 			width={width}
@@ -134,7 +134,7 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 export function DetailPanel({width, rows}: PanelProperties): ReactElement {
 	const row = useMonitor(selectedRow);
 	return row === undefined ? (
-		<PanelFrame name="detail" title="Detail" width={width} rows={rows}>
+		<PanelFrame name="detail" width={width} rows={rows}>
 			<Label tone="dim"> no GPU is shown</Label>
 		</PanelFrame>
 	) : (

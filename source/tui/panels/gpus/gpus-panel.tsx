@@ -43,7 +43,6 @@ export function GpusPanel({width, rows: height}: PanelProperties): ReactElement 
 	return (
 		<PanelFrame
 			name="gpus"
-			title="GPUs"
 			beside={<Order />}
 			end={hasFolds && range !== '' ? `${range} rows` : range}
 			width={width}

@@ -93,7 +93,7 @@ export function HostsPanel({width, rows: height}: PanelProperties): ReactElement
 				? 'Name other hosts in the setting remote_hosts to see them here'
 				: undefined;
 	return (
-		<PanelFrame name="hosts" title="Hosts" beside={<Order />} end={range} width={width} rows={height}>
+		<PanelFrame name="hosts" beside={<Order />} end={range} width={width} rows={height}>
 			<DataTable
 				{...table}
 				columns={columns}

@@ -60,7 +60,7 @@ export function ProcessesPanel({width, rows: height}: PanelProperties): ReactEle
 	const columns = useColumns(innerWidth);
 	const {table, range} = useTable('processes', height - 1);
 	return (
-		<PanelFrame name="processes" title="Processes" beside={<Order />} end={range} width={width} rows={height}>
+		<PanelFrame name="processes" beside={<Order />} end={range} width={width} rows={height}>
 			<DataTable
 				{...table}
 				columns={columns}

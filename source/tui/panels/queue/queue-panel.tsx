@@ -69,7 +69,7 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 	const isChosen = ({position: at}: QueueRow): boolean => at - 1 === table.selected;
 	const byWorth = [...rows.filter((row) => isChosen(row)), ...rows.filter((row) => !isChosen(row))];
 	return (
-		<PanelFrame name="queue" title="Queue" end={range} width={width} rows={height}>
+		<PanelFrame name="queue" end={range} width={width} rows={height}>
 			{rows.length === 0 ? (
 				<Box marginLeft={markerWidth}>
 					<Label tone="dim">the queue is empty</Label>

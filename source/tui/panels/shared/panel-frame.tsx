@@ -2,7 +2,7 @@ import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {innerWidthOf} from '../../layout.js';
 import {useMouse} from '../../mouse/mouse-context.js';
-import {panelNames, type PanelName} from '../../state/panels/state.js';
+import {panelNames, panelTitles, type PanelName} from '../../state/panels/state.js';
 import {useDispatch, useMonitor} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
@@ -19,8 +19,8 @@ export const useInnerWidth = (width: number): number => innerWidthOf(width, useD
 
 type Properties = PanelProperties & {
 	readonly name: PanelName;
-	/** The name that follows the panel's number, such as `GPUs`. */
-	readonly title: string;
+	/** Words after the panel's title, such as `by user`. */
+	readonly about?: string;
 	/** The rest of the title, such as the order of a table. */
 	readonly beside?: ReactNode;
 	/** A text at the right end of the title: which rows are in view. */
@@ -29,7 +29,7 @@ type Properties = PanelProperties & {
 };
 
 /** The border of a panel that can have the focus. The title begins with the key that opens the panel: `1:GPUs`. */
-export function PanelFrame({name, title, beside, end, width, rows, children}: Properties): ReactElement {
+export function PanelFrame({name, about, beside, end, width, rows, children}: Properties): ReactElement {
 	const dispatch = useDispatch();
 	const isFocused = useMonitor(({panels}) => panels.focus === name);
 	const ref = useMouse({
@@ -52,7 +52,8 @@ export function PanelFrame({name, title, beside, end, width, rows, children}: Pr
 				<Box gap={2}>
 					<Box flexShrink={0}>
 						<Label tone={isFocused ? 'marked' : 'strong'}>
-							{panelNames.indexOf(name) + 1}:{title}
+							{panelNames.indexOf(name) + 1}:{panelTitles[name]}
+							{about === undefined ? '' : ` ${about}`}
 						</Label>
 					</Box>
 					{beside}

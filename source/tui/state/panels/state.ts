@@ -2,9 +2,20 @@
 import type {Past} from '../../../core/operations/history/past.js';
 import type {Report} from '../../../core/rules/pool/report.js';
 
-export const panelNames = ['gpus', 'detail', 'queue', 'report', 'events', 'processes', 'hosts'] as const;
+/** The titles of the panels, in the order of the keys 1 to 7. */
+export const panelTitles = {
+	gpus: 'GPUs',
+	detail: 'Detail',
+	queue: 'Queue',
+	report: 'Report',
+	events: 'Events',
+	processes: 'Processes',
+	hosts: 'Hosts',
+} as const;
 
-export type PanelName = (typeof panelNames)[number];
+export type PanelName = keyof typeof panelTitles;
+
+export const panelNames = Object.keys(panelTitles) as readonly PanelName[];
 
 /** Panels with a table of rows. They scroll so that the selected row stays in view. */
 export type TableName = Extract<PanelName, 'gpus' | 'queue' | 'processes' | 'hosts'>;
