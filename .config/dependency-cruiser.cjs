@@ -117,7 +117,7 @@ module.exports = {
 				path: '^source/tui/commands/',
 				pathNot: String.raw`^source/tui/commands/(index|dispatch)\.ts|^source/tui/commands/hosts/`,
 			},
-			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(shared/|copying/|command\.ts)`},
+			to: {path: '^source/tui/commands/', pathNot: String.raw`^source/tui/commands/(shared/|copying/|processes/|command\.ts)`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('mcp-uses-the-core', '^source/mcp/', String.raw`mcp/|core/|format/|help/|errors\.ts`),

@@ -15,9 +15,8 @@ import {Screen} from './screens/screen.js';
 import type {StateStore} from './state/store.js';
 import {StoreContext, useDispatch, useMonitor} from './state/use-monitor.js';
 import type {TerminalModes} from './terminal.js';
-import type {EffectContext} from './commands/command.js';
+import type {EffectContext, Waits} from './commands/command.js';
 import {createCommandRunner} from './commands/dispatch.js';
-import type {Waits} from './commands/shared/waiting.js';
 
 type Properties = {
 	readonly world: World;

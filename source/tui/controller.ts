@@ -11,7 +11,7 @@ import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js
 import {intentOf, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
 import {texts} from './keys/dialog-keys.js';
-import {isPanelMode, modeOf, type Mode} from './state/keys.js';
+import {isPanelMode, modeOf, type Mode} from './state/modes.js';
 import {panelNames, panelTitles} from './state/panels/state.js';
 
 type Effects = {

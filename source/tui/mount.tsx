@@ -14,7 +14,7 @@ import {colorLevelIn, isInGnuScreen, type ColorLevel, createTerminalModes} from 
 import {withTheme} from './theme.js';
 import {createMouseInput, mayHaveMouse, type MouseInput} from './mouse/input.js';
 import type {MonitorPorts, MonitorOptions} from './ports.js';
-import {createWaits} from './commands/shared/waiting.js';
+import {createWaits} from './live/waiting.js';
 
 const noPorts: MonitorPorts = {};
 

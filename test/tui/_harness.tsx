@@ -18,7 +18,7 @@ import {createStateStore, type StateStore} from '../../source/tui/state/store.js
 import {StoreContext} from '../../source/tui/state/use-monitor.js';
 import {openingOf, type MonitorCommand} from '../../source/tui/commands/command.js';
 import {createTerminalModes} from '../../source/tui/terminal.js';
-import {createWaits} from '../../source/tui/commands/shared/waiting.js';
+import {createWaits} from '../../source/tui/live/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';
 import type {FactsOfProcesses} from '../../source/core/model/types.js';

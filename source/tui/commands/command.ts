@@ -3,13 +3,34 @@ import type {ComponentType} from 'react';
 import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
-import type {KeyHint} from '../state/keys.js';
+import type {KeyHint} from '../state/modes.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Action, Dispatch} from '../state/actions.js';
 import type {Answer} from '../state/answers.js';
 import type {AskingDialog} from '../state/dialogs.js';
+import type {Flash} from '../state/messages.js';
 import type {State} from '../state/state.js';
-import type {Waits} from './shared/waiting.js';
+
+type Work<Result> = (options: {
+	readonly signal: AbortSignal;
+	/** Called when the request starts to wait in the queue, and whenever the progress changes. */
+	readonly onWaiting: (words: string) => void;
+}) => Promise<Result>;
+
+export type Waits = {
+	/**
+	Starts a request that may have to wait in the queue.
+
+	@param flashOf - Returns the message that is shown when a wait ends.
+	@returns The result, or `waiting` if the request waits. The result is then added to the state when the wait ends.
+	*/
+	readonly begin: <Result>(
+		work: Work<Result>,
+		flashOf: (result: Result) => Flash,
+	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
+	/** Cancels all waiting requests, also on other hosts. Resolves when they have left their queues, or after a time limit. */
+	readonly leaveAll: () => Promise<void>;
+};
 
 /** The data and functions with which a command acts on the pool, the terminal and other things outside the state. */
 export type EffectContext = {

@@ -19,7 +19,7 @@ import {readWhole} from './read-whole.js';
 import {release} from './release.js';
 import {reserve} from './reserve.js';
 import {saveView} from './settings/save-view.js';
-import {signal} from './signal.js';
+import {signal} from './processes/signal.js';
 import {undo} from './undo.js';
 import type {MonitorCommand} from './command.js';
 import {wait} from './wait.js';

@@ -6,7 +6,7 @@ import {widthOf} from '../../format/text/width.js';
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
 import {keyText} from '../keys/key-names.js';
-import {helpGroups, type HelpGroup} from '../state/keys.js';
+import {helpGroups, type HelpGroup} from '../state/modes.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';

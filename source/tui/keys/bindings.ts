@@ -4,7 +4,7 @@ are defined in `commands/`.
 */
 import {commands} from '../commands/index.js';
 import type {MonitorCommand} from '../commands/command.js';
-import {modes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
+import {modes, tableModes, type Mode, type KeyHint} from '../state/modes.js';
 import {panelNames} from '../state/panels/state.js';
 import type {Intent} from '../state/actions.js';
 import {formKeys, otherDialogKeys} from './dialog-keys.js';

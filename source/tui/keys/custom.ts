@@ -1,6 +1,6 @@
 /** Applies the keys that the user has chosen in the setting `top.keys`. */
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {isPanelMode, type Mode} from '../state/keys.js';
+import {isPanelMode, type Mode} from '../state/modes.js';
 import {panelNames} from '../state/panels/state.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
 import {keyNamed, keyText} from './key-names.js';

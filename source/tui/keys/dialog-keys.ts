@@ -1,8 +1,8 @@
 /** Keys of dialogs and text fields. Keys that a command adds to its dialog are defined with that command. */
 import type {Intent} from '../state/actions.js';
-import type {KeyHint, Mode} from '../state/keys.js';
+import type {KeyHint, Mode} from '../state/modes.js';
 
-type DialogKey = KeyHint & {readonly intent: Intent};
+type IntentKey = KeyHint & {readonly intent: Intent};
 
 const forms: readonly Mode[] = ['form', 'refusal'];
 
@@ -11,7 +11,7 @@ const outputs: readonly Mode[] = ['output', 'list'];
 /** Modes in which characters are typed as text. */
 export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'command'];
 
-export const formKeys: readonly DialogKey[] = [
+export const formKeys: readonly IntentKey[] = [
 	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
 	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'OK']},
 	{modes: ['refusal'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'Again']},
@@ -30,7 +30,7 @@ export const formKeys: readonly DialogKey[] = [
 ];
 
 /** Keys of the `:` line, and of dialogs that only show something. */
-export const otherDialogKeys: readonly DialogKey[] = [
+export const otherDialogKeys: readonly IntentKey[] = [
 	{
 		modes: [...forms, 'confirmation', 'choice'],
 		keys: ['ctrl-y'],

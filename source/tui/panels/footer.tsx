@@ -5,7 +5,7 @@ import {widthOf} from '../../format/text/width.js';
 import {bindingsWith} from '../keys/custom.js';
 import type {Binding} from '../keys/bindings.js';
 import {KeyButton} from '../mouse/clickable.js';
-import {modeOf} from '../state/keys.js';
+import {modeOf} from '../state/modes.js';
 import {keepingEqual, remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {isFiltered} from '../state/table/state.js';

@@ -3,7 +3,7 @@ import {bindings, intentOf, type Intended} from '../../../source/tui/keys/bindin
 import {keyText} from '../../../source/tui/keys/key-names.js';
 import {commands} from '../../../source/tui/commands/index.js';
 import type {MonitorCommand} from '../../../source/tui/commands/command.js';
-import {isPanelMode, modes, type Mode} from '../../../source/tui/state/keys.js';
+import {isPanelMode, modes, type Mode} from '../../../source/tui/state/modes.js';
 import {initialState, type State} from '../../../source/tui/state/state.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {after, settingsFor, stateOf, type Step} from '../_harness.js';

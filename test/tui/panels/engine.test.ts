@@ -7,7 +7,7 @@ import type {State} from '../../../source/tui/state/state.js';
 import {adopt} from '../../../source/tui/commands/adopt.js';
 import {release} from '../../../source/tui/commands/release.js';
 import {reserve} from '../../../source/tui/commands/reserve.js';
-import {signal} from '../../../source/tui/commands/signal.js';
+import {signal} from '../../../source/tui/commands/processes/signal.js';
 import {undo} from '../../../source/tui/commands/undo.js';
 import {wait} from '../../../source/tui/commands/wait.js';
 import {after, endSession, frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';

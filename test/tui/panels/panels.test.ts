@@ -1,7 +1,7 @@
 /** Which panels are shown, which has the focus, and how far each scrolls. */
 import {expect, test} from 'vitest';
 import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
-import {modeOf} from '../../../source/tui/state/keys.js';
+import {modeOf} from '../../../source/tui/state/modes.js';
 import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
 import {loadTone} from '../../../source/tui/themes/tones.js';

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import {asTree, processTable, selectedProcess} from '../../../source/tui/state/processes/rows.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
-import {modeOf} from '../../../source/tui/state/keys.js';
+import {modeOf} from '../../../source/tui/state/modes.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';

@@ -21,7 +21,7 @@ import {leave} from '../../../source/tui/commands/leave.js';
 import {release} from '../../../source/tui/commands/release.js';
 import {reserve} from '../../../source/tui/commands/reserve.js';
 import {reserveThese} from '../../../source/tui/commands/shared/reservation.js';
-import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/commands/shared/signal-choice.js';
+import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/commands/processes/signal-choice.js';
 import {extendOverHosts} from '../../../source/tui/commands/hosts/extend.js';
 import {releaseOverHosts} from '../../../source/tui/commands/hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from '../../../source/tui/commands/hosts/reserve.js';

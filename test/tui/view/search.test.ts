@@ -1,7 +1,7 @@
 /** Search moves the selection and hides nothing. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {modeOf} from '../../../source/tui/state/keys.js';
+import {modeOf} from '../../../source/tui/state/modes.js';
 import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
 import {processTable, selectedProcess} from '../../../source/tui/state/processes/rows.js';
 import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';

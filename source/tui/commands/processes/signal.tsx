@@ -1,15 +1,16 @@
 /** `K`: sends a signal to one of the user's processes on the selected GPU, or to the chosen processes in the process table. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
-import {problemWith} from '../../core/rules/processes/process-targets.js';
-import {processLine} from '../../format/readings.js';
-import {gpuList} from '../../format/text/gpu-list.js';
-import {shellCommand} from '../../format/text/shell.js';
-import {Confirm} from '../dialogs/confirm.js';
-import type {SendSignal} from '../ports.js';
-import {Label} from '../widgets/label.js';
-import {problemText, scanProcesses} from './shared/own-scan.js';
-import {firstReason, reasonAgainstDoing} from './shared/reasons.js';
+import {problemWith} from '../../../core/rules/processes/process-targets.js';
+import {processLine} from '../../../format/readings.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {Confirm} from '../../dialogs/confirm.js';
+import type {SendSignal} from '../../ports.js';
+import {Label} from '../../widgets/label.js';
+import {problemText, scanProcesses} from '../shared/own-scan.js';
+import {firstReason, reasonAgainstDoing} from '../shared/reasons.js';
+import {defineCommand, failed, halfDone, succeeded, warning} from '../command.js';
 import {
 	chooseProcess,
 	chooseSignal,
@@ -19,8 +20,7 @@ import {
 	signals,
 	type SignalChoice,
 	type Target,
-} from './shared/signal-choice.js';
-import {defineCommand, failed, halfDone, succeeded, warning} from './command.js';
+} from './signal-choice.js';
 
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 

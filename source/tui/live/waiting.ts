@@ -1,28 +1,9 @@
-import {CanhazgpuError} from '../../../errors.js';
-import {sanitize} from '../../../format/text/text.js';
-import type {Dispatch} from '../../state/actions.js';
-import type {Flash} from '../../state/messages.js';
-
-type Work<Result> = (options: {
-	readonly signal: AbortSignal;
-	/** Called when the request starts to wait in the queue, and whenever the progress changes. */
-	readonly onWaiting: (words: string) => void;
-}) => Promise<Result>;
-
-export type Waits = {
-	/**
-	Starts a request that may have to wait in the queue.
-
-	@param flashOf - Returns the message that is shown when a wait ends.
-	@returns The result, or `waiting` if the request waits. The result is then added to the state when the wait ends.
-	*/
-	readonly begin: <Result>(
-		work: Work<Result>,
-		flashOf: (result: Result) => Flash,
-	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
-	/** Cancels all waiting requests, also on other hosts. Resolves when they have left their queues, or after a time limit. */
-	readonly leaveAll: () => Promise<void>;
-};
+/** Requests of this monitor that wait in the queue. */
+import {CanhazgpuError} from '../../errors.js';
+import {sanitize} from '../../format/text/text.js';
+import type {Waits} from '../commands/command.js';
+import type {Dispatch} from '../state/actions.js';
+import type {Flash} from '../state/messages.js';
 
 /** Time limit in ms for leaving the queue when the monitor quits, in case the store is unreachable. */
 const leavingMs = 2000;

@@ -1,4 +1,4 @@
-/** Modes of the keyboard. In each mode, the same key can have another effect. */
+/** Modes of the keyboard: in each mode, the same key can have another effect. Also the hints that the help and the footer show about a key. */
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
