@@ -3,6 +3,7 @@ import {otherHosts} from '../core/model/other-hosts.js';
 import {webReportJson} from '../format/tables/report.js';
 import {stackText} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
+import {readRecentJobs} from './jobs/list-jobs.js';
 import {keepReminding} from './shared/reminding.js';
 import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
@@ -106,6 +107,7 @@ export const web: Command = {
 				remoteStatus: app.remoteStatus,
 				remoteReport: app.remoteReport,
 				hostsIntervalMs: input.config.get('web.hosts_interval')! * 1000,
+				jobs: async (world) => readRecentJobs(world, undefined),
 				report: async (world, question) =>
 					webReportJson(await reportBy(world, {...question, series: seriesBy(question.by)}), question.by),
 				signal: interruption.signal,

@@ -36,7 +36,8 @@ export function startText(start: Start, now: number): string {
 	}
 }
 
-function detailsText(row: JobRow, now: number): string {
+/** Returns what a job waits for, its GPUs, or how it ended. */
+export function detailsText(row: JobRow, now: number): string {
 	switch (row.state) {
 		case 'pending': {
 			return row.start === undefined ? sanitize(row.reason ?? '-') : startText(row.start, now);
@@ -62,7 +63,7 @@ function detailsText(row: JobRow, now: number): string {
 }
 
 /** Returns how long the job has run, or has waited. */
-const timeText = ({submitTime, startTime, endTime}: JobRow, now: number): string =>
+export const timeText = ({submitTime, startTime, endTime}: JobRow, now: number): string =>
 	shortDuration((endTime ?? now) - (startTime ?? submitTime));
 
 function stateCell(state: JobState, paint: Paint): Cell {

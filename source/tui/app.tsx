@@ -4,6 +4,7 @@ import type {Watched} from '../core/live/scan-loop.js';
 import type {World} from '../core/model/ports.js';
 import {createController} from './controller.js';
 import {useReport, usePast} from './live/use-read-again.js';
+import {useJobs} from './live/use-jobs.js';
 import {useScanning} from './live/use-scanning.js';
 import {useHosts, useLiveView, useOutputPage, useTick} from './live/use-live-updates.js';
 import {useSuspend} from './live/use-suspend.js';
@@ -48,6 +49,7 @@ function useLiveData(properties: Properties): Pick<EffectContext, 'refresh' | 'c
 	usePast(world, broken);
 	useOutputPage();
 	useHosts(world, ports);
+	useJobs(ports, broken);
 	const refresh = useCallback(() => {
 		view.current?.refresh();
 	}, [view]);

@@ -229,6 +229,7 @@ export function pageRowsOf(laid: Laid, panel: PanelName): number {
 		events: rows,
 		hosts: belowHead,
 		processes: belowHead,
+		jobs: belowHead,
 	}[panel];
 }
 

@@ -2,6 +2,7 @@
 Functions that the monitor needs in addition to `World` (the store, the GPUs and the clock), such as sending a signal to a process. The command `top`
 provides them. If one is missing, the monitor says that the feature is unavailable.
 */
+import type {JobRow} from '../core/rules/jobs/rows.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {
 	AuditEntry,
@@ -59,6 +60,8 @@ export type LiveOutputPage = {
 	readonly opens?: ReadonlyMap<number, string>;
 	/** The colors of lines, by the index of the line. Other lines are plain. */
 	readonly tones?: ReadonlyMap<number, LiveOutputTone>;
+	/** Whether the last lines are shown first. While they are in view, the output scrolls to what is added. */
+	readonly isTail?: boolean;
 };
 
 export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
@@ -146,12 +149,22 @@ Saves options. Options that are not passed keep their saved value.
 */
 export type SaveOptions = (options: Partial<OptionValues>) => Promise<Saved>;
 
+export type JobsPort = {
+	/**
+	Returns everybody's jobs that wait, run, or ended during the last day.
+
+	@throws CanhazgpuError if they cannot be read.
+	*/
+	readonly read: () => Promise<readonly JobRow[]>;
+};
+
 export type MonitorPorts = {
 	readonly saveView?: SaveView;
 	readonly saveOptions?: SaveOptions;
 	/** Returns a provider that scans the GPUs at this interval. The same provider may be returned for every interval. */
 	readonly watchGpus?: (intervalMs: number) => Promise<GpuProvider>;
 	readonly hosts?: HostsPort;
+	readonly jobs?: JobsPort;
 	readonly sendSignal?: SendSignal;
 	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;

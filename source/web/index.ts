@@ -5,13 +5,16 @@ import type {Clock, World} from '../core/model/ports.js';
 import {heldUseOf} from '../core/operations/history/held-use.js';
 import {occupancyOf} from '../core/operations/history/occupancy.js';
 import type {CanhazgpuError} from '../errors.js';
+import {createNextRead} from '../core/live/live-view.js';
+import type {JobRow} from '../core/rules/jobs/rows.js';
+import {jobJson} from '../format/jobs.js';
 import {countUserSeconds} from '../core/live/user-seconds.js';
 import {heldUseJson} from '../format/tables/held-use.js';
 import {limitsFor} from '../core/operations/limits.js';
 import {defaultSeconds} from '../core/rules/limits/limits.js';
 import {createActor, type ActorOptions} from './act/actions.js';
 import {createSessions} from './act/sessions.js';
-import type {ShownCommands} from './api/commands.js';
+import {jobWith, type ShownCommands} from './api/commands.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
 import {occupancyJson} from './api/occupancy-json.js';
@@ -56,6 +59,8 @@ type WebOptions = {
 	readonly remoteStatus: HostOptions['ask'];
 	readonly hostsIntervalMs: number;
 	readonly commands: ShownCommands;
+	/** Returns everybody's jobs that wait, run, or ended during the last day, as anybody may see them. */
+	readonly jobs: (world: World) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
 	readonly report: (world: World, question: Omit<ReportQuestion, 'host'>) => Promise<Record<string, unknown>>;
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	readonly signal: AbortSignal;
@@ -172,6 +177,10 @@ export async function runWeb(options: WebOptions): Promise<void> {
 					clock.monotonicMs,
 					newestEvent,
 				),
+				jobs: createNextRead(async () => {
+					const {rows, now} = await options.jobs(await pool.world());
+					return rows.map((row) => jobJson(jobWith(row, commands), now));
+				}),
 				heldUse: createReports(
 					async ({hours}: HoursQuestion) => heldUseJson(await heldUseOf(await pool.world(), hours, use.nameOf)),
 					clock.monotonicMs,

@@ -1,4 +1,6 @@
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {Ajv} from 'ajv';
+import {schemas} from '../../source/help/schema/index.js';
 import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {start} from '../_helpers/program/processes.js';
@@ -37,6 +39,24 @@ test("/api/status has the keys of the Go canhazgpu's API, and absolute times", a
 	expect(Date.parse(String(rows[1]!['expiry_time'])) - Date.now()).toBeGreaterThan(3_500_000);
 	expect(rows[1]).not.toHaveProperty('type');
 	expect(rows[1]).not.toHaveProperty('details');
+});
+
+test('/api/jobs shows the jobs of everybody, without what only their owner may see', async () => {
+	expect(await askJson(web.port, '/api/jobs')).toEqual([]);
+	expect(
+		await box.run(['run', '--detach', '--begin', '2h', '--', 'python', 'train.py', '--api-key', 'secret123']),
+	).toMatchObject({exitCode: 0, stdout: '1\n'});
+	onTestFinished(async () => {
+		await box.run('cancel 1');
+	});
+	const jobs = await askJson<readonly Row[]>(web.port, '/api/jobs');
+	expect(jobs).toMatchObject([
+		{id: '1', state: 'pending', command: 'python train.py --api-key ***', requested_count: 1},
+	]);
+	expect(jobs[0]).not.toHaveProperty('directory');
+	expect(jobs[0]).not.toHaveProperty('output');
+	const {default: schema} = await schemas['jobs']!();
+	expect(new Ajv().compile(schema)(jobs)).toBe(true);
 });
 
 test('/api/queue shows each waiting entry with its request and its wait', async () => {

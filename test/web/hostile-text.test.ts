@@ -21,6 +21,9 @@ import {webReportJson} from '../../source/format/tables/report.js';
 import {createRemoteHosts} from '../../source/web/api/hosts.js';
 import {createMetrics} from '../../source/web/api/metrics.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
+import {jobRows} from '../../source/core/rules/jobs/rows.js';
+import {jobJson} from '../../source/format/jobs.js';
+import {job, listOf, now as jobTime} from '../core/rules/jobs/_jobs.js';
 import {heldUseOf} from '../../source/core/operations/history/held-use.js';
 import {occupancyOf} from '../../source/core/operations/history/occupancy.js';
 import {heldUseJson} from '../../source/format/tables/held-use.js';
@@ -364,6 +367,15 @@ async function serve(word: (field: string) => string) {
 			async ({hours}: HoursQuestion) => heldUseJson(await heldUseOf(world, hours, () => undefined)),
 			world.clock.monotonicMs,
 		),
+		async jobs() {
+			const record = job(1, {
+				state: 'failed',
+				account: word('job account'),
+				command: [word('job command')],
+				reason: word('job reason'),
+			});
+			return jobRows(listOf(record), {account: undefined, isAll: true}).map((row) => jobJson(row, jobTime));
+		},
 		reports: createReports(
 			async ({days, by}) => webReportJson(await reportBy(world, {days, by, series: seriesBy(by)}), by),
 			world.clock.monotonicMs,

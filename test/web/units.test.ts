@@ -3,6 +3,9 @@ import type {AddressInfo} from 'node:net';
 import {once} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
+import {jobRows} from '../../source/core/rules/jobs/rows.js';
+import {jobWith} from '../../source/web/api/commands.js';
+import {job, listOf} from '../core/rules/jobs/_jobs.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {isLoopback} from '../../source/commands/web.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
@@ -322,5 +325,18 @@ test('the queue of the page says that an entry waits for its own account', async
 	const {liveView} = await livePicture();
 	expect(waitersJson({...liveView.current(), snapshot, queue: queueRows(snapshot)})).toMatchObject([
 		{id: 'one', reason: 'max-gpus', reason_words: 'erin holds 1 of at most 1 GPU', served_at: undefined},
+	]);
+});
+
+test('jobs are shown with their commands, with the names of their programs, or without', () => {
+	const rows = jobRows(listOf(job(1, {command: ['/opt/bin/python', 'train.py'], directory: '/home/alice'})), {
+		account: undefined,
+		isAll: true,
+	});
+	expect(rows).toMatchObject([{account: 'alice', directory: undefined, log: undefined}]);
+	expect((['full', 'short', 'none'] as const).map((commands) => jobWith(rows[0]!, commands).command)).toEqual([
+		'/opt/bin/python train.py',
+		'python',
+		'',
 	]);
 });

@@ -1,44 +1,12 @@
-import {readCurrentJobs} from '../../core/operations/jobs/jobs.js';
-import {jobRows, type JobRow} from '../../core/rules/jobs/rows.js';
-import {isOver} from '../../core/rules/jobs/start.js';
-import type {JobRecord} from '../../core/model/jobs.js';
-import {engineReasonText} from '../../format/engine/engine-reasons.js';
 import {engineText} from '../../format/engine/engine-text.js';
 import {jobJson, jobsTable} from '../../format/jobs.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
-import type {OpenWorld} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import {jsonFlag} from '../shared/common-flags.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
 import {withWorld} from '../shared/with-world.js';
-
-type Listed = {
-	readonly rows: readonly JobRow[];
-	readonly now: number;
-	readonly garbage: ReadonlyArray<Extract<JobRecord, {kind: 'garbage'}>>;
-};
-
-async function rowsIn(
-	world: OpenWorld,
-	{account, isAll}: {readonly account: string; readonly isAll: boolean},
-): Promise<Listed> {
-	if (world.engine !== undefined) {
-		const {rows, now} = await world.engine.jobs.list(account, isAll);
-		const inWords = rows.map((row) => ({
-			...row,
-			reason: row.reason === undefined || isOver(row) ? row.reason : engineReasonText(row.reason),
-		}));
-		return {rows: inWords, now, garbage: []};
-	}
-
-	const list = await readCurrentJobs(world);
-	return {
-		rows: jobRows(list, {account, isAll}),
-		now: list.now,
-		garbage: list.records.filter((record) => record.kind === 'garbage'),
-	};
-}
+import {listJobs} from './list-jobs.js';
 
 export const jobs: Command = {
 	name: 'jobs',
@@ -62,7 +30,7 @@ export const jobs: Command = {
 		return withWorld(app, {}, async (world) => {
 			const isAll = input.has('all');
 			const {account} = app.requester(undefined);
-			const {rows, now, garbage} = await rowsIn(world, {account, isAll});
+			const {rows, now, garbage} = await listJobs(world, {account, isAll});
 			app.print(
 				input.has('json')
 					? harmlessJson(rows.map((row) => jobJson(row, now)))

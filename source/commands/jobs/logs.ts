@@ -29,13 +29,14 @@ async function findJob(app: App, world: OpenWorld, id: string): Promise<Job> {
 	return record!.job;
 }
 
-type Output = {
+export type JobOutput = {
 	readonly file: string;
 	/** Whether the job has ended. False if unknown. */
 	readonly hasEnded: () => Promise<boolean>;
 };
 
-async function findOutput(app: App, world: OpenWorld, id: string): Promise<Output> {
+/** Finds the output of a job. Throws `usage` for an unknown id, and `not-owner`. */
+export async function findOutput(app: App, world: OpenWorld, id: string): Promise<JobOutput> {
 	const {engine} = world;
 	const requester = app.requester(undefined);
 	if (engine !== undefined) {

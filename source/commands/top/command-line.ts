@@ -5,7 +5,7 @@ import {createPaint} from '../../format/text/paint.js';
 import {shellCommand, shellWords} from '../../format/text/shell.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import {themeNames, usualScanIntervals} from '../../format/monitor-settings.js';
-import type {CommandLine, LineOptions} from '../../tui/ports.js';
+import type {CommandLine, LineOptions, LiveOutput} from '../../tui/ports.js';
 import type {Grammar, Input} from '../../command-line/command.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
 import {completeWords} from '../../command-line/completion/words.js';
@@ -24,6 +24,9 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	events: 'reads',
 	doctor: 'reads',
 	admin: 'changes',
+	jobs: 'reads',
+	cancel: 'changes',
+	retry: 'changes',
 };
 
 /** The flags of `admin` that are supported in the monitor. Without them, `admin` creates a pool. */
@@ -65,6 +68,19 @@ function withoutHostWord(words: readonly string[], own: string | undefined): rea
 			return ['status', `--remote=${name}`];
 		}
 	}
+}
+
+/** A command that shows its output while the job writes it. */
+const logsWord = 'logs';
+
+/** Returns the id after `logs`. The flag that follows the output is not needed. */
+function logIdIn([, ...words]: readonly string[]): string {
+	const [id, ...others] = words.filter((word) => word !== '-f' && word !== '--follow');
+	if (id === undefined || id.startsWith('-') || others.length > 0) {
+		throw new CanhazgpuError('usage', 'logs takes the id of one job', {hint: 'For example: logs 7'});
+	}
+
+	return id;
 }
 
 const programs = new Set(['canhazgpu', 'chg']);
@@ -154,6 +170,8 @@ type Options = {
 	readonly grammar: Grammar;
 	readonly isReadonly: boolean;
 	readonly hosts: HostOutputs;
+	/** Returns the output of a job. */
+	readonly logOf: (id: string) => LiveOutput;
 };
 
 function wordsOf(line: string): readonly string[] {
@@ -161,7 +179,7 @@ function wordsOf(line: string): readonly string[] {
 	return programs.has(typed[0] ?? '') ? typed.slice(1) : typed;
 }
 
-export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Options): CommandLine => ({
+export const createCommandLine = ({app, world, grammar, isReadonly, hosts, logOf}: Options): CommandLine => ({
 	run: async (line, options) =>
 		namingReplaced(async () => {
 			const understood = await grammar.understand(wordsOf(line));
@@ -176,7 +194,12 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 			return printed;
 		}),
 	liveOutputOf(line) {
-		const name = hostOf(wordsOf(line));
+		const words = wordsOf(line);
+		if (words[0] === logsWord) {
+			return logOf(logIdIn(words));
+		}
+
+		const name = hostOf(words);
 		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
 	},
 	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.own)]),
@@ -185,7 +208,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 		const before = line.slice(0, start).split(/\s+/v).filter(Boolean);
 		const completed = await namingReplaced(async () =>
 			completeWords(before, line.slice(start), {
-				commands: grammar.commands.filter((name) => Object.hasOwn(manners, name)),
+				commands: grammar.commands.filter((name) => name === logsWord || Object.hasOwn(manners, name)),
 				names: {
 					[hostWord]: ['all', ...hosts.names],
 					// `:theme` and `:interval` change options of the monitor, which handles these lines itself.

@@ -7,8 +7,10 @@ import type {Command} from '../../command-line/command.js';
 import {checkScanInterval} from '../../format/monitor-settings.js';
 import {keepReminding} from '../shared/reminding.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
+import {readRecentJobs} from '../jobs/list-jobs.js';
 import {createHostsPort} from './hosts-port.js';
 import {createHostOutputs} from './hosts.js';
+import {logOutput} from './job-logs.js';
 import {createCommandLine} from './command-line.js';
 import {optionsSaver, viewSaver} from './saving.js';
 import {namingReplaced} from './replaced.js';
@@ -116,6 +118,12 @@ export const top: Command = {
 				openOutput: app.openPatientOutput,
 				ports: {
 					hosts: hostsPort,
+					jobs: {
+						async read() {
+							const {rows} = await readRecentJobs(world, app.requester(undefined).account);
+							return rows;
+						},
+					},
 					sendSignal: (world.simulatedProcesses ?? app).sendSignal,
 					inspectProcesses: (world.simulatedProcesses ?? app).inspectProcesses,
 					saveView: viewSaver(configFile),
@@ -129,6 +137,7 @@ export const top: Command = {
 						grammar: input.grammar,
 						isReadonly,
 						hosts,
+						logOf: (id) => logOutput(id, {app, world, clock: world.clock, broken}),
 					}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,

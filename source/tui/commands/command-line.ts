@@ -2,30 +2,14 @@
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
-import type {CommandLine} from '../ports.js';
 import {latestOf} from '../state/pause.js';
-import {
-	beforeCaret,
-	commandPrompt,
-	openedLiveOutput,
-	type CommandPrompt,
-	type Output,
-} from '../state/command-line/state.js';
+import {beforeCaret, commandPrompt, type CommandPrompt} from '../state/command-line/state.js';
+import {openLiveOutput} from './shared/live-output.js';
 import {isOptionLine, runOptionLine} from './shared/options.js';
 import {defineCommand, warning, type EffectContext, type Outcome} from './command.js';
 
 /** Lines that people type to quit, from habit with other programs. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
-
-/** Opens an output that updates itself, if the line is a command with such an output. Otherwise returns false. */
-function openLiveOutput({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
-	const liveOutput = commandLine.liveOutputOf?.(line);
-	if (liveOutput !== undefined) {
-		store.dispatch({kind: 'opened', dialog: openedLiveOutput(`$ ${commandLine.inShell(line)}`, liveOutput, from)});
-	}
-
-	return liveOutput !== undefined;
-}
 
 async function run(context: EffectContext, line: string): Promise<Outcome> {
 	const {commandLine, lineHistory} = context.ports;
@@ -41,6 +25,11 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 	lineHistory?.add(line);
 	if (/^hosts? all$/v.test(line)) {
 		context.store.dispatch({kind: 'focus-hosts'});
+		return {kind: 'put-away'};
+	}
+
+	if (line === 'jobs') {
+		context.store.dispatch({kind: 'focus-jobs'});
 		return {kind: 'put-away'};
 	}
 

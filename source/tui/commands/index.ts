@@ -9,6 +9,9 @@ import {extendOverHosts} from './hosts/extend.js';
 import {openHost} from './hosts/open.js';
 import {releaseOverHosts} from './hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
+import {cancelJob} from './jobs/cancel.js';
+import {retryJob} from './jobs/retry.js';
+import {showLog} from './jobs/show-log.js';
 import {identify} from './identify.js';
 import {keepOptions} from './settings/keep-options.js';
 import {keep} from './keep.js';
@@ -29,6 +32,7 @@ export const commands = {
 	pool: [reserve, adopt, release, extend, keep, leave, wait],
 	/** Commands that the help lists with the keys for processes. */
 	processes: [signal],
+	jobs: [showLog, cancelJob, retryJob],
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
 	/** Commands whose own keys do not reserve or release GPUs. */
 	aside: [command, undo, copy, copyCommand, identify, past],

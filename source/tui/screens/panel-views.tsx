@@ -4,6 +4,7 @@ import {DetailPanel} from '../panels/detail/detail-panel.js';
 import {EventsPanel} from '../panels/events.js';
 import {GpusPanel} from '../panels/gpus/gpus-panel.js';
 import {HostsPanel} from '../panels/hosts/hosts-panel.js';
+import {JobsPanel} from '../panels/jobs/jobs-panel.js';
 import {LoadsPanel} from '../panels/loads.js';
 import {ProcessesPanel} from '../panels/processes/processes-panel.js';
 import {QueuePanel} from '../panels/queue/queue-panel.js';
@@ -18,5 +19,6 @@ export const panelViews: Readonly<Record<PanelId, ComponentType<PanelProperties>
 	events: EventsPanel,
 	processes: ProcessesPanel,
 	hosts: HostsPanel,
+	jobs: JobsPanel,
 	loads: LoadsPanel,
 };

@@ -2,6 +2,7 @@
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {SeenHost} from './hosts/state.js';
+import type {SeenJobs} from './jobs/state.js';
 import type {tableIntents} from './table/tables.js';
 import type {SearchIntent} from './search.js';
 import type {OptionIntent} from './view/options.js';
@@ -23,6 +24,7 @@ export type LiveUpdate =
 	| {readonly kind: 'events-lost'; readonly reason: string}
 	| {readonly kind: 'report-arrived'; readonly report: ShownReport}
 	| {readonly kind: 'past-arrived'; readonly past: ShownPast}
+	| {readonly kind: 'jobs-arrived'; readonly jobs: SeenJobs}
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}

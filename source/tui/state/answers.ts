@@ -1,7 +1,7 @@
 /** Applies the answers to requests to the state. */
 import {undoMs, type Released} from '../../core/operations/undo.js';
 import type {Completion, LiveOutput, LiveOutputPage, OptionValues} from '../ports.js';
-import {completed} from './command-line/reduce.js';
+import {completed, outputRowsOf} from './command-line/reduce.js';
 import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
@@ -89,7 +89,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	// Updates of an output that is no longer shown are ignored.
 	'page-came': (state, {liveOutput, page}) =>
 		state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
-			? {...state, dialog: withPage(state.dialog, page)}
+			? {...state, dialog: withPage(state.dialog, page, outputRowsOf(state))}
 			: state,
 	completed: (state, {completion, dialog}) =>
 		state.dialog?.kind === 'command' && state.dialog === dialog

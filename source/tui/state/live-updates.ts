@@ -134,6 +134,7 @@ const after: {readonly [Kind in LiveUpdate['kind']]: (state: State, update: Upda
 	'scroll-limited': afterPanelUpdate,
 	'report-arrived': (state, {report}) => ({...state, report}),
 	'hosts-arrived': (state, {known, nowMs}) => ({...state, nowMs, seenHosts: known}),
+	'jobs-arrived': (state, {jobs}) => ({...state, seenJobs: jobs}),
 	'past-arrived': (state, {past}) => ({...state, past}),
 	'scan-arrived': (state, {observation, nowMs}) => withScan(state, observation, nowMs),
 };

@@ -31,7 +31,7 @@ export type Mode = (typeof modes)[number];
 export const isPanelMode = (mode: Mode): mode is PanelName => (panelNames as readonly Mode[]).includes(mode);
 
 /** Tables whose rows can be selected, sorted, filtered and tagged. */
-export const tableModes = ['gpus', 'processes'] as const satisfies readonly Mode[];
+export const tableModes = ['gpus', 'processes', 'jobs'] as const satisfies readonly Mode[];
 
 export function modeOf(state: State): Mode {
 	const {dialog} = state;

@@ -13,6 +13,7 @@ import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from 
 import {initialTableBy, type TableState} from './table/state.js';
 import type {ViewState} from './view/state.js';
 import type {Dialog} from './dialogs.js';
+import {initialJobs, type JobSortKey, type SeenJobs} from './jobs/state.js';
 import {initialHosts, type HostSortKey, type SeenHost} from './hosts/state.js';
 import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
@@ -69,6 +70,9 @@ export type State = {
 	readonly queue: TableState<'position'>;
 	readonly hosts: TableState<HostSortKey>;
 	readonly seenHosts: readonly SeenHost[];
+	readonly jobs: TableState<JobSortKey>;
+	/** The jobs that were read last. Undefined until their panel is shown for the first time. */
+	readonly seenJobs?: SeenJobs;
 	readonly panels: PanelsState;
 	readonly search: SearchState;
 	readonly view: ViewState;
@@ -143,6 +147,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	queue: initialTableBy('position'),
 	hosts: initialHosts,
 	seenHosts: [],
+	jobs: initialJobs,
 	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
 	search: {text: ''},
 	view: {preset: 'default', remembered: {}},

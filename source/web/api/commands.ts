@@ -1,4 +1,5 @@
 /** Reduces the command lines that the API shows. Secrets are masked at every level. */
+import type {JobRow} from '../../core/rules/jobs/rows.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
@@ -17,6 +18,12 @@ export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 	commands === 'full'
 		? row
 		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
+
+/** Returns a job with the first word of its command, or without its command. */
+export const jobWith = (job: JobRow, commands: ShownCommands): JobRow =>
+	commands === 'full'
+		? job
+		: {...job, command: commands === 'short' ? (job.command.split(' ', 1)[0]!.split('/').at(-1) ?? '') : ''};
 
 export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
 	commands === 'full'

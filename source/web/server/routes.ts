@@ -33,6 +33,8 @@ export type Parts = {
 	readonly streams: EventStreams;
 	readonly reports: Make<ReportQuestion, Record<string, unknown>>;
 	readonly occupancy: Make<HoursQuestion, OccupancyJson>;
+	/** Returns everybody's jobs that wait, run, or ended during the last day. */
+	readonly jobs: () => Promise<ReadonlyArray<Record<string, unknown>>>;
 	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
@@ -213,6 +215,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 	const {liveView, streams, reports, occupancy, heldUse, metrics, use, hosts, commands, hasPool} = parts;
 	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh(), commands)));
 	app.get('/api/queue', async (context) => respond(context, queueJson(await liveView.fresh())));
+	app.get('/api/jobs', async (context) => respond(context, await parts.jobs()));
 	app.get('/api/report', async (context) => {
 		const host = context.req.query('host');
 		const other = isLocal(parts, host) ? undefined : host;

@@ -46,7 +46,7 @@ async function open({isReadonly = false} = {}) {
 		broken: fail,
 	});
 	onTestFinished(hosts.stop);
-	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts});
+	return createCommandLine({app, world: inside, grammar: input.grammar, isReadonly, hosts, logOf: fail});
 }
 
 const fail = (error: unknown): never => {

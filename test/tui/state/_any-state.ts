@@ -1,6 +1,8 @@
 /** Random boxes, people and events, with hostile texts. */
 import fc from 'fast-check';
 import type {Past} from '../../../source/core/operations/history/past.js';
+import {jobStates} from '../../../source/core/model/jobs.js';
+import type {JobRow} from '../../../source/core/rules/jobs/rows.js';
 import type {Report} from '../../../source/core/rules/pool/report.js';
 import type {
 	AuditEntry,
@@ -16,6 +18,8 @@ import type {Action} from '../../../source/tui/state/actions.js';
 import {commandPrompt, outputOf} from '../../../source/tui/state/command-line/state.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import {cancelJob} from '../../../source/tui/commands/jobs/cancel.js';
+import {retryJob} from '../../../source/tui/commands/jobs/retry.js';
 import {extend} from '../../../source/tui/commands/extend.js';
 import {leave} from '../../../source/tui/commands/leave.js';
 import {release} from '../../../source/tui/commands/release.js';
@@ -216,6 +220,19 @@ const signalling = signalChoice([
 	{gpu: 0, process: {pid: 8}},
 ]);
 
+const seenJob: fc.Arbitrary<JobRow> = fc.record({
+	id: fc.nat(1200).map(String),
+	state: fc.constantFrom(...jobStates),
+	account: fc.oneof(fc.constant(alice.account), hostile),
+	command: hostile,
+	count: maybe(fc.nat(64)),
+	gpus: maybe(fc.array(fc.nat(64), {maxLength: 8})),
+	after: fc.constant([]),
+	submitTime: fc.constant(sceneTime - 100),
+	exitCode: maybe(fc.nat(255)),
+	reason: maybe(hostile),
+});
+
 const action: fc.Arbitrary<Step> = fc.oneof(
 	fc.constantFrom<Step>(
 		{kind: 'line-down'},
@@ -303,6 +320,9 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		.subarray(hostNames)
 		.chain((names) => fc.tuple(...names.map((name) => seenHost(name))))
 		.map((known): Action => ({kind: 'hosts-arrived', known, nowMs: 0})),
+	fc.constantFrom<Step>({kind: 'focus-jobs'}, pressing(cancelJob), pressing(retryJob)),
+	fc.array(seenJob, {maxLength: 30}).map((rows): Action => ({kind: 'jobs-arrived', jobs: {rows}})),
+	hostile.map((problem): Action => ({kind: 'jobs-arrived', jobs: {rows: [], problem: sanitize(problem)}})),
 	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
 	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000, sinceMs: 2000})),

@@ -37,7 +37,7 @@ export const recentSeconds = 86_400;
 const wordOf = (word: string): string =>
 	/^[\w%+,\-.\/:=@]+$/v.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-function rowOf(job: Job, jobs: readonly Job[], account: string, now: number): JobRow {
+function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now: number): JobRow {
 	const line = job.command.map((word) => wordOf(word)).join(' ');
 	const isOwn = job.account === account;
 	return {
@@ -65,16 +65,19 @@ function rowOf(job: Job, jobs: readonly Job[], account: string, now: number): Jo
 }
 
 type RowOptions = {
-	/** The account that looks. */
-	readonly account: string;
+	/** The account that looks. Undefined for everybody, who sees no directories and outputs, and no secrets. */
+	readonly account: string | undefined;
 	/** Whether to list the jobs of all accounts, and all that have ended. */
 	readonly isAll: boolean;
 };
 
+/** Whether a job is listed by default: it waits, runs, or ended a short time ago. */
+export const isRecent = (job: Pick<JobRow, 'state' | 'endTime'>, now: number): boolean =>
+	!isOver(job) || now - (job.endTime ?? 0) < recentSeconds;
+
 export function jobRows(list: JobList, {account, isAll}: RowOptions): readonly JobRow[] {
 	const jobs = soundJobs(list);
-	const isRecent = (job: Job): boolean => !isOver(job) || list.now - (job.endTime ?? 0) < recentSeconds;
 	return jobs
-		.filter((job) => isAll || (job.account === account && isRecent(job)))
+		.filter((job) => isAll || (job.account === account && isRecent(job, list.now)))
 		.map((job) => rowOf(job, jobs, account, list.now));
 }

@@ -64,8 +64,21 @@ export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Ou
 	from,
 });
 
-/** Replaces the lines of an output. Chooses the line whose command line was chosen before, or else the first line that can be chosen. */
-export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
+const lastTop = (lines: readonly string[], rows: number): number => Math.max(0, lines.length - rows);
+
+/**
+Replaces the lines of an output. Chooses the line whose command line was chosen before, or else the first line that can be chosen. If the output
+follows its end, keeps the lines while the user reads earlier ones.
+*/
+export function withPage(
+	output: Output,
+	{lines, opens = new Map(), tones = new Map(), isTail = false}: LiveOutputPage,
+	rows: number,
+): Output {
+	if (isTail) {
+		return output.top < lastTop(output.lines, rows) ? output : {...output, lines, tones, top: lastTop(lines, rows)};
+	}
+
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const opening = opens.keys().toArray();
 	const chosen = opening.find((line) => opens.get(line) === before) ?? opening[0];

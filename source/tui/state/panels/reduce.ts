@@ -34,11 +34,14 @@ export function leavePanel(state: State): State {
 	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'gpus');
 }
 
-/** Focuses the next or previous panel. If no other hosts are configured, skips the host table. */
+/** Focuses the next or previous panel. Skips the jobs, which have their own key, and the host table if no other hosts are configured. */
 function focusNeighbour(state: State, step: 1 | -1): State {
 	const {hasNoPool, otherHosts = []} = state.settings;
-	const names = otherHosts.length === 0 ? panelNames.filter((name) => name !== 'hosts') : panelNames;
-	return hasNoPool === true ? state : focusPanel(state, neighbour(names, state.panels.focus, step));
+	const {focus} = state.panels;
+	const names = panelNames.filter(
+		(name) => name === focus || (name !== 'jobs' && (name !== 'hosts' || otherHosts.length > 0)),
+	);
+	return hasNoPool === true ? state : focusPanel(state, neighbour(names, focus, step));
 }
 
 const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
@@ -129,6 +132,7 @@ export const panelIntents = {
 	'focus-events': (state) => focusPanel(state, 'events'),
 	'focus-processes': (state) => focusPanel(state, 'processes'),
 	'focus-hosts': (state) => focusPanel(state, 'hosts'),
+	'focus-jobs': (state) => focusPanel(state, 'jobs'),
 	'focus-next-panel': (state) => focusNeighbour(state, 1),
 	'focus-previous-panel': (state) => focusNeighbour(state, -1),
 	'leave-panel': leavePanel,

@@ -2,7 +2,7 @@
 import type {Past} from '../../../core/operations/history/past.js';
 import type {Report} from '../../../core/rules/pool/report.js';
 
-/** The titles of the panels, in the order of the keys 1 to 7. */
+/** The titles of the panels, in the order of the keys 1 to 8. */
 export const panelTitles = {
 	gpus: 'GPUs',
 	detail: 'Detail',
@@ -11,6 +11,7 @@ export const panelTitles = {
 	events: 'Events',
 	processes: 'Processes',
 	hosts: 'Hosts',
+	jobs: 'Jobs',
 } as const;
 
 export type PanelName = keyof typeof panelTitles;
@@ -18,7 +19,7 @@ export type PanelName = keyof typeof panelTitles;
 export const panelNames = Object.keys(panelTitles) as readonly PanelName[];
 
 /** Panels with a table of rows. They scroll so that the selected row stays in view. */
-export type TableName = Extract<PanelName, 'gpus' | 'queue' | 'processes' | 'hosts'>;
+export type TableName = Extract<PanelName, 'gpus' | 'queue' | 'processes' | 'hosts' | 'jobs'>;
 
 /** Panels that are scrolled by lines, because they have no selected row. */
 export type ScrollingPanel = Exclude<PanelName, TableName>;

@@ -1,6 +1,7 @@
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import {gpuTable} from '../gpus/rows.js';
 import {hostTable} from '../hosts/rows.js';
+import {jobTable} from '../jobs/rows.js';
 import {processTable} from '../processes/rows.js';
 import {queueTable} from '../queue/rows.js';
 import type {TableName} from '../panels/state.js';
@@ -15,6 +16,7 @@ export const tables = {
 	processes: processTable,
 	queue: queueTable,
 	hosts: hostTable,
+	jobs: jobTable,
 } as const satisfies Readonly<Record<TableName, unknown>>;
 
 export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);

@@ -1,0 +1,104 @@
+/** The panel of detached jobs. It is shown alone, when its key is pressed. */
+import {useMemo, type ComponentType, type ReactElement} from 'react';
+import type {JobState} from '../../../core/model/jobs.js';
+import type {JobRow} from '../../../core/rules/jobs/rows.js';
+import {detailsText, timeText} from '../../../format/jobs.js';
+import {sanitize} from '../../../format/text/text.js';
+import {jobTable} from '../../state/jobs/rows.js';
+import type {JobSortKey} from '../../state/jobs/state.js';
+import {storeNow, type State} from '../../state/state.js';
+import {isFiltered} from '../../state/table/state.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {useTable} from '../../table/use-table.js';
+import type {Tone} from '../../themes/tones.js';
+import {Label} from '../../widgets/label.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {Nothing} from '../shared/readings.js';
+import {TableOrder} from '../shared/table-order.js';
+import {jobColumns, jobTitles} from './columns.js';
+
+type Properties = CellProperties<JobRow>;
+
+const stateTones: Readonly<Record<JobState, Tone>> = {
+	running: 'free',
+	pending: 'plain',
+	queued: 'plain',
+	completed: 'dim',
+	cancelled: 'dim',
+	failed: 'error',
+	timeout: 'error',
+	lost: 'error',
+};
+
+function User({row}: Properties): ReactElement {
+	const {account} = useSettings().requester;
+	return <Label tone={row.account === account ? 'mine' : 'plain'}>{sanitize(row.account)}</Label>;
+}
+
+const textCell = (textOf: (row: JobRow, now: number) => string): ComponentType<Properties> =>
+	function TextCell({row}) {
+		const text = useMonitor((state) => textOf(row, storeNow(state) ?? row.submitTime));
+		return text === '-' ? <Nothing /> : <Label>{text}</Label>;
+	};
+
+const cells: Readonly<Record<JobSortKey, ComponentType<Properties>>> = {
+	id: ({row}) => <Label tone="strong">{sanitize(row.id)}</Label>,
+	state: ({row}) => <Label tone={stateTones[row.state]}>{row.state}</Label>,
+	user: User,
+	gpus: ({row}) => (row.count === undefined ? <Nothing /> : <Label>{row.count}</Label>),
+	time: textCell(timeText),
+	command: ({row}) => <Label>{sanitize(row.command)}</Label>,
+	details: textCell(detailsText),
+};
+
+function emptyText({jobs: {filter}, seenJobs}: State): string {
+	if (seenJobs?.problem !== undefined) {
+		return `The jobs cannot be read: ${seenJobs.problem}`;
+	}
+
+	if (isFiltered(filter)) {
+		return 'No job matches; Esc clears the filter';
+	}
+
+	return seenJobs === undefined
+		? 'reading the jobs'
+		: 'no job waits, runs or ended during the last day; to submit one: canhazgpu run --detach -- COMMAND';
+}
+
+/** Adds the order and the filter to the panel's title. */
+function Order(): ReactElement {
+	const sort = useMonitor(({jobs}) => jobs.sort);
+	const filter = useMonitor(({jobs}) => jobs.filter);
+	const tagged = useMonitor((state) => jobTable.tagged(state).length);
+	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => jobTitles[name]} />;
+}
+
+export function JobsPanel({width, rows: height}: PanelProperties): ReactElement {
+	const innerWidth = useInnerWidth(width);
+	const empty = useMonitor(emptyText);
+	const isOld = useMonitor(({connection, seenJobs}) => connection.kind === 'lost' || seenJobs?.problem !== undefined);
+	const columns = useMemo(
+		() =>
+			jobColumns(innerWidth).map((column): DataColumn<JobRow> => ({
+				...column,
+				title: jobTitles[column.name],
+				gap: 2,
+				Cell: cells[column.name],
+				emphasisOf: isOld ? () => 'old' : undefined,
+			})),
+		[innerWidth, isOld],
+	);
+	const {table, range} = useTable('jobs', height - 1);
+	return (
+		<PanelFrame name="jobs" beside={<Order />} end={range} width={width} rows={height}>
+			<DataTable
+				{...table}
+				columns={columns}
+				height={height}
+				width={innerWidth}
+				empty={<Label tone="dim">{empty}</Label>}
+			/>
+		</PanelFrame>
+	);
+}

@@ -1,0 +1,59 @@
+/** The rows of the table of detached jobs, and the jobs that a key acts on. */
+import {jobStates} from '../../../core/model/jobs.js';
+import type {JobRow} from '../../../core/rules/jobs/rows.js';
+import {isOver} from '../../../core/rules/jobs/start.js';
+import {detailsText} from '../../../format/jobs.js';
+import {sanitize} from '../../../format/text/text.js';
+import {storeNow, type State} from '../state.js';
+import {tableOf} from '../table/table.js';
+import {jobSortKeys, type JobSortKey} from './state.js';
+
+const noJobs: readonly JobRow[] = [];
+
+/** Returns how long a job has run, or has waited, in seconds. */
+const secondsOf = ({submitTime, startTime, endTime}: JobRow, now: number): number =>
+	(endTime ?? now) - (startTime ?? submitTime);
+
+/** Returns the rank of a job when sorted by state: running jobs first, then those that wait, then those that have ended. */
+const rankOf = (job: JobRow): number => (isOver(job) ? jobStates.length : -jobStates.indexOf(job.state));
+
+/** Returns the place of a job in the order of submission, because ids such as `7_10` are no numbers. */
+function placeIn(rows: readonly JobRow[]): (job: JobRow) => number | undefined {
+	const places = new Map(rows.map((job, index) => [job.id, index]));
+	return ({id}) => places.get(id);
+}
+
+const nowOf = (state: State): number => storeNow(state) ?? 0;
+
+/** The table of jobs. Jobs of equal rank stay in the order of submission, except that the job that ended last comes first. */
+export const jobTable = tableOf<JobRow, JobSortKey>({
+	name: 'jobs',
+	noun: 'job',
+	rowsOf: ({seenJobs}) => seenJobs?.rows ?? noJobs,
+	keysOf: ({id}) => [id],
+	textOf: (job, state) =>
+		sanitize([job.id, job.state, job.account, job.command, detailsText(job, nowOf(state))].join(' ')),
+	isOf: (job, account) => job.account === account,
+	isMine: (job, {settings}) => job.account === settings.requester.account,
+	userOf: (job) => job.account,
+	noUser: 'This job has no user',
+	sortKeys: jobSortKeys,
+	valuesOf: (state, rows) => ({
+		id: placeIn(rows),
+		state: rankOf,
+		user: (job) => job.account,
+		gpus: (job) => job.count,
+		time: (job) => secondsOf(job, nowOf(state)),
+		command: (job) => job.command,
+		details: (job) => detailsText(job, nowOf(state)),
+	}),
+	wordsOf: ({id, state}) => ({id, state}),
+	tieOf: () => (a, b) => (isOver(a) && isOver(b) ? (b.endTime ?? 0) - (a.endTime ?? 0) : 0),
+});
+
+/** Returns the jobs that a key acts on: the tagged jobs, or else the selected one. */
+export function chosenJobs(state: State): readonly JobRow[] {
+	const tagged = jobTable.tagged(state);
+	const selected = jobTable.selected(state);
+	return tagged.length > 0 || selected === undefined ? tagged : [selected];
+}
