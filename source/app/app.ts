@@ -357,7 +357,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 					prepareLogs(directory());
 				},
 				logFor: (id) => logFor(directory(), id),
-				openLog: (file) => readLog(file),
+				openLog: readLog,
 				readLogEnd,
 				seal: (content) => sealOf(directory(), content),
 				checkDetachable,

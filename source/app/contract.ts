@@ -198,8 +198,8 @@ export type App = {
 		readonly prepareLogs: () => void;
 		/** Returns the log file of a new job. */
 		readonly logFor: (id: string) => string;
-		/** Opens the output of a job. Throws `failed` if it is missing or belongs to somebody else. */
-		readonly openLog: (file: string) => OpenedLog;
+		/** Opens the output of a job, or its last bytes. Throws `failed` if it is missing or belongs to somebody else. */
+		readonly openLog: (file: string, endBytes?: number) => OpenedLog;
 		/** Returns a code that proves that this account has written the content. Call `prepareLogs` first. */
 		readonly seal: (content: unknown) => string;
 		/** Returns the last bytes of an output. Undefined if it cannot be read. */

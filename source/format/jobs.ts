@@ -1,5 +1,6 @@
 /** The words, the table and the JSON about jobs. */
-import type {Dependency, JobState} from '../core/model/jobs.js';
+import type {Dependency, Job, JobState} from '../core/model/jobs.js';
+import {jobIdOf} from '../core/rules/jobs/ids.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';
 import type {Start} from '../core/rules/jobs/start.js';
 import {absentWhenEmpty} from './text/json.js';
@@ -9,6 +10,7 @@ import {gpuList} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import type {Paint} from './text/paint.js';
 import {ruledTable, type Cell, type Sacrifices} from './text/table.js';
+import {shownVia} from './text/note.js';
 import {sanitize, shorten} from './text/text.js';
 
 /** Returns what a pending job waits for. */
@@ -136,6 +138,7 @@ export const jobJson = (row: JobRow, now: number) => ({
 	account: row.account,
 	command: row.command,
 	directory: row.directory,
+	via: shownVia(row.via),
 	requested_count: row.count,
 	gpu_ids: row.gpus,
 	array_id: row.array === undefined ? undefined : String(row.array.id),
@@ -154,3 +157,14 @@ export const jobJson = (row: JobRow, now: number) => ({
 	starts: row.starts,
 	retries: row.retries,
 });
+
+/** Returns the output of `run --detach --json`: the id, and the output of the job or of each job of the array. */
+export function detachedJson(jobs: readonly Job[]) {
+	const [first] = jobs;
+	const {array, log} = first!;
+	return {
+		job_id: array === undefined ? jobIdOf(first!) : String(array.id),
+		output: array === undefined ? log : log.replace(/_\d+\.log$/v, '_N.log'),
+		jobs: jobs.map((job) => jobIdOf(job)),
+	};
+}

@@ -18,6 +18,7 @@ import {CanhazgpuError, messageOf, quoted} from '../errors.js';
 import {progressText} from '../format/queue/waiting-progress.js';
 import {sanitize, shorten} from '../format/text/text.js';
 import {schemas} from '../help/schema/index.js';
+import type {AgentJobs} from './agent-jobs.js';
 import {createHeldLeases} from './held-leases.js';
 import {inputSchemaOf, parseInput} from './input.js';
 import {failureOf, resultOf} from './results.js';
@@ -32,6 +33,7 @@ export type McpOptions = {
 	readonly open: () => Promise<OpenPool>;
 	/** Returns the account of this process. Called when the pool is open. */
 	readonly requester: () => Requester;
+	readonly jobs: AgentJobs;
 	readonly report: (world: EngineWorld, question: Parameters<Call['report']>[0]) => Promise<Report>;
 	readonly version: string;
 	readonly remark: (text: string) => void;
@@ -47,20 +49,24 @@ export type McpOptions = {
 const longestClient = 40;
 
 const instructions =
-	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done.';
+	'GPUs of this machine are shared. Call gpu_status to see what is free, gpu_reserve before you use a GPU, and gpu_release when you are done. For work that takes long, gpu_run starts a job with its own GPUs, which goes on without you.';
 
 /** Lists the tools with their schemas. A result has the schema of the command's `--json` output. */
 async function toolList(): Promise<ListedTool[]> {
 	return Promise.all(
 		tools.map(async (tool) => {
-			const {default: output} = await schemas[tool.output]!();
+			const output = tool.output === undefined ? undefined : (await schemas[tool.output]!()).default;
 			return {
 				name: tool.name,
 				title: tool.title,
 				description: tool.description,
 				inputSchema: inputSchemaOf(tool) as ListedTool['inputSchema'],
-				outputSchema: output,
-				annotations: {readOnlyHint: tool.isReadOnly, destructiveHint: false, openWorldHint: false},
+				...(output !== undefined && {outputSchema: output}),
+				annotations: {
+					readOnlyHint: tool.isReadOnly,
+					destructiveHint: tool.isDestructive === true,
+					openWorldHint: false,
+				},
 			};
 		}),
 	);
@@ -93,6 +99,7 @@ Serves one client until it closes the connection or `signal` is aborted. Everyth
 export async function runMcp({
 	open,
 	requester,
+	jobs,
 	report,
 	version,
 	remark,
@@ -134,6 +141,7 @@ export async function runMcp({
 			requester: requester(),
 			via,
 			held,
+			jobs,
 			report: async (question) => report(world, question),
 			signal: AbortSignal.any([mcpReq.signal, ended.signal]),
 			progress(progress) {

@@ -7,8 +7,10 @@ import type {Answer} from './tool.js';
 /** @param notices - What happened since the last answer, such as the end of a reservation. */
 export const resultOf = ({json, words}: Answer, notices: readonly string[]): CallToolResult => ({
 	content: [{type: 'text', text: [...notices, words].join(' ')}],
-	// eslint-disable-next-line unicorn/prefer-structured-clone -- removes fields without a value, as the output of a command does
-	structuredContent: JSON.parse(JSON.stringify(json)) as Record<string, unknown>,
+	...(json !== undefined && {
+		// eslint-disable-next-line unicorn/prefer-structured-clone -- removes fields without a value, as the output of a command does
+		structuredContent: JSON.parse(JSON.stringify(json)) as Record<string, unknown>,
+	}),
 });
 
 const asSentence = (words: string): string => sanitize(words).replace(/(?<![!.?])$/v, '.');

@@ -4,6 +4,7 @@ import type {EngineWorld, Progress} from '../core/operations/engine.js';
 import type {Requester} from '../core/model/types.js';
 import type {Report} from '../core/rules/pool/report.js';
 import type {schemas} from '../help/schema/index.js';
+import type {AgentJobs} from './agent-jobs.js';
 import type {HeldLeases} from './held-leases.js';
 
 /** The facts about one call. */
@@ -14,6 +15,7 @@ export type Call = {
 	/** The value of `via` for what this client reserves. */
 	readonly via: string;
 	readonly held: HeldLeases;
+	readonly jobs: AgentJobs;
 	readonly report: (question: {readonly days: number; readonly by: string; readonly user?: string}) => Promise<Report>;
 	/** Aborted when the client cancels the call or the connection ends. */
 	readonly signal: AbortSignal;
@@ -22,9 +24,9 @@ export type Call = {
 };
 
 export type Answer = {
-	/** The same as the `--json` output of the command. */
-	readonly json: unknown;
-	/** One paragraph, sanitized. */
+	/** The same as the `--json` output of the command. Absent if the tool has no schema. */
+	readonly json?: unknown;
+	/** A paragraph or several lines, sanitized. */
 	readonly words: string;
 };
 
@@ -33,9 +35,11 @@ export type Tool = {
 	readonly title: string;
 	readonly description: string;
 	readonly input: v.GenericSchema<Readonly<Record<string, unknown>>>;
-	/** The schema of the result, by the name of the command. */
-	readonly output: keyof typeof schemas;
+	/** The schema of the result, by the name of the command. Absent for a tool that answers only in words. */
+	readonly output?: keyof typeof schemas;
 	readonly isReadOnly: boolean;
+	/** Whether the tool ends something that cannot be continued. */
+	readonly isDestructive?: boolean;
 	readonly call: (call: Call, input: unknown) => Promise<Answer>;
 };
 

@@ -18,7 +18,7 @@ import {connect, expectError} from './_client.js';
 const escapes = '\u{1B}[2J\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}';
 
 const wrong: ReadonlyArray<readonly [tool: string, input: Readonly<Record<string, unknown>>, words: RegExp]> = [
-	['gpu_run', {}, /^There is no tool "gpu_run"\. The tools are: gpu_status, /v],
+	['gpu_walk', {}, /^There is no tool "gpu_walk"\. The tools are: gpu_status, /v],
 	[escapes, {}, /^There is no tool ""\. /v],
 	['gpu_status', {verbose: true}, /^gpu_status has no field "verbose"\. It takes no fields\.$/v],
 	['gpu_reserve', {[escapes]: 1}, /^gpu_reserve has no field ".*"\. Its fields are: count, /v],

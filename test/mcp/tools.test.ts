@@ -38,6 +38,13 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 			['gpu_queue', true],
 			['gpu_why', true],
 			['gpu_report', true],
+			['gpu_run', false],
+			['gpu_job', true],
+			['gpu_logs', true],
+			['gpu_cancel', false],
+		]);
+		expect(tools.filter(({annotations}) => annotations?.destructiveHint === true).map(({name}) => name)).toEqual([
+			'gpu_cancel',
 		]);
 		for (const {name, inputSchema, description} of tools) {
 			new Ajv({strict: true}).compile({...inputSchema, $schema: undefined});

@@ -1,10 +1,11 @@
 import process from 'node:process';
+import type {EngineWorld} from '../../core/operations/engine.js';
 import {jobsWithIds, readCurrentJobs, requireOwn} from '../../core/operations/jobs/jobs.js';
 import {jobIdOf} from '../../core/rules/jobs/ids.js';
 import {soundJobs} from '../../core/rules/jobs/look.js';
 import {isOver} from '../../core/rules/jobs/start.js';
 import {CanhazgpuError} from '../../errors.js';
-import type {App, OpenWorld} from '../../app/contract.js';
+import type {App} from '../../app/contract.js';
 import type {Command} from '../../command-line/command.js';
 import type {Job} from '../../core/model/jobs.js';
 import {onFlag, runOnNamedHost} from '../shared/hosts/on-flag.js';
@@ -17,7 +18,7 @@ const lookMs = 250;
 const readEvery = 8;
 
 /** Returns the job with this id. Throws `usage` for an array, whose jobs have an output each. */
-async function findJob(app: App, world: OpenWorld, id: string): Promise<Job> {
+async function findJob(app: App, world: EngineWorld, id: string): Promise<Job> {
 	const [record, another] = jobsWithIds(await readCurrentJobs(world), [id]);
 	requireOwn(app.requester(undefined), record!);
 	if (another !== undefined) {
@@ -35,8 +36,8 @@ export type JobOutput = {
 	readonly hasEnded: () => Promise<boolean>;
 };
 
-/** Finds the output of a job. Throws `usage` for an unknown id, and `not-owner`. */
-export async function findOutput(app: App, world: OpenWorld, id: string): Promise<JobOutput> {
+/** Finds the output of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
+export async function findOutput(app: App, world: EngineWorld, id: string): Promise<JobOutput> {
 	const {engine} = world;
 	const requester = app.requester(undefined);
 	if (engine !== undefined) {

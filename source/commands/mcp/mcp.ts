@@ -6,6 +6,8 @@ import {labelFlag} from '../shared/common-flags.js';
 import {createBackground} from '../shared/background.js';
 import {checkLabel} from '../shared/flag-values.js';
 import {reportBy} from '../report.js';
+import {typedFlags} from '../shared/hosts/on-host.js';
+import {createAgentJobs} from './agent-jobs.js';
 import {clientConfigOf, clientNames} from './client-config.js';
 
 export const mcp: Command = {
@@ -56,6 +58,7 @@ export const mcp: Command = {
 				// Requests can name MIG instances, which only a detailed scan shows.
 				open: async () => app.open({keepReconnecting: true, details: 'parts'}),
 				requester: () => app.requester(label),
+				jobs: createAgentJobs(app, typedFlags(mcp, input, 'config', 'user')),
 				report: async (world, question) => reportBy(world, question),
 				version: packageJson.version,
 				remark: app.progress,

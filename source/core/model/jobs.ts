@@ -47,6 +47,8 @@ export type Job = {
 	readonly command: readonly string[];
 	/** Proves to the owner that nobody else has written `words` and `directory`, which `retry` uses. */
 	readonly seal?: string;
+	/** The interface that submitted the job: `mcp`, with the client's name. Absent for the command line. Its reservations get the same `via`. */
+	readonly via?: string;
 	/** How many GPUs the job asks for. */
 	readonly count: number;
 	readonly after: readonly Dependency[];
@@ -65,8 +67,10 @@ export type Job = {
 	readonly exitCode?: number;
 	/** Why the job ended as it did, in words. */
 	readonly reason?: string;
-	/** The account that asked a running job to end. */
+	/** The account that cancelled the job. */
 	readonly cancelledBy?: string;
+	/** The interface of the cancellation, as `via`. */
+	readonly cancelledVia?: string;
 	/** The file with the output. */
 	readonly log: string;
 	readonly machine?: string;

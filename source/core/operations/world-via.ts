@@ -2,7 +2,15 @@ import type {World} from '../model/ports.js';
 import type {AuditKind, AuditRecord} from '../model/types.js';
 
 /** Audit records of actions that people take. A plan can also contain records of automatic events. */
-const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'extended', 'joined', 'refused']);
+const deeds: ReadonlySet<AuditKind> = new Set([
+	'granted',
+	'held',
+	'released',
+	'extended',
+	'joined',
+	'refused',
+	'submitted',
+]);
 
 /** Whether a record is about an action of a user. If an entry leaves the queue automatically, its record has a reason. */
 const isDeed = ({kind, reason, until}: AuditRecord): boolean =>

@@ -1,6 +1,7 @@
 /** The wrapper of a detached job: waits until it may start, then runs the command as `run` does, and keeps the record of the job. */
 import process from 'node:process';
 import {takeJob, type JobKeeper} from '../../../core/operations/jobs/job-keeper.js';
+import {worldVia} from '../../../core/operations/world-via.js';
 import {calledOff, ended, started, type JobEnding} from '../../../core/rules/jobs/changes.js';
 import {exitReason, searchedBytes} from '../../../core/rules/jobs/exit-reason.js';
 import type {Job} from '../../../core/model/jobs.js';
@@ -11,7 +12,7 @@ import type {Input} from '../../../command-line/command.js';
 import {createBackground} from '../background.js';
 import {runHere, type JobObserver, type RunRequest} from '../job/run-here.js';
 import {keepHeapSmall} from '../small-heap.js';
-import {jobVariables, type Ticket} from '../job/ticket.js';
+import {addedVariables, jobVariables, type Ticket} from '../job/ticket.js';
 
 /** How long the process that copies the output may take for its end. */
 const copyMs = 200;
@@ -33,6 +34,12 @@ async function reasonOf(app: App, world: OpenWorld, job: Job, exitCode: number):
 	});
 }
 
+/** Returns the app with pools in whose audit log this interface is named. */
+const appVia = (app: App, via: string): App => ({
+	...app,
+	open: async (options) => worldVia(await app.open(options), via),
+});
+
 type Attempt = {readonly exitCode: number; readonly ending: JobEnding};
 
 /** Runs the command once, and returns how it ended. */
@@ -45,7 +52,7 @@ async function runOnce(
 	const background = createBackground(app.remark);
 	let ending: JobEnding | undefined;
 	const observer: JobObserver = {
-		variables: jobVariables(keeper.job()),
+		variables: {...addedVariables(app), ...jobVariables(keeper.job())},
 		async granted(lease, signal) {
 			const changed = await keeper.update(
 				(job, now) => (job.state === 'queued' ? started(job, lease, now) : undefined),
@@ -61,7 +68,13 @@ async function runOnce(
 		},
 	};
 	try {
-		const exitCode = await runHere(app, input, request, observer);
+		const {via} = keeper.job();
+		const exitCode = await runHere(
+			via === undefined ? app : appVia(app, via),
+			input,
+			{...request, request: {...request.request, via}},
+			observer,
+		);
 		return {exitCode, ending: ending ?? {reason: 'it was stopped before its command started'}};
 	} catch (error) {
 		if (!(error instanceof CanhazgpuError)) {

@@ -1,5 +1,6 @@
-import type {App, OpenWorld} from '../../../app/contract.js';
+import type {App} from '../../../app/contract.js';
 import type {Job} from '../../../core/model/jobs.js';
+import type {World} from '../../../core/model/ports.js';
 import {changeJob} from '../../../core/operations/jobs/jobs.js';
 import {ended} from '../../../core/rules/jobs/changes.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
@@ -25,7 +26,7 @@ type Detaching = Awaited<ReturnType<App['loadDetaching']>>;
 /** Starts the wrapper of a job, and waits until it has taken over the job. Returns false if it ended before. */
 async function startOne(
 	app: App,
-	world: OpenWorld,
+	world: World,
 	job: Job,
 	{detaching, inSystemd, isNewLog}: StartOptions & {readonly detaching: Detaching; readonly inSystemd: boolean},
 ): Promise<boolean> {
@@ -70,7 +71,7 @@ const notStarted = 'it could not be started: see its log';
 /** Starts the wrappers of jobs. A job whose wrapper cannot be started fails, and so does this command. */
 export async function startWrappers(
 	app: App,
-	world: OpenWorld,
+	world: World,
 	jobs: readonly Job[],
 	options: StartOptions,
 ): Promise<void> {

@@ -1,13 +1,17 @@
-/** Implements `run --detach` for a pool of this machine. */
+/** Submits jobs to a pool of this machine: `run --detach`, and the tool `gpu_run`. */
+import path from 'node:path';
 import process from 'node:process';
 import type {App} from '../../../app/contract.js';
 import type {Command, Input} from '../../../command-line/command.js';
 import type {Job} from '../../../core/model/jobs.js';
+import type {World} from '../../../core/model/ports.js';
 import {readCurrentJobs, submitJobs} from '../../../core/operations/jobs/jobs.js';
 import {readCurrent} from '../../../core/operations/transact.js';
 import {jobIdOf} from '../../../core/rules/jobs/ids.js';
+import {checkAgentRequest} from '../../../core/rules/policy/agents.js';
 import {checkNote, checkWanted, type AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
+import {detachedJson} from '../../../format/jobs.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {LocalLater} from '../later-flags.js';
@@ -26,7 +30,7 @@ type Submission = {
 /** Flags that say when and how the job is submitted. All others are for its wrapper. */
 const submissionFlags = ['detach', 'after', 'begin', 'array', 'retry', 'json', 'quiet'];
 
-function ownDirectory(): string {
+export function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
@@ -38,11 +42,10 @@ function ownDirectory(): string {
 
 function printSubmitted(app: App, input: Input, jobs: readonly Job[]): void {
 	const [first] = jobs;
-	const {array, log} = first!;
-	const id = array === undefined ? jobIdOf(first!) : String(array.id);
-	const output = array === undefined ? log : log.replace(/_\d+\.log$/v, '_N.log');
+	const {array} = first!;
+	const {job_id: id, output} = detachedJson(jobs);
 	if (input.has('json')) {
-		app.print(harmlessJson({job_id: id, output, jobs: jobs.map((job) => jobIdOf(job))}));
+		app.print(harmlessJson(detachedJson(jobs)));
 		return;
 	}
 
@@ -59,7 +62,60 @@ function printSubmitted(app: App, input: Input, jobs: readonly Job[]): void {
 	app.remark(`The file: ${sanitize(output)}`);
 }
 
-/** Submits a job or an array, starts its wrappers, and prints the id. Refuses everything that is wrong before anything is stored. */
+export type LocalSubmission = Omit<Submission, 'command'> & {
+	readonly directory: string;
+	/** Flags of `run` for the wrapper. */
+	readonly flags: readonly string[];
+};
+
+/** Throws `usage` for a command that no record can hold, and an error of exit code 126 or 127 for one that cannot be started in the directory. */
+export async function checkDetachedCommand(
+	app: App,
+	{words, directory}: Pick<LocalSubmission, 'words' | 'directory'>,
+	environment: App['environment'],
+): Promise<void> {
+	const detaching = await app.loadDetaching();
+	detaching.checkDetachable(words);
+	const [command, ...args] = words;
+	const isElsewhere = command.includes('/') && directory !== ownDirectory();
+	const file = isElsewhere ? path.resolve(directory, command) : command;
+	await app.prepareJob([file, ...args], {...environment, [ticketVariable]: undefined}, 'now');
+}
+
+/** Submits a job or an array, and starts its wrappers. Refuses everything that is wrong before anything is stored. */
+export async function submitLocally(
+	app: App,
+	world: World,
+	{request, words, later, directory, flags}: LocalSubmission,
+): Promise<readonly Job[]> {
+	checkNote(request.note);
+	const detaching = await app.loadDetaching();
+	const snapshot = await readCurrent(world);
+	const {count} = checkWanted(request, snapshot.gpus.length);
+	checkAgentRequest(snapshot, request, count);
+	detaching.prepareLogs();
+	// Jobs that have just been lost count as such for --after.
+	await readCurrentJobs(world);
+	const run = [...flags, '--', ...words];
+	const jobs = await submitJobs(
+		world,
+		{
+			account: request.requester.account,
+			directory,
+			words: run,
+			seal: detaching.seal([run, directory]),
+			via: request.via,
+			command: words,
+			count,
+			...later,
+		},
+		detaching.logFor,
+	);
+	await startWrappers(app, world, jobs, {isNewLog: true});
+	return jobs;
+}
+
+/** Implements `run --detach`: submits the job or the array, and prints the id. */
 export async function submitDetached(
 	app: App,
 	input: Input,
@@ -67,32 +123,9 @@ export async function submitDetached(
 ): Promise<number> {
 	const directory = ownDirectory();
 	const flags = typedFlags(command, input, ...submissionFlags);
-	const detaching = await app.loadDetaching();
-	detaching.checkDetachable(words);
-	await app.prepareJob(words, {...app.environment, [ticketVariable]: undefined}, 'now');
-	checkNote(request.note);
+	await checkDetachedCommand(app, {words, directory}, app.environment);
 	return withWorld(app, {}, async (world) => {
-		const {gpus} = await readCurrent(world);
-		checkWanted(request, gpus.length);
-		detaching.prepareLogs();
-		// Jobs that have just been lost count as such for --after.
-		await readCurrentJobs(world);
-		const run = [...flags, '--', ...words];
-		const jobs = await submitJobs(
-			world,
-			{
-				account: app.requester(undefined).account,
-				directory,
-				words: run,
-				seal: detaching.seal([run, directory]),
-				command: words,
-				count: request.ids?.length ?? request.count,
-				...later,
-			},
-			detaching.logFor,
-		);
-		await startWrappers(app, world, jobs, {isNewLog: true});
-		printSubmitted(app, input, jobs);
+		printSubmitted(app, input, await submitLocally(app, world, {request, words, later, directory, flags}));
 		return 0;
 	});
 }

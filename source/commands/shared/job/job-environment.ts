@@ -60,6 +60,12 @@ const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Read
 	};
 };
 
+/** Whether this program sets or removes this variable in the environment of a job. */
+export const isOwnVariable = (name: string): boolean =>
+	/^(?:CANHAZGPU_\w*|CUDA_(?:VISIBLE_DEVICES|DEVICE_ORDER)|(?:NVIDIA|HIP|ROCR)_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)$/v.test(
+		name,
+	);
+
 /** Returns the variables that name the job's GPUs. They replace all GPU variables that the job would inherit. */
 export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string, string | undefined>> => {
 	const list = namesOf(granted).join(',');

@@ -21,7 +21,7 @@ import type {ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
 import {queueEntryVariable} from '../hosts/moving.js';
 import {detailsFor} from '../request-flags.js';
-import {ticketVariable} from './ticket.js';
+import {addedVariable, ticketVariable} from './ticket.js';
 import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation.js';
 import {gpuEnvironment} from './job-environment.js';
 import {keepJobLease, type JobLeaseKeeper} from './keep-job-lease.js';
@@ -73,6 +73,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 		// The job can request GPUs itself. That request must not reuse the id of this queue entry, or the record of this job.
 		[queueEntryVariable]: undefined,
 		[ticketVariable]: undefined,
+		[addedVariable]: undefined,
 		...observer?.variables,
 	};
 	const startJob = await app.prepareJob(words, environment, 'later');

@@ -6,6 +6,9 @@ import {jobIdOf} from '../../../core/rules/jobs/ids.js';
 /** The variable with the number and the token of the job, for the wrapper alone. */
 export const ticketVariable = 'CANHAZGPU_DETACHED';
 
+/** The variable with what was added to the environment of the command. The wrapper itself runs without these variables. */
+export const addedVariable = 'CANHAZGPU_DETACHED_ENVIRONMENT';
+
 /** The variables for the command of a detached job. */
 export const jobIdVariable = 'CANHAZGPU_JOB_ID';
 export const arrayIndexVariable = 'CANHAZGPU_ARRAY_INDEX';
@@ -18,6 +21,12 @@ export function ticketOf({environment}: Pick<App, 'environment'>): Ticket | unde
 }
 
 export const ticketText = ({number, token}: Ticket): string => `${number}:${token}`;
+
+export const addedText = (variables: Readonly<Record<string, string>>): string => JSON.stringify(variables);
+
+/** Returns the variables that were added to the environment of the command. Only this program writes them. */
+export const addedVariables = ({environment}: Pick<App, 'environment'>): Readonly<Record<string, string>> =>
+	JSON.parse(environment[addedVariable] ?? '{}') as Readonly<Record<string, string>>;
 
 /** Returns the variables for the command. A job that a job submits does not inherit them. */
 export const jobVariables = (job: Job): Readonly<Record<string, string | undefined>> => ({

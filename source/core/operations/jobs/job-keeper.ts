@@ -77,7 +77,11 @@ export async function takeJob(
 		}
 
 		const current = isEarlier(found, latest)
-			? {...latest, cancelledBy: found.cancelledBy ?? latest.cancelledBy}
+			? {
+					...latest,
+					cancelledBy: found.cancelledBy ?? latest.cancelledBy,
+					cancelledVia: found.cancelledVia ?? latest.cancelledVia,
+				}
 			: found;
 		const job = isOver(current) ? undefined : change(current, list.now);
 		return job === undefined

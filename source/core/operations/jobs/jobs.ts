@@ -100,15 +100,25 @@ export function jobsWithIds(list: JobList, ids: readonly string[]): readonly Sou
 	return [...new Set(found)];
 }
 
-const notOwner = (job: Job): CanhazgpuError =>
-	new CanhazgpuError('not-owner', `Job ${jobIdOf(job)} belongs to another account`, {
+const notOwner = (id: string): CanhazgpuError =>
+	new CanhazgpuError('not-owner', `Job ${id} belongs to another account`, {
 		hint: 'See whose it is: canhazgpu jobs --all',
 	});
 
 /** Throws `not-owner` for a job of another account. Root may see and cancel all jobs. */
 export function requireOwn(requester: Requester, {job}: SoundJobRecord): void {
 	if (job.account !== requester.account && !isRoot(requester)) {
-		throw notOwner(job);
+		throw notOwner(jobIdOf(job));
+	}
+}
+
+/** Throws `not-owner` for a job of another account, also for root. */
+export function requireOwner(
+	{account}: Requester,
+	{id, account: owner}: {readonly id: string; readonly account: string},
+): void {
+	if (owner !== account) {
+		throw notOwner(id);
 	}
 }
 
@@ -133,6 +143,7 @@ export const cancelJobs = async (
 	world: World,
 	requester: Requester,
 	ids: readonly string[],
+	via?: string,
 ): Promise<ReadonlyArray<{readonly before: Job; readonly after: Job}>> =>
 	changeJobs(world, {
 		plan(list) {
@@ -143,7 +154,7 @@ export const cancelJobs = async (
 
 			const changes = records
 				.filter(({job}) => !isOver(job))
-				.map((record) => ({record, job: cancelled(record.job, requester.account, list.now)}));
+				.map((record) => ({record, job: cancelled(record.job, {account: requester.account, via}, list.now)}));
 			return {
 				plan: planJobChanges(changes, {now: list.now, host: world.host.hostname, account: requester.account}),
 				result: changes.map(({record, job}) => ({before: record.job, after: job})),
@@ -166,9 +177,7 @@ export const retryJobs = async (
 			const records = jobsWithIds(list, ids);
 			for (const record of records) {
 				// Not even root may run the command lines of others.
-				if (record.job.account !== requester.account) {
-					throw notOwner(record.job);
-				}
+				requireOwner(requester, {id: jobIdOf(record.job), account: record.job.account});
 
 				if (!isGenuine(record.job)) {
 					throw new CanhazgpuError(

@@ -12,6 +12,10 @@ export const taken = (job: Job, token: string, {machineId, bootId, self}: Host):
 		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
 		: undefined;
 
+/** Says who cancelled a job. */
+const cancellationText = ({cancelledBy = '', cancelledVia}: Job): string =>
+	`cancelled by ${cancelledBy}${cancelledVia === undefined ? '' : ` via ${cancelledVia}`}`;
+
 /** Lets the job wait for GPUs. */
 export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
@@ -54,15 +58,21 @@ export function ended(job: Job, {exitCode, isTimeout = false, isStopped = false,
 		...common,
 		state: isCancelled ? 'cancelled' : isTimeout ? 'timeout' : 'failed',
 		endTime: now,
-		reason: isCancelled ? `cancelled by ${job.cancelledBy}` : reason,
+		reason: isCancelled ? cancellationText(job) : reason,
 	};
 }
 
 /** Cancels a job. A waiting job ends at once. A running job ends when its wrapper has ended the command. */
-export const cancelled = (job: Job, account: string, now: number): Job =>
-	job.state === 'running'
-		? {...job, cancelledBy: account}
-		: {...job, state: 'cancelled', endTime: now, cancelledBy: account, reason: `cancelled by ${account}`};
+export function cancelled(
+	job: Job,
+	{account, via}: {readonly account: string; readonly via?: string | undefined},
+	now: number,
+): Job {
+	const marked = {...job, cancelledBy: account, cancelledVia: via};
+	return job.state === 'running'
+		? marked
+		: {...marked, state: 'cancelled', endTime: now, reason: cancellationText(marked)};
+}
 
 /** Cancels a job that can never start. */
 export const calledOff = (job: Job, reason: string, now: number): Job => ({
@@ -87,6 +97,7 @@ export const retried = (job: Job, token: string, {machineId, bootId, self}: Host
 	exitCode: undefined,
 	reason: undefined,
 	cancelledBy: undefined,
+	cancelledVia: undefined,
 	machine: machineId,
 	bootId,
 	holder: self,

@@ -12,6 +12,8 @@ export type JobRow = {
 	/** The command line, without secrets if it belongs to somebody else. */
 	readonly command: string;
 	readonly directory?: string | undefined;
+	/** The interface that submitted the job. Absent for the command line. */
+	readonly via?: string | undefined;
 	/** The number of GPUs that the job asks for or has. Undefined if unknown. */
 	readonly count: number | undefined;
 	readonly gpus?: readonly number[] | undefined;
@@ -46,6 +48,7 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 		account: job.account,
 		command: isOwn ? line : maskSecrets(line),
 		directory: isOwn ? job.directory : undefined,
+		via: job.via,
 		count: job.count,
 		gpus: job.gpus,
 		after: job.after,

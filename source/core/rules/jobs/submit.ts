@@ -15,7 +15,7 @@ export const mostKept = 10_000;
 
 export type JobRequest = Pick<
 	Job,
-	'account' | 'directory' | 'words' | 'command' | 'seal' | 'count' | 'after' | 'begin' | 'retries'
+	'account' | 'directory' | 'words' | 'command' | 'seal' | 'via' | 'count' | 'after' | 'begin' | 'retries'
 > & {
 	readonly array?: ArrayRequest | undefined;
 };

@@ -1,0 +1,66 @@
+/** What the tools for jobs need of the commands `run --detach`, `jobs`, `logs` and `cancel`. */
+import type {EngineWorld} from '../core/operations/engine.js';
+import type {AcquireRequest} from '../core/rules/request/request.js';
+import type {JobRow} from '../core/rules/jobs/rows.js';
+import type {Requester} from '../core/model/types.js';
+
+/** The fields that describe a request, as the client has written them. */
+type Wanted = {
+	readonly gpu_ids?: ReadonlyArray<number | string> | undefined;
+	readonly min_memory?: string | undefined;
+	readonly models?: readonly string[] | undefined;
+	readonly min_compute?: string | undefined;
+	readonly nvlink?: boolean | undefined;
+	readonly mixed?: boolean | undefined;
+	readonly share?: string | undefined;
+	readonly mig?: string | undefined;
+};
+
+export type JobOfAgent = {
+	readonly request: AcquireRequest;
+	/** The fields that `request` was made from. */
+	readonly wanted: Wanted;
+	readonly command: readonly [string, ...string[]];
+	/** How long the command may run, as the client has written it. */
+	readonly timeout: string;
+	/** The directory where the command starts. The default is that of the server. */
+	readonly directory: string | undefined;
+	/** Variables that are added to the environment of the command. */
+	readonly variables: Readonly<Record<string, string>>;
+};
+
+export type SubmittedJob = {
+	readonly id: string;
+	/** The output of `run --detach --json`. */
+	readonly json: unknown;
+	/** Sentences for the user, such as a warning that a logout ends the job. */
+	readonly remarks: readonly string[];
+};
+
+export type Rows = {readonly rows: readonly JobRow[]; readonly now: number};
+
+export type LogTail = {
+	readonly row: JobRow;
+	readonly file: string;
+	readonly bytes: Uint8Array;
+	/** Whether the file has more bytes before these. */
+	readonly isCut: boolean;
+};
+
+type Owner = {readonly requester: Requester; readonly id: string};
+
+/** The jobs of one account. Every function but `submit` and `list` throws `usage` for an unknown id, and `not-owner` for a job of another account. */
+export type AgentJobs = {
+	/** Submits a job. Refuses everything that is wrong before anything is stored. */
+	readonly submit: (world: EngineWorld, job: JobOfAgent) => Promise<SubmittedJob>;
+	/** Returns the jobs that have not ended, or ended during the last day. */
+	readonly list: (world: EngineWorld, requester: Requester) => Promise<Rows>;
+	readonly find: (world: EngineWorld, owner: Owner) => Promise<Rows>;
+	/** Returns the end of a job's output. */
+	readonly tail: (world: EngineWorld, owner: Owner & {readonly mostBytes: number}) => Promise<LogTail>;
+	/** Cancels a job or an array. Throws `failed` if it still runs after a while, or when `signal` is aborted. Returns the ids of the jobs that were cancelled. */
+	readonly cancel: (
+		world: EngineWorld,
+		owner: Owner & {readonly via: string; readonly signal: AbortSignal},
+	) => Promise<readonly string[]>;
+};
