@@ -1,4 +1,4 @@
-/** What the tools for jobs need of the commands `run --detach`, `jobs`, `logs` and `cancel`. */
+/** The interface to the commands `run --detach`, `jobs`, `logs` and `cancel`, for the tools for jobs. */
 import type {EngineWorld} from '../core/operations/engine.js';
 import type {AcquireRequest} from '../core/rules/request/request.js';
 import type {JobRow} from '../core/rules/jobs/rows.js';

@@ -59,7 +59,8 @@ describe.each(
 			timeout: '1h',
 			note: 'sweep',
 			cwd: '/tmp',
-			env: {GREETING: 'hello'},
+			// The wrapper of the job still finds the pool, which is below the home directory of the server.
+			env: {GREETING: 'hello', HOME: '/', NODE_OPTIONS: '--no-such-option'},
 		});
 		onTestFinished(async () => {
 			await box.run('cancel 1');
@@ -127,7 +128,7 @@ describe.each(
 		expect((await peek(box)).queue[0]).toMatchObject({entry: {via: 'mcp claude-code'}});
 		expect((await agent.call('gpu_job', {job_id: id})).words).toMatch(/^Job 1 is QUEUED: waits for 2 GPUs; /v);
 		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
-		// Nobody else waits behind it.
+		// A person does not wait behind the job.
 		expect((await box.run('run --gpus 2 --nonblock -- true')).exitCode).toBe(0);
 		await agent.call('gpu_release');
 		await untilState(agent, id, 'running');
@@ -256,14 +257,22 @@ test('the tools for jobs answer wrong input with a message and a hint, and start
 	expect(agent.stderr()).toBe('');
 });
 
-test('gpu_run starts a command relative to cwd, and gpu_logs refuses an array and a missing output', async () => {
+test('gpu_run starts a command relative to cwd on GPUs that fit, and gpu_logs refuses an array and a missing output', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const directory = path.join(box.home, 'project');
 	mkdirSync(directory);
 	writeFileSync(path.join(directory, 'work.sh'), '#!/bin/sh\necho works\n', {mode: 0o755});
-	const id = await submit(box, agent, {command: ['./work.sh'], cwd: 'project'});
-	await untilState(agent, id, 'completed');
+	const id = await submit(box, agent, {
+		command: ['./work.sh'],
+		cwd: 'project',
+		gpu_ids: [0],
+		min_memory: '40G',
+		models: ['h100'],
+		min_compute: '8.0',
+		note: '--help',
+	});
+	expect(await untilState(agent, id, 'completed')).toMatchObject({gpu_ids: [0], directory});
 	expect((await agent.call('gpu_logs', {job_id: id})).words).toMatch(/\nworks$/v);
 	const {stdout} = await box.run([
 		'run',

@@ -143,7 +143,7 @@ export const createAgentJobs = (app: App, poolFlags: readonly string[]): AgentJo
 		const {rows} = await findOwnJobs(world, requester, id);
 		const {file} = await findOutput(app, world, id);
 		const {openLog} = await app.loadDetaching();
-		// One byte more shows whether there is more. The limit also ends the read of a file that grows meanwhile.
+		// An additional byte shows whether the file has more. The limit also ends the read of a file that grows meanwhile.
 		const log = openLog(file, mostBytes + 1);
 		try {
 			const parts: Uint8Array[] = [];
