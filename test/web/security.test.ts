@@ -198,7 +198,7 @@ test('the page loads with few small requests, and loads other views and charts s
 			return Number(headers['content-length']);
 		}),
 	);
-	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(15_600);
+	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(16_000);
 	// Over plain http, browsers accept only gzip.
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
