@@ -30,6 +30,7 @@ test('top shows the output of a detached job, cancels the job and starts it agai
 	await top.waitFor('OK Started job 1 again');
 	await top.waitFor(/> 1 +running/v);
 	top.write(':cancel 1\r');
+	await top.waitFor('OK Cancelled job 1');
 	await top.waitFor(/> 1 +cancelled/v);
 	top.write(':logs 2\r');
 	await top.waitFor('There is no job 2');
