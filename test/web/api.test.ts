@@ -44,14 +44,14 @@ test("/api/status has the keys of the Go canhazgpu's API, and absolute times", a
 test('/api/jobs shows the jobs of everybody, without what only their owner may see', async () => {
 	expect(await askJson(web.port, '/api/jobs')).toEqual([]);
 	expect(
-		await box.run(['run', '--detach', '--begin', '2h', '--', 'python', 'train.py', '--api-key', 'secret123']),
+		await box.run(['run', '--detach', '--begin', '2h', '--', 'sh', 'train.sh', '--api-key', 'secret123']),
 	).toMatchObject({exitCode: 0, stdout: '1\n'});
 	onTestFinished(async () => {
 		await box.run('cancel 1');
 	});
 	const jobs = await askJson<readonly Row[]>(web.port, '/api/jobs');
 	expect(jobs).toMatchObject([
-		{id: '1', state: 'pending', command: 'python train.py --api-key ***', requested_count: 1},
+		{id: '1', state: 'pending', command: 'sh train.sh --api-key ***', requested_count: 1},
 	]);
 	expect(jobs[0]).not.toHaveProperty('directory');
 	expect(jobs[0]).not.toHaveProperty('output');
