@@ -1,4 +1,4 @@
-/** What an agent reserved lives as long as its connection. */
+/** A reservation of an agent lasts as long as the agent's connection. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
@@ -85,7 +85,7 @@ describe('a reservation via mcp', () => {
 		server.stdin.end('{"jsonrpc":"2.0","id":3,"meth');
 		expect(await ended).toEqual([0, null]);
 		expect(await holders(box)).toBe('0:-');
-		// Nothing but messages is on stdout, and no character in it acts on a terminal.
+		// Stdout contains only messages of the protocol, without control characters.
 		for (const line of stdout.trim().split('\n')) {
 			expect(JSON.parse(line)).toMatchObject({jsonrpc: '2.0'});
 		}

@@ -95,8 +95,8 @@ type MonitorKind = {readonly isReadonly: boolean; readonly hasEngine: boolean};
 function checkUse(name: string, input: Input, {isReadonly, hasEngine}: MonitorKind): void {
 	const manner = Object.hasOwn(manners, name) ? manners[name] : undefined;
 	if (name === 'keep') {
-		throw new CanhazgpuError('usage', 'keep cannot be used inside the monitor, which already gives idle GPUs back', {
-			hint: 'To keep your own GPUs, type extend --keep 2h, or press E if they are about to go back.',
+		throw new CanhazgpuError('usage', 'keep cannot be used inside the monitor', {
+			hint: 'To keep your own GPUs: extend --keep 2h, or the key E',
 		});
 	}
 

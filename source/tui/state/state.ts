@@ -157,6 +157,7 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	waits: [],
 	isMouseOn: settings.hasMouse === true && settings.isMouseWanted !== false,
 	flash,
+	lastFlash: flash,
 });
 
 /** Returns the time of the values on the screen: the current time, or the start of the pause. */

@@ -5,7 +5,7 @@ import {createBox} from '../../_helpers/program/cli.js';
 
 const server = {command: 'canhazgpu', args: ['mcp']};
 
-/** Where each client expects its servers. */
+/** The path of the list of servers in each client's configuration. */
 const expected: Readonly<Record<(typeof clientNames)[number], unknown>> = {
 	claude: {mcpServers: {canhazgpu: {type: 'stdio', ...server}}},
 	codex: {mcp_servers: {canhazgpu: {...server, tool_timeout_sec: 3600}}},

@@ -125,11 +125,7 @@ test.each([
 	['reserve -G 9', 'GPU 9 is out of range', 'The pool has 4 GPU(s): ids are 0 to 3.'],
 	["reserve --note 'half", "A quote is not closed, or nothing follows a backslash: 'half", undefined],
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
-	[
-		'keep',
-		'keep cannot be used inside the monitor, which already gives idle GPUs back',
-		'To keep your own GPUs, type extend --keep 2h, or press E if they are about to go back.',
-	],
+	['keep', 'keep cannot be used inside the monitor', 'To keep your own GPUs: extend --keep 2h, or the key E'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
 	[
 		'admin --force',

@@ -100,7 +100,7 @@ test('run --after and --begin on Slurm start a job after other jobs or at a time
 	const end = await waiter.ended;
 	expect([end.exitCode, end.stdout.startsWith('first\n')]).toEqual([5, true]);
 	await eventually(() => textOf('order') === 'first\nlater\n', 30_000);
-	// As in a pool, a job that can never start is cancelled.
+	// A job that can never start is cancelled, as without Slurm.
 	await eventually(async () => (await entries()).every(({id}) => id === timed.id), 60_000);
 }, 120_000);
 

@@ -58,7 +58,7 @@ test('the key E refuses with the reason if the policy has changed meanwhile', as
 		['idle.after', {value: '1h', since: sceneTime}],
 		['idle.keep-max', {value: '30m', since: sceneTime}],
 	]);
-	// Without an event, the monitor does not learn of the change before the key is pressed.
+	// The change has no event, so the monitor notices it only when the key is pressed.
 	await box.store.commit({...emptyPlan, writes: [{kind: 'policy', policy}]});
 	await session.press('E');
 	await session.shows('ERR --keep can be 30m at most here');

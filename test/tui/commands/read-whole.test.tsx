@@ -1,5 +1,7 @@
 import {afterEach, expect, test} from 'vitest';
-import {endSession, keys, startMonitor, type Session} from '../_harness.js';
+import {readWhole} from '../../../source/tui/commands/read-whole.js';
+import {initialState} from '../../../source/tui/state/state.js';
+import {endSession, keys, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
 
 let session: Session | undefined;
@@ -45,4 +47,10 @@ test('the key v explains that there was no message yet', async () => {
 	await session.shows(/> 0 +Free/v);
 	await session.press('v');
 	await session.shows('There was no message yet');
+});
+
+test('the key v also shows the message with which the monitor has started', async () => {
+	const {settings, size} = await stateOf(await createBox(1), {columns: 80, rows: 24});
+	const started = initialState(settings, size, 1000, {level: 'warning', text: 'Made a private pool.'});
+	expect(readWhole.reasonAgainst?.({...started, flash: undefined})).toBeUndefined();
 });

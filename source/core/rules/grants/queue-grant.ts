@@ -265,7 +265,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		...(isPartOfGpu(entry.need) && {shared: true as const}),
 	} as const;
 	const now = Math.floor(snapshot.now);
-	// Nothing sends heartbeats for a lease that a running process keeps.
+	// A lease that another running process keeps gets no heartbeats.
 	const isKept = lease.job !== undefined && lease.holder === undefined;
 	const fresh: Lease = {
 		...lease,

@@ -3,7 +3,7 @@ import type {GpuReading} from '../../model/types.js';
 /** How much of the end of the output is searched. */
 export const searchedBytes = 65_536;
 
-/** What PyTorch, JAX, TensorFlow, CUDA, HIP and llama.cpp print when an allocation on a GPU fails. */
+/** Matches the messages of PyTorch, JAX, TensorFlow, CUDA, HIP and llama.cpp about GPU memory that cannot be allocated. */
 const outOfMemory =
 	/(?:CUDA|HIP) (?:error: )?out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|RESOURCE_EXHAUSTED: (?:Failed to allocate|Out of memory)|cudaMalloc failed: out of memory/v;
 

@@ -42,7 +42,7 @@ type Account = {
 	readonly ahead: number;
 	/** The number of GPUs that it holds, or that its waiting requests may still get within the limit. */
 	readonly promised: number;
-	/** Whether a waiting request is over the limit, so that a new request waits behind it. */
+	/** Whether a waiting request exceeds the limit. A new request then waits behind it. */
 	readonly isBlocked: boolean;
 	/** Holdings of entries that are not over the limit, but that others may take: the process is stopped, or an outage lasts. */
 	readonly givenUp: readonly Holding[];
@@ -53,7 +53,7 @@ export type AccountLimits = {
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
 	/** Returns why the caller's new request for a number of GPUs must wait. */
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
-	/** Returns whether an entry that is over its limit may exceed it now: the policy allows that, and nobody else waits. */
+	/** Returns whether an entry that is over its limit may exceed it now, because the policy allows that and nobody else waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
 	/** Returns whether a new request of the caller may exceed its limit now. */
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
