@@ -50,7 +50,8 @@ test('the key v explains that there was no message yet', async () => {
 });
 
 test('the key v also shows the message with which the monitor has started', async () => {
-	const {settings, size} = await stateOf(await createBox(1), {columns: 80, rows: 24});
-	const started = initialState(settings, size, 1000, {level: 'warning', text: 'Made a private pool.'});
-	expect(readWhole.reasonAgainst?.({...started, flash: undefined})).toBeUndefined();
+	const state = await stateOf(await createBox(1), {columns: 80, rows: 24});
+	expect(readWhole.reasonAgainst?.(state)).toBe('There was no message yet');
+	const {lastFlash} = initialState(state.settings, state.size, 1000, {level: 'warning', text: 'Made a private pool.'});
+	expect(readWhole.reasonAgainst?.({...state, lastFlash})).toBeUndefined();
 });
