@@ -5,6 +5,7 @@ import {widthOf} from '../../format/text/width.js';
 import {bindingsWith} from '../keys/custom.js';
 import type {Binding} from '../keys/bindings.js';
 import {KeyButton} from '../mouse/clickable.js';
+import {isAsking} from '../state/dialogs.js';
 import {modeOf} from '../state/modes.js';
 import {keepingEqual, remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
@@ -55,6 +56,10 @@ const widthOfHints = (hints: readonly ShownHint[]): number =>
 /** Whether Escape has an effect in the table of hosts. It clears the filter, or returns to the GPUs of this host. */
 const canGoBack = ({settings, hosts}: State): boolean => settings.hasNoPool !== true || isFiltered(hosts.filter);
 
+/** Whether the open dialog shows a shell command, which Ctrl-Y copies. */
+const hasShellCommand = ({dialog}: State): boolean =>
+	isAsking(dialog) && dialog.kind !== 'command' && commandOf(dialog).shellCommand !== undefined;
+
 /** Returns the hints that fit, in the order of the key table. */
 const hintsOf = remembering(
 	(state: State) => [state],
@@ -63,6 +68,7 @@ const hintsOf = remembering(
 		let hints = bindingsWith(state.settings.keys)
 			.filter(({modes, footer}) => footer !== undefined && modes.includes(mode))
 			.filter(({keys}) => !keys.includes('escape') || mode !== 'hosts' || canGoBack(state))
+			.filter(({intent}) => intent !== 'copy-shell-command' || hasShellCommand(state))
 			.filter(({intent}) => typeof intent !== 'object' || intent.isOffered?.(state) !== false)
 			.map((binding) => hintOf(binding, state));
 		while (hints.length > 1 && widthOfHints(hints) > state.size.columns) {
