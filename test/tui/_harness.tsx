@@ -16,7 +16,7 @@ import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
 import {StoreContext} from '../../source/tui/state/use-monitor.js';
-import {openingOf, type MonitorCommand} from '../../source/tui/commands/command.js';
+import {openingOf} from '../../source/tui/commands/command.js';
 import {createTerminalModes} from '../../source/tui/terminal.js';
 import {createWaits} from '../../source/tui/live/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
@@ -46,7 +46,7 @@ export type Step = Action | Exclude<Action['kind'], 'typed'> | ((state: State) =
 
 /** The action of a command's key: opens a dialog or shows why it is disabled. */
 export const pressing =
-	(command: MonitorCommand) =>
+	(command: Parameters<typeof openingOf>[0]) =>
 	(state: State): Action =>
 		openingOf(command, state)!;
 

@@ -50,7 +50,6 @@ async function expectScreens(state: State, file: string): Promise<void> {
 		const lines = text.split('\n');
 		expect(lines).toHaveLength(size.rows);
 		expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(size.columns);
-		// eslint-disable-next-line no-await-in-loop -- Vitest writes one snapshot after another.
 		await expect(`\n${text}\n`).toMatchFileSnapshot(`frames/${name}/${file}.txt`);
 	}
 }
@@ -59,7 +58,9 @@ async function expectScreens(state: State, file: string): Promise<void> {
 async function createCrowded(): Promise<Box> {
 	const box = await createLarge();
 	const users = ['erin', 'frank', 'grace', 'heidi'] as const;
+	const rest = box.readings.flatMap(({index, processes}) => (processes?.length === 0 ? [index] : []));
 	await box.write(
+		...rest.map((index) => ({kind: 'lease', index, lease: lease('grace', {leaseId: 'rest'})}) as const),
 		...Array.from(
 			{length: 38},
 			(_, index) =>
@@ -213,8 +214,10 @@ const dialogs: Readonly<Record<string, () => Promise<State>>> = {
 		]),
 	output: async () =>
 		seen(await createScene(), [{kind: 'opened', dialog: outputOf('queue', ['1  erin  GPU 3', '2  frank  GPUs 4,5'])}]),
-	'cancel-job': async () => pressWhereEnabled(cancelJob, await seen(await createScene(), ['focus-jobs', jobsArrived, 'last-line'])),
-	'retry-job': async () => pressWhereEnabled(retryJob, await seen(await createScene(), ['focus-jobs', jobsArrived, 'last-line'])),
+	'cancel-job': async () =>
+		pressWhereEnabled(cancelJob, await seen(await createScene(), ['focus-jobs', jobsArrived, 'last-line'])),
+	'retry-job': async () =>
+		pressWhereEnabled(retryJob, await seen(await createScene(), ['focus-jobs', jobsArrived, 'last-line'])),
 	'hosts-reserve': async () => pressWhereEnabled(reserveOverHosts, await seenHosts()),
 	'hosts-reserve-these': async () => pressWhereEnabled(reserveThisOverHosts, await seenHosts()),
 	'hosts-release': async () => pressWhereEnabled(releaseOverHosts, await seenHosts()),
@@ -248,7 +251,7 @@ test.each(Object.keys(scenes))('top without colors draws the scene "%s" without 
 	chalk.level = 3;
 	try {
 		const drawn = drawnBy(await scenes[name]!(), <Screen />);
-		expect(drawn).not.toMatch(/\u{1B}\[(?:3[0-7]|38;|4[0-7]|48;|9[0-7])/v);
+		expect(drawn).not.toMatch(/\[(?:3[0-7]|38;|4[0-7]|48;|9[0-7])[\d;]*m/v);
 	} finally {
 		chalk.level = level;
 	}
@@ -258,7 +261,11 @@ test.each(themeNames)('top draws the busy scene in the theme %s', async (theme) 
 	const {level} = chalk;
 	chalk.level = 3;
 	try {
-		const state = await seen(await createScene(), [], withTheme({hasColor: true, hasGradients: true, isAscii: false} as never, theme));
+		const state = await seen(
+			await createScene(),
+			[],
+			withTheme({hasColor: true, hasGradients: true, isAscii: false} as never, theme),
+		);
 		await expect(`${drawnBy(state, <Screen />)}\n`).toMatchFileSnapshot(`frames/120x32/themes/${theme}.ansi`);
 	} finally {
 		chalk.level = level;
