@@ -40,7 +40,7 @@ test('process details include the owner, name, command line and start', async ()
 	// In its first moments the process has no memory map yet.
 	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
 	const details = await describe([pid]);
-	expect(details.get(pid)).toEqual({
+	expect(details.get(pid)).toMatchObject({
 		startTicks: expect.any(Number) as number,
 		startTime: expect.closeTo(Date.now() / 1000, -1) as number,
 		parentPid: process.pid,
