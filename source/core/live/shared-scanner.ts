@@ -60,7 +60,6 @@ class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			// If the store fails, this viewer scans for itself.
 			return await withFallback(
 				async () => this.#observeShared(),
 				async () => this.#scanAlone(),

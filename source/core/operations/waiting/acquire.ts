@@ -66,7 +66,7 @@ async function acquireHere(
 		return lastScan;
 	};
 
-	/** Scans before joining the queue. A request that cannot see the GPUs could take none, and would block all later ones. */
+	/** Scans before joining the queue. A request that cannot see the GPUs could never take any, and would block all later requests. */
 	const observeToWait = async (): Promise<Observation> => {
 		const seen = await observe();
 		checkNotBlind(seen);

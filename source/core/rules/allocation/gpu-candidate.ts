@@ -91,7 +91,7 @@ export function roomFor(
 export type GpuCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
-	/** GPUs or shares that waiting requests hold and lose with this grant. */
+	/** GPUs or shares that this grant takes from waiting requests. */
 	readonly takes: readonly Holding[];
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
@@ -113,7 +113,7 @@ type CandidateOptions = {
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 
-/** Returns whether a share fits on a GPU. If necessary, the share takes the place of shares held by waiting requests, the last ones first. */
+/** Returns whether a share fits on a GPU. If necessary, it replaces shares held by waiting requests, those of the last requests first. */
 function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,

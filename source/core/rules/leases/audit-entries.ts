@@ -133,7 +133,7 @@ export const beyondLimit = 'beyond the limit';
 
 export const waitTimedOut = 'waited in vain';
 
-/** Returns the audit record for an entry that joins the queue or leaves it without a grant. `refused` means that its waiting time was up. */
+/** Returns the audit record for an entry that joins the queue or leaves it without a grant. `refused` means a timeout. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

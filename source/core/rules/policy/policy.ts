@@ -28,7 +28,6 @@ function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): un
 export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
 	valueOf(name, snapshot) as Policy[Name];
 
-/** Why a part of the policy is unknown. */
 export type PolicyDoubt = {
 	readonly problem: string;
 	/** The resulting behavior, one clause for each effect. */
@@ -71,7 +70,7 @@ export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectati
 
 type PolicyRow = {
 	readonly key: string;
-	/** The effective value, as it would be typed. For a key that this version does not know, the stored value. */
+	/** The effective value, as users type it. For a key that this version does not know, the stored value. */
 	readonly value: string;
 	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;

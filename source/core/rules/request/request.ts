@@ -34,7 +34,7 @@ export function checkReason(reason: string | undefined): void {
 
 export type Wanted = {
 	readonly count: number;
-	/** The requested GPU ids, sorted. Undefined if any suitable GPUs will do. */
+	/** The requested GPU ids, sorted. Undefined if any suitable GPUs are accepted. */
 	readonly ids?: readonly number[];
 	readonly need?: Need;
 };
@@ -112,26 +112,24 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
-/** `timeLimitSeconds`: after this time the wrapper stops its job. */
+/** `timeLimitSeconds`: when the wrapper stops its job. */
 type JobTenure = {
 	readonly type: 'run';
 	readonly timeLimitSeconds?: number | undefined;
-	/** The process that holds the GPUs. The default is this process, and the job that it starts. */
+	/** The process that holds the GPUs. Defaults to this process, together with the job that it starts. */
 	readonly holder?: ProcessIdentity;
-	/** A running process that keeps the GPUs for as long as it lives. Nothing then sends heartbeats. */
+	/** A running process that keeps the GPUs as long as it lives, without heartbeats. */
 	readonly job?: ProcessIdentity;
 };
 
-/** How long GPUs are requested: for a fixed time, or until a job ends. */
 type ManualTenure = {
 	readonly type: 'manual';
-	/** How long the GPUs are kept even if they are idle. */
 	readonly keepSeconds?: number | undefined;
 };
 
 export type Tenure = JobTenure | (ManualTenure & {readonly durationSeconds: number});
 
-/** How long a reservation lasts if neither the request nor the policy says it. */
+/** How long a reservation lasts if neither the request nor the policy sets a duration. */
 export const usualDurationSeconds = 8 * 3600;
 
 /** A tenure as requested. Without a duration, the policy decides how long a reservation lasts. */
@@ -146,14 +144,12 @@ export type AcquireRequest = {
 	readonly strategy?: StrategyName;
 	readonly tenure: AskedTenure;
 	readonly note?: string;
-	/** See `via` of a lease. */
 	readonly via?: string;
 	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };
 
-/** A request with a known duration. */
 export type TimedRequest = Omit<AcquireRequest, 'tenure'> & {readonly tenure: Tenure};
 
 export type Grant = {
@@ -170,6 +166,6 @@ export type Grant = {
 	readonly isBeyondLimit?: true;
 	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;
-	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
+	/** The GPUs' machine and their ids there, in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };
