@@ -1,7 +1,7 @@
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Reads the required MIG instances. Throws RecordProblem if neither a profile nor instances are named: a later version may require something unknown. */
+/** Reads the required MIG instances. Throws RecordProblem without a profile or instance, because a later version may require something else. */
 function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	if (fields === undefined) {
 		return undefined;
@@ -34,7 +34,6 @@ export function readNeed(fields: Fields | undefined): Need | undefined {
 	return unknownFields === undefined ? need : {...need, unknownFields};
 }
 
-/** Encodes a need. Fields that this version does not know are kept. */
 export const needRecord = ({
 	minMemoryMiB,
 	shareMiB,
