@@ -6,9 +6,9 @@ export type PatientOutput = {
 	/** Writes now, or as soon as the reader takes more. */
 	readonly write: (text: string, written?: () => void) => void;
 	readonly isStalled: () => boolean;
-	/** Calls the listener whenever the reader has caught up. */
+	/** Calls the listener whenever the reader has caught up with the output. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns and discards what was not written yet. */
+	/** Returns and discards the unwritten rest. */
 	readonly takeRest: () => string;
 };
 

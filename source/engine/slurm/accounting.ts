@@ -10,7 +10,7 @@ import {isReservationName} from './snapshot.js';
 /** Columns of sacct, in order. The name is last because only a name can contain the separator. */
 const accountingColumns = 'JobIDRaw,User,State,Submit,Start,End,AllocTRES,JobName';
 
-/** An ended job. Slurm keeps the number of its GPUs, but not which they were. */
+/** An ended job. Slurm keeps the number of the job's GPUs, but not their ids. */
 export type EndedJob = Pick<
 	SlurmJob,
 	'id' | 'user' | 'name' | 'state' | 'stateWord' | 'submitTime' | 'startTime' | 'endTime' | 'gpus' | 'shards' | 'held'
@@ -40,7 +40,6 @@ function jobOf(line: string): EndedJob | undefined {
 				user,
 				name: name.join('|'),
 				state: 'ended',
-				// `CANCELLED by 1000` also names the account.
 				stateWord: state.split(' ', 1)[0]!,
 				submitTime,
 				startTime,

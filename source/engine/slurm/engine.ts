@@ -103,7 +103,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** Cancels a job that nobody waits for any more. Otherwise it would get GPUs some day. */
+	/** Cancels a job that nobody waits for any longer, and that would otherwise get GPUs later. */
 	const takeOut = async (jobId: number, findOwn: FindOwn): Promise<void> => {
 		const untilMs = clock.monotonicMs() + longestCancelMs;
 		for (;;) {

@@ -1,4 +1,4 @@
-/** Converts Slurm's errors to those of this program, and refuses what Slurm does not support. Pure. */
+/** Converts Slurm's errors to errors of this program, and refuses what Slurm does not support. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {LocalCommand, Wish} from '../../core/operations/engine.js';
@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Explains that Slurm grants no GPUs now, without more details: all must be on one node, and free ones may be reserved for earlier jobs. */
+/** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
 const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
 const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';

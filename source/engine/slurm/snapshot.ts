@@ -47,11 +47,10 @@ type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
 /** GPUs of a node that are in use by no known job. */
 type Hidden = {
-	/** The numbers of the GPUs, if known. */
 	readonly ids: ReadonlySet<number>;
 	/** The number of GPUs without a known number. */
 	readonly unplaced: number;
-	/** How many of the GPUs in `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
+	/** How many GPUs of `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;
 };
 
@@ -81,7 +80,7 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Returns the note of a waiting job, an array's pending tasks, which Slurm lists as one job, and the number of shards, whose size is unknown. */
+/** Returns the note of a waiting job, the pending tasks of an array, which Slurm lists as one job, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [

@@ -27,7 +27,6 @@ type StartGate = {
 	readonly program: string;
 	/** Resolves with the job's id once the job has its GPUs. Undefined if it had none when the signal was aborted. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
-	/** Lets the command start. */
 	readonly open: () => void;
 };
 

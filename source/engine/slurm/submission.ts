@@ -72,8 +72,8 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 }
 
 /**
-Asks srun again without running anything, to get its reason for rejecting such a job in words.
-@throws CanhazgpuError if srun rejects it. For nodes out of service (`isAway`), srun's message is the same as for missing ones.
+Asks srun to check a job without running it, for the reason of a rejection in words. Throws a CanhazgpuError if srun rejects the job. `isAway` returns
+whether nodes are out of service, because srun's message is then the same as for missing nodes.
 */
 async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
 	try {
@@ -215,7 +215,7 @@ export function submission(
 	};
 }
 
-/** Sets the variable with the index for the tasks of an array, as elsewhere. */
+/** Sets the variable with the index of an array's task, as without Slurm. */
 const exportIndex = 'export CANHAZGPU_ARRAY_INDEX="$SLURM_ARRAY_TASK_ID"\n';
 
 /** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */

@@ -43,7 +43,7 @@ type SeenTable =
 	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
 	| {readonly failure: Observation['failure']};
 
-/** Reads NVIDIA GPUs by nvidia-smi. Two parallel runs of the tool read GPUs and processes. */
+/** Reads NVIDIA GPUs with nvidia-smi. Two parallel runs of the tool read GPUs and processes. */
 export const createNvidiaProvider = ({
 	run,
 	describeProcesses,
@@ -106,7 +106,7 @@ export const createNvidiaProvider = ({
 		return sinceMs === undefined ? undefined : explainHanging(command, monotonicMs() - sinceMs, nvidiaDriver);
 	};
 
-	/** Reads from the stream if there is one, or runs the tool. */
+	/** Reads from the stream if there is one. Otherwise runs the tool. */
 	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {

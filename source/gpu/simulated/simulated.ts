@@ -162,7 +162,7 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 /** Seconds in which metal completes two thirds of a temperature change. */
 const inertiaSeconds = 12;
 
-/** Makes temperatures follow the load slowly. A single scan sees the final temperatures. */
+/** Lets temperatures change slowly. A single scan shows the final temperatures. */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();
 	let earlierSeconds = 0;

@@ -21,8 +21,8 @@ export type DriverText = {
 };
 
 /**
-Explains to the user why a run of a tool gave no readings. The tool's words are more exact than its exit code, which can be that of a wrapper script
-or an old driver.
+Explains to the user why a run of a tool gave no readings. The tool's message is more exact than its exit code, which can be that of a wrapper script or
+an old driver.
 */
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;

@@ -35,10 +35,7 @@ const timeoutMs = 2000;
 /** An unknown uid is looked up again after this time, because the directory server may have been down. */
 const retryAfterMs = 60_000;
 
-/**
-Looks up account names by uid in the user database, and never in the environment, which any user can set. A uid without
-an account is its own name, as in `ls`.
-*/
+/** Looks up account names in the user database, never in the environment, which users can set. A uid without an account is its own name. */
 export const createUsers = ({
 	run = runSystemTool,
 	passwdFile = '/etc/passwd',

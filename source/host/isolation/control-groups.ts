@@ -6,7 +6,6 @@ import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 type ControlGroup = {
 	/** Controllers of version 1, such as `devices`. Empty in version 2. */
 	readonly controllers: readonly string[];
-	/** Directory of the group, such as `/sys/fs/cgroup/devices/jobs`. */
 	readonly directory: string;
 };
 

@@ -1,7 +1,4 @@
-/**
-Finds the device nodes of GPUs. The number in a node's name is the driver's minor number, which can differ from
-nvidia-smi's index. The PCI address identifies the GPU.
-*/
+/** Finds the device nodes of GPUs by PCI address, because the driver's minor number in a node's name can differ from nvidia-smi's index. */
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';

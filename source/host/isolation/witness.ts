@@ -1,6 +1,6 @@
 /**
-Proves that an isolation works: a shell inside tries to open devices and reports which ones opened. The shell then stays
-until asked to end, and so keeps the isolation alive.
+Proves that an isolation works: a shell inside tries to open devices, and reports which ones opened. Then it stays and keeps the isolation alive until
+asked to end.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -54,7 +54,7 @@ const patienceSeconds = 60;
 export type Witness = {
 	readonly kind: 'witness';
 	readonly pid: number;
-	/** Ends the witness, which would otherwise end with this process. Resolves when it has ended. Never rejects. */
+	/** Ends the witness, which otherwise ends with this process. Resolves when it has ended. Never rejects. */
 	readonly end: () => Promise<void>;
 };
 
@@ -65,7 +65,7 @@ type WitnessOptions = {
 	readonly proof: ProofNodes;
 };
 
-/** Starts a witness for which all foreign devices refused to open and the granted one opened. */
+/** Starts a witness. Returns a problem unless the granted device opened inside, and no foreign device did. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
 	// Until the witness has its own session, Ctrl-C can end it. It is then started again, because the isolation is not at fault.

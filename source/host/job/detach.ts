@@ -25,8 +25,8 @@ export function checkDetachable(words: readonly string[]): void {
 }
 
 /**
-The wrapper writes to a pipe, from which another process copies to the log. If the log's disk is full, `cat` ends, and the next one continues with
-the output that follows. So no write of the job fails. The copying process ends with the last process that has the pipe open.
+The wrapper writes to a pipe, from which another process copies to the log. If the log's disk is full, `cat` ends, and the next one continues with the
+output that follows, so that no write of the job fails. The copying process ends with the last process that has the pipe open.
 */
 const copyingScript = `log_cat=$1; shift
 "$@" </dev/null 2>&1 | {
@@ -38,7 +38,6 @@ const plainScript = 'shift; exec "$@" </dev/null 2>&1';
 
 export type DetachedStart = {
 	readonly id: string;
-	/** Words after `canhazgpu`. */
 	readonly words: readonly string[];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly directory: string;
@@ -57,7 +56,7 @@ function ownCommand(words: readonly string[]): readonly [string, ...string[]] {
 	return file.startsWith(insideBinary) ? [execPath, ...words] : [execPath, path.resolve(file), ...words];
 }
 
-/** A transient scope of the user's systemd, which does not end with the login session. The wrapper inherits everything from this process. */
+/** A transient scope of the user's systemd, which does not end with the login session. The wrapper inherits everything else from this process. */
 const scopeWords = (id: string): readonly [string, ...string[]] => [
 	systemTool('systemd-run'),
 	'--user',

@@ -30,7 +30,7 @@ const escaped = (text: string): string =>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Returns the shell commands that prepare the process before it becomes the job. */
+/** Returns shell commands that prepare the process before it becomes the job. */
 const preparationOf = ({ignored, openFiles}: Manner): string =>
 	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
 	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
@@ -42,7 +42,7 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// Executes a command with `=` in its name by nice(1), because env would take the name for an entry of the environment.
+	// Uses nice(1) for a command with `=` in its name, which env would take for an entry of the environment.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];

@@ -83,7 +83,7 @@ type StartOptions = {
 	readonly file?: string;
 };
 
-/** How long the stderr of a child is read after its end. */
+/** How long a child's stderr is read after the child has ended. */
 const pipeGraceMs = 250;
 
 const startInNode = async (

@@ -5,7 +5,7 @@ import process from 'node:process';
 import type {Delivery, ProgramRequest} from '../../core/model/notice-request.js';
 import {systemEnvironment, systemTool} from '../tool/system-tool.js';
 
-/** Returns the path of an installed system tool. Mail servers also install sendmail in /usr/lib. */
+/** Returns the path of an installed system tool. Mail servers install sendmail in /usr/lib, too. */
 export const findSystemTool = (name: string): string | undefined =>
 	[systemTool(name), `/usr/lib/${name}`].find((file) => existsSync(file));
 
@@ -26,7 +26,7 @@ function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// The command has ended, or changed its group.
+		// The command has ended, or its group has changed.
 	}
 }
 

@@ -66,10 +66,7 @@ export const failed = (host: string, why: string): CanhazgpuError =>
 /** The line that ssh prints after the jump host (ProxyJump) reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
-/**
-Returns the error of canhazgpu without its hint, or else ssh's message about a changed key, or its last line, such as `Permission denied
-(publickey).`
-*/
+/** Returns the error of canhazgpu without its hint. If there is none, returns ssh's message about a changed key, or its last line. */
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
 	const words =
@@ -91,7 +88,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
-	/** On stdout, nologin says that the account may not log in. */
+	/** nologin prints on stdout that the account may not log in. */
 	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
 	/** The exit code or signal to show if there is no message. */
@@ -177,10 +174,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	return stdout;
 }
 
-/**
-Asks another host for its status by ssh. Abort `signal` to cancel.
-@throws CanhazgpuError `failed`, with a message to show in the host's row, or `usage` for an invalid name.
-*/
+/** Asks another host for its status by ssh. Throws `failed` with a message for the host's row, and `usage` for an invalid name. */
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
@@ -204,10 +198,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	return {entries};
 }
 
-/**
-Asks another host for its report by ssh. `by` is `user`, `gpu`, `day` or `model`. The Go program only knows `user`, without a flag.
-@throws CanhazgpuError As {@link remoteStatus}.
-*/
+/** Asks another host for its report by ssh. The Go program has no flag for `by`, and only knows `user`. Throws like {@link remoteStatus}. */
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
 	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {

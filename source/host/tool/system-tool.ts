@@ -1,4 +1,4 @@
-/** Runs system tools that identify accounts. Root decides which programs these are, and not the PATH of the user, whose own `getent` could lie. */
+/** Runs system tools that identify accounts. Root decides which programs these are, because a `getent` in the user's PATH could lie. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {runTool} from './spawn.js';
@@ -18,7 +18,7 @@ export const systemEnvironment: Readonly<Record<string, string>> = {PATH: direct
 export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
 
-/** Returns words that let a command end with this process, even by SIGKILL. Empty if util-linux lacks such a program. */
+/** Returns words that make a command end with this process, even after SIGKILL. Empty if util-linux lacks such a program. */
 export function endsWithUs(): readonly string[] {
 	const tool = systemTool('setpriv');
 	return existsSync(tool) ? [tool, '--pdeathsig', 'TERM'] : [];

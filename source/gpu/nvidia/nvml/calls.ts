@@ -4,7 +4,7 @@ import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library
 /** The value of a call, or why there is none. */
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
-/** A code of `nvmlReturn_t`, or `missing` if the library lacks the function. */
+/** A code of `nvmlReturn_t`, or `missing` for a function that the library lacks. */
 export type Refusal = number | 'missing';
 
 /** Codes of `nvmlReturn_t`. */
@@ -97,7 +97,7 @@ export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUin
 
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** The words of nvidia-smi for a missing reading, by the library's code. */
+/** nvidia-smi's words for a missing reading, by the library's code. */
 const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	['missing', '[Not Supported]'],
 	[2, '[Invalid Argument]'],

@@ -93,7 +93,7 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-/** Returns the value of an answer. If there is none, notes nvidia-smi's word for that under nvidia-smi's name of the field. */
+/** Returns the value of an answer. If there is none, stores nvidia-smi's word for that under nvidia-smi's field name. */
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
