@@ -1,4 +1,4 @@
-/** Follows other hosts, with one connection to each that is open while its answers are used. Hosts with an older version are polled instead. */
+/** Follows other hosts through one connection each, which stays open while its answers are used. Hosts with an older version are polled instead. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 

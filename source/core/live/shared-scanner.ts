@@ -78,7 +78,6 @@ class SharedScanner {
 			const unsubscribe = await this.#unsubscribe;
 			await unsubscribe?.();
 			if (isOurs) {
-				// If the resignation fails, the role expires.
 				await scans.resign(this.#owner);
 			}
 		});
@@ -153,7 +152,6 @@ class SharedScanner {
 	}
 
 	async #show({posted, scan}: Seen): Promise<Observation> {
-		// Closes the scanner that this viewer used for itself while the store was unreachable.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
 		return {...scan, isPosted: true, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
@@ -257,7 +255,6 @@ class SharedScanner {
 
 		const models = planServedModels(snapshot, seen);
 		if (!isEmpty(models)) {
-			// If the commit conflicts, nothing is retried here: the next scan tries again.
 			await store.commit(models);
 		}
 

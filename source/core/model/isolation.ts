@@ -18,7 +18,6 @@ export type GrantedGpu = {
 	readonly parts?: readonly GrantedPart[];
 };
 
-/** A kernel setting that prevents this account from creating namespaces. */
 export type NamespaceSetting = {
 	readonly name: string;
 	readonly value: string;

@@ -16,7 +16,6 @@ export const jobStates = [
 export type JobState = (typeof jobStates)[number];
 
 export type Dependency = {
-	/** The id of a job or of an array, as users type it. */
 	readonly id: string;
 	/** Whether the other job may end in any way. Otherwise it must complete successfully. */
 	readonly isAny: boolean;
@@ -91,7 +90,6 @@ export type JobIndex = {
 };
 
 export type JobList = {
-	/** Store time. */
 	readonly now: number;
 	readonly index: JobIndex & {readonly raw: string | undefined};
 	readonly records: readonly JobRecord[];

@@ -89,7 +89,7 @@ export type Plan = {
 	readonly event: PoolEvent | undefined;
 	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
-	/** Absent if the expected values already prevent that the plan is executed twice or too late. */
+	/** Absent if the expected values already prevent the plan from being executed twice or too late. */
 	readonly change?: Change;
 };
 

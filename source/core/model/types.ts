@@ -189,10 +189,8 @@ export type NotedOutage = {
 export type QueueEntry = Held & {
 	readonly id: string;
 	readonly requestedCount: number;
-	/** Empty if any suitable GPUs are accepted. */
 	readonly requestedIds: readonly number[];
 	readonly need?: Need;
-	/** The account's Unix groups for which the policy has limits. */
 	readonly groups?: readonly string[] | undefined;
 	/** Groups of GPUs that can serve the entry, according to its last scan. Absent if every GPU can. Empty if no known GPU can. */
 	readonly eligible?: readonly GpuGroup[];
@@ -367,12 +365,9 @@ export type PoolEvent = {
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
 export type Requester = {
-	/** The owner of the granted GPUs, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
-	/** Set in a user namespace, where names and uids prove nothing. See `Account`. */
 	readonly userNamespace?: string;
-	/** The proven account outside of the user namespace. If set, `account` is the same. */
 	readonly outsideName?: string | undefined;
 	readonly label: string;
 };

@@ -39,7 +39,6 @@ type Adopted = {
 	readonly gpus: readonly number[];
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** OS account of the process, which becomes the owner of the lease. */
 	readonly owner: string;
 	readonly name: string | undefined;
 };

@@ -51,7 +51,6 @@ export type WaitOptions = {
 	readonly entryId?: string | undefined;
 	/** Takes over background work, such as recording alerts, to run it once the grant is in use. Without this function, the grant waits for the work. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
-	/** Receives errors of background work that do not end the wait. */
 	readonly failed?: (error: unknown) => void;
 };
 
@@ -70,7 +69,6 @@ export type ExtendResult = {
 		readonly index: number;
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
-		/** Store time until which the GPUs are kept although they are idle, if that was requested. */
 		readonly keepUntil?: number | undefined;
 	}>;
 	readonly notYours: readonly HeldPart[];
@@ -167,7 +165,6 @@ export type Engine = {
 	readonly jobs: EngineJobs;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
-	/** Returns an error that explains why the engine does not support this command, and names alternatives. */
 	readonly refusalOf: (command: LocalCommand) => Error;
 };
 

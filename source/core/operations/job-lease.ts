@@ -178,7 +178,6 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-/** The record of a GPU that no longer has the lease, and still has room for it. */
 type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
 
 function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
@@ -392,7 +391,6 @@ export const endJobLease = async (
 				: {
 						plan: planEnd(
 							holdings.map((holding) => ({
-								// The Go program may have dropped fields from the record.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now, left},
 							})),

@@ -35,7 +35,6 @@ export function withinLimits(
 	return {...request, tenure: tenureWithin(request.tenure, limits)};
 }
 
-/** Returns the request with its duration, for an engine that has its own limits. */
 export const withoutLimits = (request: AcquireRequest): TimedRequest => ({
 	...request,
 	tenure: tenureWithin(request.tenure, noLimits),

@@ -39,7 +39,7 @@ class IdleReclaimer {
 	#running: Promise<number> = Promise.resolve(Infinity);
 	/** Whether an earlier observation could not be recorded. It may have seen use, so idle times start again. */
 	#hasMissed = false;
-	/** Since when a step is due that the process that posts scans has not taken. */
+	/** Since when a step has been due that the scanning process has not taken. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
 
@@ -58,7 +58,6 @@ class IdleReclaimer {
 			const limitSeconds = await this.endBeyondLimit(snapshot);
 			return Math.min(limitSeconds, await this.#lookNow(snapshot, observation));
 		})();
-		// Later calls wait for this one, and its own caller handles an error.
 		this.#running = own.catch(() => Infinity);
 		return own;
 	}
@@ -144,7 +143,7 @@ class IdleReclaimer {
 		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname, pidNamespace: host.self.namespace};
 	}
 
-	/** Plans and commits what the observation means for a new read of the pool. Does nothing if `snapshot` already shows that nothing changes. */
+	/** Reads the pool again, and commits what follows from the observation. Does nothing if `snapshot` already shows that nothing changes. */
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;

@@ -43,7 +43,6 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
-			// After a conflict, nothing is retried: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
 				expect: [

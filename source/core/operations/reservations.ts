@@ -22,18 +22,15 @@ import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 import {limitsFor} from './limits.js';
 
-/** Reads the idle times from the last scan that a viewer has shared. Empty if there is none. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
 	withFallback(
 		async () => {
 			const posted = await store.scans.latest();
 			return {idle: posted && decodeSharedScan(posted.text)?.idle};
 		},
-		// The read of the pool, which runs at the same time, reports problems of the store.
 		() => ({}),
 	);
 
-/** Scans the GPUs and reads the pool without expired leases, for `status`. */
 export async function readStatus(world: EngineWorld): Promise<View> {
 	const [seen, snapshot, watched] = await Promise.all([
 		world.gpus.observe(),

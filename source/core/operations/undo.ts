@@ -31,7 +31,6 @@ export type Undone = {
 	readonly over: readonly number[];
 };
 
-/** Returns why a release of this lease cannot be undone, as a text for the user. Undefined if it can be undone. */
 export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
 	type === 'run' || expiryTime === undefined
 		? 'The release of a running job cannot be undone: nothing would release its GPUs when it ends'

@@ -3,7 +3,6 @@ import type {PoolRecord} from '../../model/types.js';
 export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 
 export type StoreFacts = {
-	/** The store requested with `--store`, or with `store` in a config. */
 	readonly asked: PoolRecord['store'] | undefined;
 	readonly isRedisGiven: boolean;
 	readonly recorded: PoolRecord | undefined;

@@ -44,7 +44,6 @@ async function readEvenGarbage(
 /** How long a restored pool counts as just restored. After a loss of data, another process may restore the old pool just before this command creates it. */
 const restoredRecentlySeconds = 60;
 
-/** Returns whether another process has just restored exactly the requested pool. */
 const isJustRestored = (
 	snapshot: Snapshot,
 	{gpuCount, provider, force}: PoolRequest,

@@ -17,7 +17,6 @@ const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Pro
 		'busy',
 	);
 
-/** Throws `unavailable` if some GPUs are hidden from this process. */
 function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
@@ -41,7 +40,6 @@ export async function acquire(
 	try {
 		return await acquireHere(world, request, options);
 	} catch (error) {
-		// The user canceled the request during the first scan, before it joined the queue.
 		if (error === options.signal.reason) {
 			return {kind: 'gave-up', reason: 'aborted'};
 		}

@@ -26,7 +26,6 @@ type Options = {
 	readonly readLinks: ReadLinks;
 	/** Whether to scan even if no GPU can be taken, because other requests depend on the GPUs that the entry holds or notes as out of service. */
 	readonly isScanDue?: boolean;
-	/** Called with the scan, unless the scan is newer than the read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
@@ -60,7 +59,6 @@ export async function planWithScan(
 		force: request.force,
 	};
 	const position = snapshot.queue.findIndex(({id}) => id === entryId);
-	// Earlier entries may have noted which GPUs are out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAnswering(record.entry));

@@ -8,7 +8,6 @@ import {readingsByIndex} from './need.js';
 /** Facts that strategies use. Times are store times. Undefined values are unknown. */
 type Candidate = {
 	readonly index: number;
-	/** When the GPU was last released. Undefined if it was never used. */
 	readonly lastReleased: number | undefined;
 	/** When the requesting user last released the GPU. Undefined if the user has not used it recently. */
 	readonly lastUsedByRequester: number | undefined;

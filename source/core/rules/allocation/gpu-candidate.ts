@@ -107,7 +107,6 @@ export type GpuBlock =
 
 type CandidateOptions = {
 	readonly share: ShareLimits | undefined;
-	/** Returns whether the request may take what this lease of a waiting request holds. */
 	readonly canTake: (lease: Lease) => boolean;
 	/** `unseen` if there was no scan. Undefined if the scan does not show the GPU. */
 	readonly reading: GpuReading | 'unseen' | undefined;
@@ -119,7 +118,6 @@ function candidateForShare(
 	share: ShareLimits,
 	{canTake, reading}: CandidateOptions,
 ): GpuCandidate | GpuBlock {
-	// A lease of the whole GPU leaves no room.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);
 	for (;;) {

@@ -90,7 +90,6 @@ type Circumstances = {
 	readonly clean: CleanRule | undefined;
 };
 
-/** A granted GPU or part of one, and the leases on it that waiting requests lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Picked =

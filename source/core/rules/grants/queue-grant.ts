@@ -54,7 +54,6 @@ export type QueueGrant =
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-/** Returns whether the entry at this position may take over a holding. */
 const takingRule =
 	({queue}: Snapshot, position: number, {gives}: Waiters) =>
 	(lease: Lease): boolean => {

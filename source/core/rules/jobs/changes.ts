@@ -32,10 +32,8 @@ export const started = (job: Job, {leaseId, gpus}: Granted, now: number): Job =>
 });
 
 export type JobEnding = {
-	/** Absent if the command never ran. */
 	readonly exitCode?: number;
 	readonly isTimeout?: boolean;
-	/** Whether the job ended because its wrapper got a signal. */
 	readonly isStopped?: boolean;
 	readonly reason?: string;
 };

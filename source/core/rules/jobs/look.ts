@@ -6,7 +6,6 @@ import {judge} from '../leases/liveness.js';
 import {calledOff, lost, planJobChanges, type JobChange} from './changes.js';
 import {isOver, startOf} from './start.js';
 
-/** How long a wrapper may take to start and take over its job. */
 const startSeconds = 60;
 
 export const soundRecords = ({records}: Pick<JobList, 'records'>): readonly SoundJobRecord[] =>

@@ -13,7 +13,6 @@ export type JobRow = {
 	readonly command: string;
 	readonly directory?: string | undefined;
 	readonly via?: string | undefined;
-	/** The number of GPUs that the job asks for or has. Undefined if unknown. */
 	readonly count: number | undefined;
 	readonly gpus?: readonly number[] | undefined;
 	readonly after: readonly Dependency[];
@@ -67,7 +66,6 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 type RowOptions = {
 	/** The account that asks. Undefined for the public, which sees no directories, outputs and secrets. */
 	readonly account: string | undefined;
-	/** Whether to list the jobs of all accounts, and all that have ended. */
 	readonly isAll: boolean;
 };
 

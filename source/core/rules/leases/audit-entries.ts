@@ -91,7 +91,6 @@ export function endingEntries(
 	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
-	// Fast path: usually a single lease ends.
 	const groups =
 		ended.length === 1
 			? [ended]
@@ -128,7 +127,6 @@ export function extensionEntries(extended: readonly HeldPart[], context: AuditCo
 /** Reason in the audit record if a running job takes its GPU back, because the lease had been lost and the GPU was free. */
 export const takenBack = 'taken back';
 
-/** Reason in the audit record of a grant beyond the limit of the account, which `limits.slack=on` allows. */
 export const beyondLimit = 'beyond the limit';
 
 export const waitTimedOut = 'waited in vain';

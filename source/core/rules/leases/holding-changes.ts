@@ -113,7 +113,6 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 		return {expect: [], writes: [], usage: []};
 	}
 
-	// Fast path: usually one GPU changes, and grouping is slow.
 	const gpus =
 		changes.length === 1
 			? [[gpuOf(changes[0]!).index, changes] as const]
@@ -129,7 +128,6 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 
 export type Addition = {
 	readonly record: GpuRecord;
-	/** For a share of memory, the limit for all shares of the GPU together. */
 	readonly capacityMiB?: number | undefined;
 	readonly instance?: InstanceOfGpu;
 };

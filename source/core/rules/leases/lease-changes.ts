@@ -158,7 +158,6 @@ export const planChange = (
 type Extension = {
 	/** Returns the new end in store time. */
 	readonly expiryOf: (lease: Lease) => number;
-	/** Store time until which the GPUs are kept although they are idle. Undefined if that does not change. */
 	readonly keepUntil?: number | undefined;
 };
 

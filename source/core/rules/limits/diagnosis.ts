@@ -1,4 +1,4 @@
-/** Finds limits for users and groups that do not exist any more. Such a limit would apply to a later account of the same name. */
+/** Finds limits for users and groups that no longer exist. Such a limit would apply to a later account of the same name. */
 import {namedLimitOf, type NamedLimit} from '../policy/keys.js';
 import type {StoredPolicy} from '../policy/policy.js';
 

@@ -21,7 +21,7 @@ export type SlackLease = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
 	readonly slack: LeaseSlack;
-	/** The limit that the account exceeds with this reservation. Undefined if the account is within its limit without newer reservations. */
+	/** The limit that the account exceeds with this reservation. Undefined if the account could keep the reservation within its limit. */
 	readonly limit: Limit | undefined;
 };
 

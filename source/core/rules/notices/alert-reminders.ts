@@ -32,7 +32,6 @@ const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 			return {alert, dueIn: (due ?? Infinity) - now};
 		});
 
-/** Returns the reminders about findings of scans, and the change of the alerts' record. */
 export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
 	const {overuse, alerts, alertsProblem, stored} = snapshot;
 	if (alertsProblem !== undefined) {

@@ -27,7 +27,6 @@ const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 /** The events whose notices can wait for the end of the quiet time, because they stay due in the pool. */
 const waiting: ReadonlySet<NoticeEvent | undefined> = new Set(['expiry', 'overuse', 'squatter']);
 
-/** The settings `notify.events` and `notify.quiet`. */
 export type NoticePreferences = {
 	readonly events: readonly NoticeEvent[];
 	readonly quiet?: QuietTime | undefined;

@@ -36,13 +36,10 @@ export type Reminder = {
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
 	/** Whether this process can send reminders to all accounts, and not only to its own. */
 	readonly reachesAll: boolean;
-	/** The preferences for notices to this account. */
 	readonly own?: NoticePreferences;
-	/** The preferences for notices to other accounts. */
 	readonly others?: NoticePreferences;
 };
 
-/** The reminders that this process must send now, and the change that records them. */
 export type DueReminders = {
 	readonly reminders: readonly Reminder[];
 	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;

@@ -93,7 +93,7 @@ export function parseTarget(text: string): Parsed {
 	};
 }
 
-/** Returns what is wrong with the first wrong item of a list, with the number of the item. */
+/** Returns the problem of the first invalid item of a list, with the item's number. */
 export function targetsProblem(items: readonly string[]): string | undefined {
 	for (const [index, item] of items.entries()) {
 		const parsed = parseTarget(item);

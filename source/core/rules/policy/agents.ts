@@ -42,7 +42,7 @@ export const isHeldBack = (snapshot: Held, entry: QueueEntry): boolean =>
 		entryId: entry.id,
 	}) !== undefined;
 
-/** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
+/** Returns the preconditions of a grant to an agent: no other agent has received a GPU since the read. */
 export const agentExpectations = (snapshot: Held, asked: Asked): readonly Expectation[] =>
 	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'off'
 		? snapshot.gpus.flatMap((record) =>

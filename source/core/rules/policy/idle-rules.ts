@@ -26,7 +26,7 @@ export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 		: {afterSeconds, graceSeconds, isOnlyWanted: when === 'wanted'};
 }
 
-/** Tells the owner since when a reservation is idle, and when its GPUs go back to the pool. */
+/** A warning to the owner: since when a reservation is idle, and when its GPUs go back to the pool. */
 export type Warning = {
 	readonly since: number;
 	/** Store time. If it has passed, the GPUs go back as soon as somebody waits for them. */

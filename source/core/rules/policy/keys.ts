@@ -16,7 +16,6 @@ export type PolicyKey<Value> = {
 	/** The value while the policy cannot be read. It is the strictest one for keys that protect users from each other. */
 	readonly inDoubt: {
 		readonly value: Value;
-		/** The effect of that value, worded as a clause. */
 		readonly words: string;
 	};
 	readonly summary: string;

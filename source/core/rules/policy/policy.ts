@@ -30,12 +30,10 @@ export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, 
 
 export type PolicyDoubt = {
 	readonly problem: string;
-	/** The resulting behavior, one clause for each effect. */
 	readonly effects: readonly string[];
 	readonly fix: string;
 };
 
-/** Returns why some of these keys are unknown. Undefined if all can be read. */
 export function policyDoubtOf(
 	snapshot: StoredPolicy & {readonly stored?: Snapshot['stored']},
 	names?: readonly PolicyKeyName[],
@@ -77,7 +75,6 @@ type PolicyRow = {
 	readonly summary?: string;
 	readonly setting?: PolicySetting;
 	readonly problem?: string;
-	/** The effect of the value, worded as a clause. */
 	readonly effect?: string;
 };
 

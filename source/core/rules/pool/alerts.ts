@@ -91,7 +91,6 @@ type AlertChanges = {
 };
 
 type Options = AuditContext & {
-	/** Whether this account may read the kernel's log, where some problems are reported. */
 	readonly seesKernelLog: boolean;
 };
 

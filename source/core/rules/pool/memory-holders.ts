@@ -35,7 +35,6 @@ export type HolderAdvice =
 export type HoldersReport = {
 	readonly index: number;
 	readonly memoryUsedMiB: number | undefined;
-	/** Memory of the listed processes. Undefined if unknown. */
 	readonly listedMiB: number | undefined;
 	readonly devices: readonly string[];
 	readonly holders: readonly MemoryHolder[];

@@ -54,7 +54,6 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
-/** A time bin, and the start of the next bin in seconds since the epoch. */
 type Bin = {readonly key: string; readonly next: number};
 
 /** In every time zone, days begin at a multiple of a quarter of an hour. */
@@ -102,7 +101,6 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 
 export type SeriesOptions = {
 	readonly split: Split;
-	/** Returns the bin of a time. Bins start at multiples of a quarter of an hour. */
 	readonly binAt: (time: number) => Bin;
 };
 

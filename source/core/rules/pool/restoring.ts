@@ -221,7 +221,7 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** Whether an entry has left the queue since the last read, which also the audit record of a grant shows. */
+/** Whether an entry has left the queue since the last read. The audit record of a grant shows this, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 

@@ -13,7 +13,6 @@ import {isHeldBack} from '../policy/agents.js';
 import {wantedCountOf} from './eligible.js';
 import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './out-of-service.js';
 
-/** Why a request waits although GPUs may be free. */
 export type OverLimit = {
 	readonly account: string;
 	/** How many GPUs the account holds, without those held by its waiting requests. */
@@ -26,9 +25,8 @@ export type OverLimit = {
 type Circumstances = {
 	/** The account of the caller, and its limit. The caller knows its Unix groups better than its entries in the queue do. */
 	readonly own?: {readonly account: string; readonly limit: Limit | undefined} | undefined;
-	/** Whether GPUs are kept for an entry now: its process sends heartbeats, and no outage prevents that it is served. */
+	/** Whether GPUs are kept for an entry now: its process sends heartbeats, and no outage prevents it from being served. */
 	readonly isServable: (entry: QueueEntry) => boolean;
-	/** Whether others may take what the entry holds. */
 	readonly givesHoldings: (entry: QueueEntry) => boolean;
 };
 
@@ -36,7 +34,6 @@ type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
 
 type Account = {
 	readonly overLimit: ReadonlyMap<string, OverLimit>;
-	/** The number of GPUs that the account holds, without those of its waiting requests. */
 	readonly held: number;
 	/** The number of GPUs that its waiting requests want. */
 	readonly ahead: number;

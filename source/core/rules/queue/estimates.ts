@@ -57,7 +57,6 @@ type Future = {
 	};
 };
 
-/** Returns when the entry can have the GPU or its share. `Infinity` if unknown. */
 function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future, now: number): number {
 	if (need?.shareMiB === undefined || sharing === undefined) {
 		return freeAt;
@@ -136,7 +135,6 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 
 type Wait = {
 	readonly seconds: number | undefined;
-	/** Returns the holders of the GPUs that the entry may get, the soonest end first. */
 	readonly blockers: () => readonly Blocker[];
 };
 

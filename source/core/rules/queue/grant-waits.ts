@@ -1,7 +1,6 @@
 /** Computes from the audit log how long granted requests had waited. */
 import type {AuditRecord} from '../../model/types.js';
 
-/** Store times at which the entries of the queue joined it, by entry id. */
 export type JoinTimes = ReadonlyMap<string, number>;
 
 /** The maximum number of entries to remember. Entries can vanish without an audit record, for example when the pool is replaced. */

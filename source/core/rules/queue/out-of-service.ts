@@ -1,5 +1,5 @@
 /**
-Determines which GPUs and MIG instances are out of service. While an outage prevents that an entry is served, no GPU is kept for the entry, and after
+Determines which GPUs and MIG instances are out of service. While an outage prevents an entry from being served, no GPU is kept for the entry, and after
 some time others may take the GPUs that it holds.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
@@ -190,7 +190,6 @@ export function servableGroups(
 	);
 }
 
-/** Returns the outages that prevent an entry from being served. */
 export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly Outage[] {
 	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
 		return [];

@@ -20,7 +20,6 @@ export type QueueRow = {
 	readonly outages: readonly Outage[];
 	/** False if others may take the GPUs that the entry holds or that are kept for it. */
 	readonly keepsHoldings: boolean;
-	/** Set if the entry waits because its account has reached `max-gpus`. */
 	readonly overLimit?: OverLimit;
 	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;

@@ -16,8 +16,8 @@ export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly
 
 /**
 Returns for each GPU the first entry with a claim, for which the GPU is kept. An entry has a claim to every GPU of every group that can serve it,
-because any of them may become free first. `queue` can be the part before the caller. `groupsFor` returns the groups to keep for an entry now, none if
-its process is stopped or an outage prevents that it is served.
+because any of them may become free first. `queue` can be the part before the caller. `groupsFor` returns the groups to keep for an entry now, or none if
+its process is stopped or an outage prevents it from being served.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],

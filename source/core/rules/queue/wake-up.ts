@@ -96,7 +96,7 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
 }
 
-/** Returns whether an event lets an entry continue that waited because of its account's limit, no matter which GPU has become free. */
+/** Returns whether an event frees an entry from its account's limit, no matter which GPU has become free. */
 export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
 	const own = after?.queue.find(({id}) => id === entryId);
 	return (

@@ -12,11 +12,10 @@ import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
 import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
 import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
 
-/** How often a continued idle time is stored. The longest gap is long enough for two scans of a slow scanner. */
+/** How often the store is updated while a reservation stays idle. The longest gap is long enough for two scans of a slow scanner. */
 const refreshSeconds = 120;
 
 export type Sight = {
-	/** Store time of the observation. */
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
 	readonly host: string;

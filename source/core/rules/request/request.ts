@@ -39,7 +39,6 @@ export type Wanted = {
 	readonly need?: Need;
 };
 
-/** Whether the request is for shares or MIG instances. */
 export const isPartOfGpu = (need: Need | undefined): boolean => need?.shareMiB !== undefined || need?.mig !== undefined;
 
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
@@ -160,9 +159,7 @@ export type Grant = {
 	readonly startTime: number;
 	/** Store time at which the lease ends at the latest. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
-	/** Store time until which the GPUs are kept although they are idle. */
 	readonly keepUntil?: number | undefined;
-	/** Set for a reservation beyond the limit of its account. */
 	readonly isBeyondLimit?: true;
 	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;

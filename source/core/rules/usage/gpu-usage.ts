@@ -153,7 +153,7 @@ export function processesOnInstance(
 	};
 }
 
-/** Judges whether a MIG instance is in use, by memory and processes, because a GPU in MIG mode reports no utilization. `isCleanWanted` allows no process. */
+/** Judges whether a MIG instance is in use, by memory and processes, because a GPU in MIG mode reports no utilization. */
 export function judgeInstance(
 	reading: GpuReading,
 	instance: HeldInstance,
