@@ -54,7 +54,6 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	};
 };
 
-/** Returns why there are no NVIDIA GPUs, or undefined if there are. */
 const missesNvidia = async ({
 	run,
 	timeoutMs = 10_000,
@@ -73,7 +72,6 @@ const missesNvidia = async ({
 	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };
 
-/** Returns why there are no AMD GPUs, or undefined if there are. */
 const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
 	const {failure} = await createAmdProvider({
 		run,

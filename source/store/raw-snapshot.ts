@@ -100,7 +100,6 @@ function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot
 	};
 }
 
-/** Decodes the policy. Empty if it is unreadable. */
 function policyOf(value: RawValue): Pick<Snapshot, 'policy' | 'policyProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodePolicy(value);
 	return 'policy' in decoded ? decoded : {policy: new Map(), policyProblem: decoded.problem};

@@ -208,7 +208,6 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 
-/** A part of a request that Slurm does not support. */
 type Inexpressible = {
 	/** Absent if only the combination or the form is unsupported. */
 	readonly wish?: Wish;

@@ -69,7 +69,6 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 	return type;
 }
 
-/** Resources requested of a node. */
 export type Gres = {
 	readonly name: 'gpu' | 'shard';
 	/** Type from gres.conf. Undefined for any GPU. */

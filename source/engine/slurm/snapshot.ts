@@ -45,7 +45,7 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
-/** GPUs of a node that are in use by no known job. */
+/** GPUs of a node that are in use, but not by a known job. */
 type Hidden = {
 	readonly ids: ReadonlySet<number>;
 	/** The number of GPUs without a known number. */
@@ -144,7 +144,6 @@ export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJ
 /** A job on a GPU. `isShare`: the job does not have the whole GPU. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
-/** Returns the jobs on each GPU, by `node:gpu`. */
 function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder[]> {
 	const held = new Map<string, Holder[]>();
 	for (const job of jobs) {

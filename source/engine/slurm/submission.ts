@@ -50,7 +50,6 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** Returns the controller's jobs. Empty if the controller does not answer in time. */
 async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
 	// Reads all jobs, because for a job in cleanup, scontrol alone does not report how it ended.
@@ -111,7 +110,7 @@ export function submission(
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Checks without a gate whether the exit code is the command's and not srun's: whether the account's latest job of this command had this code. */
+	/** Checks without a gate whether the exit code is the command's own: the account's latest job of this command must have the same code. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs

@@ -7,7 +7,6 @@ type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 export type CsvRow = {
 	readonly kind: 'row';
 	readonly text: string;
-	/** The cells by column name, trimmed. */
 	readonly cells: ReadonlyMap<string, string>;
 };
 

@@ -174,6 +174,5 @@ const readSwitch = (text: string): boolean | undefined => ({enabled: true, disab
 
 const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v.test(text) ? text : undefined);
 
-/** Returns the cells with their fields and readings, to be searched for error words. */
 const wordsOf = (cells: Cells): readonly ReadingWord[] =>
 	[...cells].map(([field, word]) => ({field, word, reading: readingNamed(field)}));

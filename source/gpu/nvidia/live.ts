@@ -13,7 +13,6 @@ import {readScans, type WholeScan} from './nvml/lines.js';
 /** Sources that are faster than a run of the tool, the best first. If all fail, the tool is run. */
 type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
-	/** Table of GPUs, without processes. */
 	readonly table?: ToolStream<GpuTable>;
 	/** Adds facts that are read in the background, and rarely. Never waits. */
 	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
@@ -97,7 +96,6 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 		isAsking = false;
 	};
 
-	/** Returns the cached value, and starts a refresh if it is old. */
 	return (): Value | undefined => {
 		if (!isAsking && monotonicMs() >= nextMs) {
 			void refresh();

@@ -25,14 +25,11 @@ type Options = {
 	/** Time limit for a scan, read at the start of each. Eight GPUs without persistence mode can take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
-	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory?: string;
 	readonly devicesDirectory?: string;
 	/** Adds the GPUs' places in the machine. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
-	/** Creates the sources of continuous scans. */
 	readonly createSources?: CreateSources;
-	/** Slow queries of a single scan. */
 	readonly slowReadings?: SlowReadings;
 };
 

@@ -12,11 +12,9 @@ export type ProcessTable = {
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
 	/** GPUs whose processes are hidden, with the tool's message. */
 	readonly hidden: ReadonlyMap<string, string>;
-	/** Lines that do not describe a process. */
 	readonly remarks: readonly string[];
 };
 
-/** Marks a process with an unknown GPU. */
 const noGpu = '';
 
 const longestProgram = 4096;

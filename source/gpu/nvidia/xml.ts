@@ -51,7 +51,6 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
-		// The document was cut off or is not XML.
 		return undefined;
 	}
 

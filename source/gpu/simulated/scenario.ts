@@ -1,4 +1,4 @@
-/** Describes a simulated box: other users' work, failures, hidden processes and more, by the time since the box started. */
+/** Describes a simulated box: other users' work, failures, hidden processes and more, depending on the time since the box started. */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
 /** The kernel's largest pid with any settings. */
@@ -16,7 +16,6 @@ type Span = {readonly from?: number; readonly until?: number; readonly every?: n
 type SceneProcess = {
 	readonly user?: string;
 	readonly command: string;
-	/** Default: generated. */
 	readonly pid?: number;
 	/** MiB of GPU memory. */
 	readonly memory: number;
@@ -80,7 +79,6 @@ export type Scenario = {
 	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
 	/** GPUs that answer but are unfit. */
 	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
-	/** GPUs with unknown processes. */
 	readonly hidden?: readonly OfGpu[];
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
@@ -89,7 +87,6 @@ export type Scenario = {
 	the MIG mode is unknown, or its change waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
-	/** Times at which no GPU answers. */
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
 	readonly people?: readonly Person[];
 	/** A directory with substitutes for dev, proc and sys, for isolated jobs. */

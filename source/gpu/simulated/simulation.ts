@@ -174,6 +174,5 @@ export type SimulatedLease = {
 	readonly pid?: number;
 	/** Unix seconds. If known, the load grows from this time on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;
-	/** Default: generated. */
 	readonly command?: string;
 };

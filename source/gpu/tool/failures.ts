@@ -4,7 +4,6 @@ import type {ToolOutcome} from './tool.js';
 
 export type Failure = NonNullable<Observation['failure']>;
 
-/** A known total failure of a tool. */
 export type KnownFailure = {
 	readonly exitCode?: number;
 	readonly words: RegExp;
@@ -14,9 +13,7 @@ export type KnownFailure = {
 
 export type DriverText = {
 	readonly known: readonly KnownFailure[];
-	/** Shown if the tool is missing. */
 	readonly missingHint: string;
-	/** Shown if the tool does not answer. */
 	readonly hangHint: string;
 };
 

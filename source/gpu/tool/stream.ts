@@ -31,7 +31,6 @@ type Options<Block> = {
 	readonly command: string;
 	readonly args: () => readonly string[];
 	readonly createReader: StreamReader<Block>;
-	/** Milliseconds between two readings. */
 	readonly periodMs: number;
 	readonly monotonicMs: () => number;
 	readonly hangs: HangWatch;
@@ -85,7 +84,6 @@ export const createToolStream = <Block>({
 		change = Promise.withResolvers();
 	};
 
-	/** Ends the run, if it is still the current one. Resolves when the run has ended or is known to hang. */
 	const leave = async (left: Session<Block>): Promise<void> => {
 		if (session === left) {
 			session = undefined;
@@ -131,7 +129,6 @@ export const createToolStream = <Block>({
 		return opened;
 	};
 
-	/** Waits for a new reading, or until the run has been silent for too long. */
 	const wait = async (current: Session<Block>): Promise<void> => {
 		const {promise} = change;
 		const silence = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ export type Users = {
 	readonly nameOf: (uid: number) => Promise<string>;
 	/** Like `nameOf`, but blocking. Only for the account of this process, which is needed before all others. */
 	readonly nameOfSync: (uid: number) => string;
-	/** Whether an account of this name exists, as far as known within 2 s. A uid is accepted, too, because it is the name of an account without one. */
+	/** Whether an account of this name exists, as far as known within 2 s. Also accepts the uid of an account without a name. */
 	readonly knows: (name: string) => Promise<boolean>;
 };
 
@@ -154,7 +154,6 @@ export const findInPasswd = (text: string, uid: number): string | undefined => {
 const isInPasswd = (text: string, name: string): boolean =>
 	text.split('\n').some((line) => line.startsWith(`${name}:`));
 
-/** Returns the file's text, or an empty text if the file cannot be read. */
 const readPasswd = (file: string): string => {
 	try {
 		return readFileSync(file, 'utf8');

@@ -17,7 +17,6 @@ const lengthAt = (bytes: Uint8Array, start: number): number => {
 	return isUtf8(bytes.subarray(start, start + length)) && start + length <= bytes.length ? length : 0;
 };
 
-/** Decodes like Node, with U+FFFD for invalid bytes. */
 const lossyText = ({buffer, byteOffset, byteLength}: Uint8Array): string =>
 	Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength).toString('utf8');
 
@@ -47,7 +46,6 @@ export const encodeBytes = (text: string): Uint8Array =>
 			)
 		: Buffer.from(text);
 
-/** Returns a path for `node:fs`, which accepts text and bytes. */
 export const pathOf = (text: string): string | ReturnType<typeof Buffer.from> =>
 	isBytes(text) ? Buffer.from(encodeBytes(text)) : text;
 

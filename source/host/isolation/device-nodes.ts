@@ -5,7 +5,6 @@ import type {GrantedGpu} from '../../core/model/isolation.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
 
 export type DeviceNode = {
-	/** Path of the node, such as `/dev/nvidia3`. */
 	readonly file: string;
 	/** `gpu`: the GPU itself. `render`: its graphics node, the only node of an AMD GPU. `part`: a node that MIG requires for an instance. */
 	readonly kind: 'gpu' | 'render' | 'part';

@@ -5,7 +5,6 @@ import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
 	readonly devices: string;
-	/** Nodes that the job must not be able to open. */
 	readonly foreign: ReadonlyArray<{readonly file: string}>;
 	/** Devices that a process inside the isolation tries to open before the job starts. */
 	readonly proof: ProofNodes;
@@ -25,7 +24,7 @@ export type MakeFence = (options: FenceOptions) => Promise<Fenced | IsolationPro
 
 type Program = Extract<IsolationProblem, {kind: 'no-program'}>['program'];
 
-/** Returns the path of a program, or the problem that it is missing. */
+/** Returns the path of a program, or a problem if it is missing. */
 export const findProgram = (program: Program, environment: FenceOptions['environment']): string | IsolationProblem => {
 	const found = lookUpCommand(program, environment);
 	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};

@@ -43,13 +43,11 @@ export type DetachedStart = {
 	readonly directory: string;
 	readonly log: string;
 	readonly isNewLog: boolean;
-	/** Whether to use the user's systemd. */
 	readonly inSystemd: boolean;
 };
 
 const insideBinary = '/$bunfs/';
 
-/** Returns the command line that starts this program again. */
 function ownCommand(words: readonly string[]): readonly [string, ...string[]] {
 	const {execPath, argv} = process;
 	const file = argv[1] ?? '';

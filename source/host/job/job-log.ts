@@ -134,7 +134,7 @@ export function readLogEnd(file: string, length: number): string | undefined {
 	}
 }
 
-/** Opens a job's log for reading. Throws `failed` if it is missing or is not a file of this account, because the store contains its name. */
+/** Opens a job's log for reading. Throws `failed` for a missing file or one of another account, because the name from the store is not trusted. */
 export function readLog(file: string, endBytes = Infinity): OpenedLog {
 	let descriptor: number | undefined;
 	try {

@@ -21,7 +21,6 @@ import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.
 export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Words that start the command inside an isolation, if any. */
 	readonly entrance?: readonly string[];
 	/** Complete environment of the job. `CANHAZGPU_JOB` is added, to recognize the job's descendants. */
 	readonly environment: Environment;
@@ -71,7 +70,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 /** The number of files that this process itself needs. */
 const leastOpenFiles = 256;
 
-/** Lowers the soft limit of open files to its value before Node, for jobs to inherit. If this fails, jobs get the limit otherwise. Never rejects. */
+/** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher sets it. Never rejects. */
 export const restoreOpenFiles = async (): Promise<void> => {
 	const wanted = callersOpenFiles();
 	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {

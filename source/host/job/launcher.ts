@@ -6,7 +6,6 @@ import {existsSync} from 'node:fs';
 import {isBytes, type Environment} from '../inherited/exact-text.js';
 
 export type Manner = {
-	/** Signals that the program ignores. */
 	readonly ignored: readonly number[];
 	/** The soft limit of open files, if different from ours. */
 	readonly openFiles: string | undefined;

@@ -27,7 +27,6 @@ export type StartedProcess = {
 	readonly pid: number;
 	/** Never rejects. */
 	readonly ended: Promise<ProcessEnd>;
-	/** Does nothing after the process has ended. */
 	readonly kill: (signal: NodeJS.Signals) => void;
 };
 

@@ -21,7 +21,6 @@ export type ProgramOptions = {
 	readonly findBus?: () => string | undefined;
 };
 
-/** Ends a command and its children. */
 function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
@@ -36,7 +35,6 @@ type Command = {
 	readonly environment: NodeJS.ProcessEnv;
 };
 
-/** Runs a command with its input. Rejects if it cannot be started. */
 async function runCommand({argv, stdin, environment}: Command, signal: AbortSignal): Promise<Delivery> {
 	signal.throwIfAborted();
 	// Spawning throws for texts that are too long or contain NUL, and for paths through a file.
@@ -64,7 +62,6 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 					},
 		);
 	});
-	// The command may ignore its input.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(stdin);
 	try {

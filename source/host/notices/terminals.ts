@@ -23,7 +23,6 @@ export function linesOf(account: string, who: string): readonly string[] {
 		.map(([, line]) => line!);
 }
 
-/** Whether this process itself uses the terminal. */
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 

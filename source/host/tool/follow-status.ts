@@ -42,7 +42,6 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 	try {
 		value = JSON.parse(line);
 	} catch {
-		// A login script has printed this line.
 		return undefined;
 	}
 

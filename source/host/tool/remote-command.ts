@@ -8,7 +8,6 @@ import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
 	readonly host: string;
-	/** Words after `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
 	/** Words after `--`. Undefined without `--`. */
 	readonly rest: readonly string[] | undefined;

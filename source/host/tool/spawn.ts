@@ -30,7 +30,6 @@ type ToolOptions = {
 	readonly timeoutMs: number;
 	/** Limit for stdout and stderr together. */
 	readonly maxBytes?: number;
-	/** Ends the tool early, with the failure `aborted`. */
 	readonly signal?: AbortSignal;
 	/** For a tool that runs continuously: called with its stdout, which is then not kept. */
 	readonly onText?: (text: string) => void;
@@ -235,7 +234,6 @@ export const supervise = async (
 
 			failure = why;
 			if (hasEnded()) {
-				// The pid may belong to another process by now.
 				return;
 			}
 

@@ -13,7 +13,7 @@ export const mostBytes = 4_000_000;
 /** The longest text to keep from an error of another host or ssh. */
 const longestText = 300;
 
-/** Options that avoid password prompts and lend the host nothing, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
+/** Options that avoid password prompts and give the host no access, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
 export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
@@ -28,7 +28,6 @@ export const rowsSchema = v.array(
 	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
 );
 
-/** Throws `usage` for an invalid host name. */
 export function checkRemoteHost(host: string): string {
 	if (!isRemoteHost(host)) {
 		throw new CanhazgpuError('usage', `${quoted(host)} is not a host name`, {
@@ -45,7 +44,6 @@ export const notInstalled = 'canhazgpu is not installed there';
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
-/** Hints for known error messages of ssh. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[
 		/Permission denied \(/v,
@@ -185,7 +183,7 @@ const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.reco
 
 const longestQueue = 10_000;
 
-/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws as {@link remoteStatus}, and if that host's version has no queue. */
+/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws like {@link remoteStatus}, and if that host's version has no queue. */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
 	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);

@@ -11,7 +11,6 @@ export const systemTool = (name: string): string =>
 	directories.map((directory) => path.join(directory, name)).find((file) => existsSync(file)) ??
 	path.join(directories[0]!, name);
 
-/** The complete environment of a system tool. */
 export const systemEnvironment: Readonly<Record<string, string>> = {PATH: directories.join(':'), LC_ALL: 'C'};
 
 /** Runs a system tool by its bare name, like {@link runTool}. */

@@ -36,7 +36,6 @@ function decodeInstances(fields: Fields): AuditRecord['instances'] {
 	return instances.length === 0 ? undefined : instances;
 }
 
-/** Decodes an audit record. Returns undefined if the record is invalid. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;

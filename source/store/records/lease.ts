@@ -69,7 +69,6 @@ function readEnded(fields: Fields): EndedLease | undefined {
 			};
 }
 
-/** Maximum number of left processes in one record. */
 const mostLeft = 64;
 
 /** Reads left processes, stored as start times by pid. Skips invalid ones. */

@@ -1,7 +1,6 @@
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Reads the required MIG instances. Throws RecordProblem without a profile or instance, because a later version may require something else. */
 function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	if (fields === undefined) {
 		return undefined;
@@ -14,7 +13,6 @@ function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
 }
 
-/** Reads the requirements of a request. Returns undefined if nothing is required. */
 export function readNeed(fields: Fields | undefined): Need | undefined {
 	if (fields === undefined) {
 		return undefined;

@@ -33,7 +33,6 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 			};
 }
 
-/** Returns the fields of the process that holds a lease or waits. */
 export const holderFields = (process: ProcessIdentity) => ({
 	pid: process.pid,
 	pid_start: process.startTicks,

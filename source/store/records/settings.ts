@@ -29,7 +29,6 @@ export function decodeDrains(raw: string | undefined): Problem | {readonly drain
 	return 'problem' in read ? read : {drains: read.value};
 }
 
-/** Encodes the drained GPUs. Returns undefined if no GPU is drained. */
 export const encodeDrains = (drains: ReadonlyMap<number, Drain>): string | undefined =>
 	drains.size === 0
 		? undefined
@@ -49,7 +48,6 @@ export function decodePolicy(raw: string | undefined): Problem | {readonly polic
 	return 'problem' in read ? read : {policy: read.value};
 }
 
-/** Encodes the policy. Returns undefined if no key is set. */
 export const encodePolicy = (policy: ReadonlyMap<string, PolicySetting>): string | undefined =>
 	policy.size === 0
 		? undefined

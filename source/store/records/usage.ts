@@ -35,7 +35,6 @@ function readUsage(fields: Fields): UsageRecord {
 	};
 }
 
-/** Decodes a usage record. Returns undefined for an invalid record. */
 export function decodeUsage(raw: string): UsageRecord | undefined {
 	return readIfSound(raw, readUsage);
 }

@@ -89,7 +89,6 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 }
 
 type Expected = {
-	/** Pairs of a key's position and its expected value. */
 	readonly values: readonly Argument[];
 	readonly absent: readonly Argument[];
 	readonly steps: readonly Argument[];
@@ -162,7 +161,6 @@ function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 	}
 }
 
-/** Whether a write needs more memory than the value it replaces. */
 function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	switch (write.kind) {
 		case 'join':

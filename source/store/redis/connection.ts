@@ -51,7 +51,6 @@ export class Connection {
 	#downSince = 0;
 	#lastError: unknown;
 	#unreadBytes = 0;
-	/** The server's reason for rejecting this connection. */
 	#refusal: CanhazgpuError | undefined;
 	readonly client: Redis;
 
@@ -269,7 +268,6 @@ export class Connection {
 		}
 	}
 
-	/** Closes the connection. Pending operations are rejected. */
 	close(): void {
 		this.#isClosed = true;
 		this.client.disconnect();

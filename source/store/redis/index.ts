@@ -69,7 +69,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// Old pools of the Go program have no key for the provider. Adds it, unless this client has read-only access. It can read the pool nevertheless.
+				// Old pools of the Go program have no key for the provider. Adds the key, unless this client has read-only access and can only read the pool.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 

@@ -30,7 +30,6 @@ export function bytesOf(reply: unknown): Uint8Array {
 	return reply;
 }
 
-/** Parses an answer that can also mean "no value". Returns undefined in that case. */
 export const optional = <Item>(reply: unknown, itemOf: (reply: unknown) => Item): Item | undefined =>
 	reply === null || reply === undefined ? undefined : itemOf(reply);
 

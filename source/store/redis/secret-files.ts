@@ -13,7 +13,6 @@ const refuse = (setting: string, problem: string, hint: string, cause?: unknown)
 
 type ReadOptions = {
 	readonly longestBytes: number;
-	/** Checks the opened file, and throws if the file is not trusted. */
 	readonly judge?: (status: Stats) => undefined;
 };
 

@@ -39,7 +39,6 @@ export async function subscribe(
 	});
 	await connection.open();
 	const timer = setInterval(() => {
-		// The result is not needed, because the connection reports failures itself.
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {

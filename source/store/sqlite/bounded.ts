@@ -11,7 +11,6 @@ const longestText = 4 * 2 ** 20;
 /** Maximum number of rows to read at once. The audit log and the longest queue have far fewer. */
 const mostRows = 100_000;
 
-/** Maximum number of characters to read at once. */
 const mostCharacters = 64 * 2 ** 20;
 
 /** Returns SQL for a column. If a text is too long, the column is NULL, and SQLite does not load the text. */

@@ -12,7 +12,6 @@ const keptCount = 32;
 /** Maximum length of an event. A longer event is stored as an empty text, which means that something happened. */
 const longestEvent = 4096;
 
-/** Name of the row with the events in the table `pool`. */
 const rowName = 'events';
 
 /** Maximum number of events in the signal file. Usually there are no more in a fifth of a second. */
@@ -104,7 +103,6 @@ export function signal(path: string, events: RecentEvents): string {
 /** A buffer for all reads, which are synchronous and so never need it at the same time. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
-/** Reads the line of the signal file. Returns undefined if the file does not exist. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);

@@ -260,7 +260,6 @@ function createFile(
 		});
 		linkSync(temporary, path);
 	} catch (error) {
-		// EEXIST means that another process has created the file in the meantime.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
 			throw error;
 		}
@@ -327,7 +326,7 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// A failure is not reported here, because whatever needs the missing file reports it.
+		// Whatever needs the missing file will report the failure.
 	}
 }
 
@@ -411,7 +410,6 @@ function removeOrSetAside(file: string): readonly string[] {
 	}
 }
 
-/** Returns the path of the database in which viewers share scans. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
 /** Changes the group and permissions of an existing pool. That is safe, because no other account can write in the directory. */

@@ -32,7 +32,6 @@ type SqliteStoreOptions = {
 	readonly directoryMode?: number;
 	/** Permissions of a new file, whatever the umask is. Default: 0o600. */
 	readonly fileMode?: number;
-	/** The group of new files. Defaults to the creator's group. */
 	readonly gid?: number;
 	/** The store's clock, in seconds. Default: the clock of this machine. */
 	readonly now?: () => number;

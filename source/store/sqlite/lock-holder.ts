@@ -61,7 +61,7 @@ const changeOf = (path: string): string => {
 };
 
 type Evidence = {
-	/** Returns any value that differs after each change of the pool. */
+	/** Returns a value that is different after each change of the pool. */
 	readonly changeOf: (path: string) => string;
 	/** Returns the process that keeps one of these files locked. Undefined if none or unknown. */
 	readonly holderOf: (paths: readonly string[]) => LockHolder | undefined;

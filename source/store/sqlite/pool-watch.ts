@@ -1,4 +1,4 @@
-/** Notifies listeners of events in the pool: at once of events of this process, and within a fifth of a second of those of other processes. */
+/** Notifies listeners of events in the pool: immediately for events of this process, and within a fifth of a second for events of other processes. */
 import {statSync} from 'node:fs';
 import type {StoreListener} from '../../core/model/ports.js';
 import {decodeEvent} from '../records/index.js';

@@ -106,7 +106,6 @@ export const poolForm = {
 	},
 } satisfies Omit<Form<never>, 'statements'>;
 
-/** Returns the name of the row with the record of a job in the table `pool`. */
 export const jobName = (number: number): string => `job:${number}`;
 
 /** The names of rows in the table `pool`. No name may change, because older programs read the same rows. */

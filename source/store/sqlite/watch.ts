@@ -8,7 +8,7 @@ const pollIntervalMs = 200;
 
 type Watched = {
 	readonly path: string;
-	/** Returns any value that differs after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
+	/** Returns a value that is different after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
 	readonly mark: () => string;
 	/**
 	Finds out what has changed, and calls {@link Watch.publish}. Called for the first subscription, after `mark` has changed, and when a missing file is

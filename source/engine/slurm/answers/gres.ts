@@ -42,7 +42,6 @@ export const gpuKinds = (gres: string): readonly GpuKind[] =>
 		.filter(({name}) => name === 'gpu')
 		.map(({type, count}) => ({type, count}));
 
-/** Returns the number of shards, on GPUs of all types. */
 export const shardCount = (gres: string): number =>
 	partsOf(gres)
 		.filter(({name}) => name === 'shard')
@@ -52,7 +51,6 @@ export const shardCount = (gres: string): number =>
 const sharedNames = ['shard', 'mps'] as const;
 type SharedName = (typeof sharedNames)[number];
 
-/** Resources that a job holds on one node. */
 export type HeldGres = {
 	/** GPUs that the job has alone, by their numbers on the node. */
 	readonly gpus: readonly number[];

@@ -81,11 +81,9 @@ export const ask = <Value>(
 	return code === codes.success ? {value: read(new DataView(memory.buffer))} : {no: code};
 };
 
-/** Calls a function that writes a text. */
 export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> =>
 	ask(calls, [name], {handle, size: 256, isSizeGiven: true}, ({buffer}) => textIn(new Uint8Array(buffer)));
 
-/** Reads text up to the first NUL. */
 export const textIn = (memory: Uint8Array): string => {
 	const end = memory.indexOf(0);
 	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));

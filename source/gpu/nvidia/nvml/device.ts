@@ -107,7 +107,6 @@ const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefi
 		: recoveryActions[action];
 };
 
-/** Calls a function that writes `count` numbers. */
 const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): Answer<readonly number[]> => {
 	const numbers = Array.from({length: count}, () => new Uint8Array(4));
 	const code = calls.call([name], ['handle', ...numbers.map(() => 'memory' as const)], handle, ...numbers);

@@ -79,7 +79,6 @@ export class Fields {
 		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');
 	}
 
-	/** Returns a finite number that is not negative, or undefined if not set. */
 	quantity(name: string): number | undefined {
 		const value = this.#take(name);
 		const isQuantity = typeof value === 'number' && Number.isFinite(value) && value >= 0;
@@ -107,7 +106,6 @@ export class Fields {
 		return value === undefined || isLists ? value : this.#fail(name, value, 'a list of lists of whole numbers');
 	}
 
-	/** Returns a boolean, or undefined if not set. */
 	switch(name: string): boolean | undefined {
 		const value = this.#take(name);
 		return value === undefined || typeof value === 'boolean' ? value : this.#fail(name, value, 'true or false');

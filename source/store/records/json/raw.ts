@@ -11,7 +11,6 @@ const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset
 export const rawOf = (bytes: Uint8Array): string =>
 	isUtf8(bytes) && bytes[0] !== 0 ? viewOf(bytes).toString() : byteMark + viewOf(bytes).toString('latin1');
 
-/** Returns the bytes that a raw value represents. */
 export const bytesOf = (raw: string): Uint8Array =>
 	raw.startsWith(byteMark) ? Buffer.from(raw.slice(1), 'latin1') : Buffer.from(raw);
 

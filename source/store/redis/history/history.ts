@@ -8,7 +8,6 @@ import {ask, integerOf, listOf, textOf} from '../replies.js';
 const pageSize = 1000;
 
 type Page = {
-	/** The number of records before the requested time. */
 	readonly before: number;
 	readonly records: readonly string[];
 };

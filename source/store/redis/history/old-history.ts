@@ -29,7 +29,6 @@ export function createOldHistoryCopier(connection: Connection): () => Promise<nu
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
 		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
 
-	/** Copies the records with these keys. Skips invalid records. */
 	const copy = async (found: readonly Uint8Array[]): Promise<number> => {
 		const values = await ask(
 			connection,
