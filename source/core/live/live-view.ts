@@ -67,6 +67,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
+		// If the previous read fails, its own callers handle the failure.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();

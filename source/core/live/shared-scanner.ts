@@ -152,6 +152,7 @@ class SharedScanner {
 	}
 
 	async #show({posted, scan}: Seen): Promise<Observation> {
+		// Closes the scanner that this viewer used for itself while the store was unreachable.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
 		return {...scan, isPosted: true, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
@@ -255,6 +256,7 @@ class SharedScanner {
 
 		const models = planServedModels(snapshot, seen);
 		if (!isEmpty(models)) {
+			// A conflict needs no retry, because the next scan tries again.
 			await store.commit(models);
 		}
 

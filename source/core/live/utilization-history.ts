@@ -13,7 +13,7 @@ type HistoryLimits = {
 	readonly windowMs: number;
 	/** Length of a step. All scans in a step become one sample with their mean. */
 	readonly stepMs: number;
-	/** How long before and after its time a reading is valid, so that a single missed scan leaves no gap. */
+	/** Length of the time, centered on a reading, for which the reading is valid, so that a single missed scan leaves no gap. */
 	readonly coverMs: number;
 };
 

@@ -70,6 +70,7 @@ export type GpuReading = {
 	readonly memoryClockMHz?: number;
 	/** Why the clocks are reduced, in words. Empty if the only reason is idleness. */
 	readonly throttleReasons?: readonly string[];
+	/** Number of errors since the driver was loaded. */
 	readonly eccUncorrectedErrors?: number;
 	readonly isMigEnabled?: boolean;
 	/** Whether MIG was switched and the GPU needs a reset for the change. */

@@ -391,6 +391,7 @@ export const endJobLease = async (
 				: {
 						plan: planEnd(
 							holdings.map((holding) => ({
+								// The Go program may have dropped fields from the record.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now, left},
 							})),

@@ -58,6 +58,7 @@ class IdleReclaimer {
 			const limitSeconds = await this.endBeyondLimit(snapshot);
 			return Math.min(limitSeconds, await this.#lookNow(snapshot, observation));
 		})();
+		// Later calls wait for this one, and its own caller handles an error.
 		this.#running = own.catch(() => Infinity);
 		return own;
 	}

@@ -43,6 +43,7 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
+			// A conflict needs no retry: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
 				expect: [

@@ -28,6 +28,7 @@ const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =
 			const posted = await store.scans.latest();
 			return {idle: posted && decodeSharedScan(posted.text)?.idle};
 		},
+		// The read of the pool, which runs at the same time, reports problems of the store.
 		() => ({}),
 	);
 

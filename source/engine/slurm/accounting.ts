@@ -39,6 +39,7 @@ function jobOf(line: string): EndedJob | undefined {
 				user,
 				name: name.join('|'),
 				state: 'ended',
+				// `CANCELLED by 1000` also names the account.
 				stateWord: state.split(' ', 1)[0]!,
 				submitTime,
 				startTime,

@@ -51,6 +51,7 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
+		// The document was cut off or is not XML.
 		return undefined;
 	}
 

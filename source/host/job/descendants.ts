@@ -37,6 +37,7 @@ export const descendantsOf = (
 	};
 
 	for (const ancestor of ancestors) {
+		// The pid may belong to another process by now.
 		if (processes.get(ancestor.pid)?.startTicks === ancestor.startTicks) {
 			visit(ancestor);
 		}

@@ -54,7 +54,7 @@ function ownCommand(words: readonly string[]): readonly [string, ...string[]] {
 	return file.startsWith(insideBinary) ? [execPath, ...words] : [execPath, path.resolve(file), ...words];
 }
 
-/** A transient scope of the user's systemd, which does not end with the login session. The wrapper inherits everything else from this process. */
+/** A transient scope of the user's systemd, which does not end with the login session. The wrapper inherits everything from this process. */
 const scopeWords = (id: string): readonly [string, ...string[]] => [
 	systemTool('systemd-run'),
 	'--user',

@@ -62,6 +62,7 @@ async function runCommand({argv, stdin, environment}: Command, signal: AbortSign
 					},
 		);
 	});
+	// The command may ignore its input.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(stdin);
 	try {

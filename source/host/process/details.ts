@@ -60,6 +60,7 @@ export const createProcessDescriber = ({
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
 		const reading = readCommandLines(readable);
+		// Runs while the command lines are being read.
 		const uids = new Map(present.map(([pid, uid]) => [pid, isPlainAccount(uid) ? uid : files.realUidOf(pid)]));
 		const containers = files.containersOf(stats);
 		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);

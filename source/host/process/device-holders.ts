@@ -23,6 +23,7 @@ const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadabl
 		try {
 			return files.has(readlinkSync(`${directory}/${name}`));
 		} catch {
+			// The file was closed in the meantime.
 			return false;
 		}
 	});

@@ -42,6 +42,7 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 	try {
 		value = JSON.parse(line);
 	} catch {
+		// A login script has printed this line.
 		return undefined;
 	}
 

@@ -234,6 +234,7 @@ export const supervise = async (
 
 			failure = why;
 			if (hasEnded()) {
+				// The pid may belong to another process by now.
 				return;
 			}
 

@@ -39,6 +39,7 @@ export async function subscribe(
 	});
 	await connection.open();
 	const timer = setInterval(() => {
+		// The result is not needed, because the connection reports failures itself.
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {

@@ -29,6 +29,7 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	try {
 		descriptor = openSync(path, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
 	} catch {
+		// SQLite will report the problem.
 		return undefined;
 	}
 

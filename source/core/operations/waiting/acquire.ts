@@ -40,6 +40,7 @@ export async function acquire(
 	try {
 		return await acquireHere(world, request, options);
 	} catch (error) {
+		// The user canceled the request during the first scan, before it joined the queue.
 		if (error === options.signal.reason) {
 			return {kind: 'gave-up', reason: 'aborted'};
 		}

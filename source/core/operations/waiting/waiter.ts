@@ -341,6 +341,7 @@ export class Waiter {
 			// A heartbeat that stores new groups is sent at once, because others could otherwise overtake the request.
 			const isDue = String(renewed.entry.groups) !== String(own.entry.groups);
 			if (isDue || isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
+				// A conflict needs no retry: the next read shows whether a heartbeat is still due.
 				await store.commit(planEntryHeartbeat(snapshot, renewed));
 				this.#lastHeartbeat = snapshot.now;
 				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
@@ -510,6 +511,7 @@ export const joinQueue = async (
 				groups: groupsFor(world, snapshot),
 			};
 			const result = {now, joinedAt: began};
+			// Another process may have restored the entry in the meantime.
 			if (snapshot.queue.some((record) => record.id === id)) {
 				return {plan: emptyPlan, result};
 			}

@@ -118,6 +118,7 @@ function candidateForShare(
 	share: ShareLimits,
 	{canTake, reading}: CandidateOptions,
 ): GpuCandidate | GpuBlock {
+	// A lease of the whole GPU leaves no room.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);
 	for (;;) {

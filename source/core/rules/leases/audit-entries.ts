@@ -91,6 +91,7 @@ export function endingEntries(
 	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
+	// Fast path: usually a single lease ends.
 	const groups =
 		ended.length === 1
 			? [ended]

@@ -113,6 +113,7 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 		return {expect: [], writes: [], usage: []};
 	}
 
+	// Fast path: usually one GPU changes, and grouping is slow.
 	const gpus =
 		changes.length === 1
 			? [[gpuOf(changes[0]!).index, changes] as const]

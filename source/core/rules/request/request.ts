@@ -111,7 +111,7 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
-/** `timeLimitSeconds`: when the wrapper stops its job. */
+/** `timeLimitSeconds`: how long the job may run before its wrapper stops it. */
 type JobTenure = {
 	readonly type: 'run';
 	readonly timeLimitSeconds?: number | undefined;

@@ -12,7 +12,7 @@ import {usageOfShares} from './share-usage.js';
 /** How long a new reservation may be unused, or a job may pause, before the GPU is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
-/** Whether a GPU counts as idle. It must be unused for the grace period, unless its manual reservation is already older than that. */
+/** Whether a GPU counts as idle: after the grace period without use, or as soon as it is unused if its manual reservation is older than that. */
 export const isCalledIdle = ({
 	type,
 	heldSeconds = 0,

@@ -142,6 +142,7 @@ export function formatRfc3339(seconds: number): string {
 	const ofDay = whole - Math.floor(whole / secondsOfDay) * secondsOfDay;
 	const clock = [Math.floor(ofDay / 3600), Math.floor(ofDay / 60) % 60, ofDay % 60].map((part) => twoDigits(part));
 	const fraction = microseconds - whole * 1e6;
+	// JavaScript prints a fraction without trailing zeros: 0.25 is `.25`.
 	return `${dateOf(Math.floor(whole / secondsOfDay))}T${clock.join(':')}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
 }
 
