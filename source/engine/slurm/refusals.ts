@@ -20,7 +20,7 @@ const waitHint = `To wait for them, leave out --nonblock, or give --wait more ti
 
 export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
 
-/** Returns the error for GPUs that were not free in time. `isLater`: the request has a start time, for which the job may have waited. */
+/** Returns the error for GPUs that were not free in time. `isLater` means that the job may have waited for its start time. */
 export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 	isLater
 		? new CanhazgpuError(
@@ -320,7 +320,7 @@ export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 		'partial-release',
 	]);
 
-/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize`: the size of a shard is configured. */
+/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize` means that the size of a shard is configured. */
 export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
 	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
 	if (asked !== undefined) {

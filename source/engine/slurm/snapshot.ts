@@ -141,7 +141,7 @@ export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJ
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** A job on a GPU. `isShare`: the job does not have the whole GPU. */
+/** A job on a GPU. `isShare` means that it does not have the whole GPU. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
 function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder[]> {

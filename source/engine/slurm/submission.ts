@@ -169,7 +169,7 @@ export function submission(
 					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
 			} catch (error) {
-				// An unreachable controller is asked again. The command runs without it.
+				// Asks an unreachable controller again later. Meanwhile, the command keeps running.
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;
 				}

@@ -329,7 +329,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone`: whether an error now means that nothing was changed. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error proves that nothing changed. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();

@@ -12,7 +12,7 @@ type Watched = {
 	readonly mark: () => string;
 	/**
 	Finds out what has changed, and calls {@link Watch.publish}. Called for the first subscription, after `mark` has changed, and when a missing file is
-	back. In the last case, listeners read everything anyway.
+	back. After the return of a missing file, listeners read everything anyway.
 	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
 };

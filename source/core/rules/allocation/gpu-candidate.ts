@@ -100,7 +100,7 @@ export type GpuCandidate = {
 export type GpuBlock =
 	| ShareBlock
 	| {readonly kind: 'leased'; readonly lease: Lease}
-	/** The GPU is split by MIG, so only its instances can be granted. `isUnknown`: the MIG mode is unknown. */
+	/** The GPU is split by MIG, so only its instances can be granted. `isUnknown` means that the MIG mode is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};

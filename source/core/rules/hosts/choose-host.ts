@@ -99,7 +99,7 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 	};
 }
 
-/** Returns a host with enough free GPUs and no queue. On others, the request would wait again. `current`: where it waits, without holding GPUs. */
+/** Returns a host with enough free GPUs and no queue. On others, the request would wait again. It now waits on `current`, without holding GPUs. */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {
 	const others = answers.filter(
 		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,

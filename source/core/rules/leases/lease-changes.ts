@@ -36,11 +36,11 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
-/** How many entries a waiting command judges at the front of a long queue, and on average how many others. */
+/** In a long queue, a waiting command checks this many entries at the front for live processes, and on average as many others. */
 const judgedCount = 8;
 
 /**
-Returns which entries a waiting command judges after a read: the first ones of the queue, those that hold GPUs, and a random sample. Each judgment
+Returns which entries a waiting command checks for live processes after a read: the first ones, those that hold GPUs, and a random sample. Each check
 inspects a process, and 200 such commands may be waiting. `random` returns a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
@@ -56,7 +56,7 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 /**
 Plans to remove ended leases, entries of ended processes together with the GPUs that they hold, and queue ids without an entry. Also starts watches
 for holders that missed a heartbeat, and sends heartbeats for holders that are alive. Every command plans this first.
-@param isJudged - Returns which entries are judged. All other entries stay as they are.
+@param isJudged - Returns which entries are checked. All other entries stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,

@@ -64,7 +64,7 @@ type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that judges sends one instead. */
+	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that finds this out sends one instead. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;

@@ -1,4 +1,4 @@
-/** The findings of `doctor`. Each fact is judged separately, and each problem comes with a fix. Unknown facts are not judged. */
+/** The findings of `doctor`. Each fact is checked separately, and each problem comes with a fix. Unknown facts are skipped. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';

@@ -24,7 +24,7 @@ export type Sight = {
 	readonly pidNamespace?: string | undefined;
 };
 
-/** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
+/** Returns `idle` if every GPU of the reservation is certainly idle, `used` if one is certainly in use, and otherwise `unknown`. */
 function judge(
 	{holdings}: Candidate,
 	{drains}: Snapshot,

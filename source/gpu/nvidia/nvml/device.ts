@@ -75,7 +75,7 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 	};
 };
 
-/** `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require nothing of this GPU. */
+/** The values of `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require no action on this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
 
 /** Ids of fields, `NVML_FI_DEV_...`: the recommended action, and what old drivers report instead. */
