@@ -37,7 +37,7 @@ const unseen = (observation: Observation): Observation => ({
 class IdleReclaimer {
 	readonly #world: EngineWorld;
 	#running: Promise<number> = Promise.resolve(Infinity);
-	/** Whether an earlier observation could not be recorded. It may have seen use, so idle times start again. */
+	/** Whether an earlier observation could not be recorded. Idle times then start again, because that observation may have seen use. */
 	#hasMissed = false;
 	/** Since when a step has been due that the scanning process has not taken. */
 	#dueSinceMs: number | undefined;

@@ -75,7 +75,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
-/** Whether the extra comma of a row is outside the name, so that all later cells are shifted. The supposed name then contains a reading. */
+/** Whether a row has an extra comma outside of the name, which shifts all later cells. The supposed name then contains a reading. */
 const isShifted = (cells: Cells): boolean => {
 	const pieces = (cells.get('name') ?? '').split(',').slice(1);
 	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);

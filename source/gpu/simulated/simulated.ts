@@ -38,7 +38,7 @@ type Started = {readonly pid?: number; readonly startTime?: number};
 const startTicksOf = ({pid = 0, startTime}: Started): number | undefined =>
 	startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100;
 
-/** Simulates GPUs with load where the leases are, for trials and demonstrations. */
+/** Simulates GPUs that are under load while they are leased, for trials and demonstrations. */
 export const createSimulatedProvider = ({
 	gpuCount,
 	leases,

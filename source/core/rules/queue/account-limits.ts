@@ -35,9 +35,9 @@ type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
 type Account = {
 	readonly overLimit: ReadonlyMap<string, OverLimit>;
 	readonly held: number;
-	/** The number of GPUs that its waiting requests want. */
+	/** The number of GPUs that the waiting requests of the account want. */
 	readonly ahead: number;
-	/** The number of GPUs that it holds, or that its waiting requests may still get within the limit. */
+	/** The number of GPUs that the account holds, or that its waiting requests may still get within the limit. */
 	readonly promised: number;
 	/** Whether a waiting request exceeds the limit. A new request then waits behind it. */
 	readonly isBlocked: boolean;
