@@ -263,7 +263,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease to continue on a GPU that was lost. It starts later, so that no time is counted twice in the history. */
+/** Returns the lease to continue on a GPU that was lost. The lease starts later, so that no time is counted twice in the history. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 

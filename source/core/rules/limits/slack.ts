@@ -13,7 +13,7 @@ import {limitOf, type Limit} from './limits.js';
 
 export type SlackRequest = {readonly type: LeaseType; readonly need: Need | undefined};
 
-/** Whether the policy allows such a request to exceed `max-gpus` while nobody else waits. */
+/** Whether the policy lets this request exceed `max-gpus` while nobody else waits. */
 export const canUseSlack = (policy: StoredPolicy, {type, need}: SlackRequest): boolean =>
 	type === 'manual' && !isPartOfGpu(need) && policyValue(policy, 'limits.slack') === 'on';
 
