@@ -80,7 +80,7 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Returns the note of a waiting job, the pending tasks of an array, which Slurm lists as one job, and the number of shards, whose size is unknown. */
+/** Returns the note of a waiting job. Adds the pending tasks of an array, which Slurm lists as one job, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [

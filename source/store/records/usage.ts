@@ -58,7 +58,7 @@ export const encodeUsage = (usage: UsageRecord): string =>
 	});
 
 /**
-Returns texts of which each record of this user contains one: the label as encoded by this program, and by Go, which escapes HTML. A note cannot
+Returns one or two texts, one of which is in each record of this user: the label as encoded by this program, and by Go, which escapes HTML. A note cannot
 contain them, because their quotes would be escaped.
 */
 export function usageNeedles(user: string): readonly string[] {
