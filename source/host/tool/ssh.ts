@@ -86,7 +86,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
-	/** nologin prints on stdout that the account may not log in. */
+	/** On stdout, nologin says that the account may not log in. */
 	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
 	/** The exit code or signal to show if there is no message. */

@@ -95,7 +95,7 @@ export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUin
 
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** nvidia-smi's words for a missing reading, by the library's code. */
+/** The words of nvidia-smi for a missing reading, by the library's code. */
 const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	['missing', '[Not Supported]'],
 	[2, '[Invalid Argument]'],
