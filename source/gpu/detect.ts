@@ -23,10 +23,7 @@ type Detection =
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/**
-Detects the kind of GPUs in this machine. Starts nothing if no tool is installed or if the driver lists its GPUs. Otherwise, runs the tools once,
-NVIDIA's first.
-*/
+/** Detects the kind of GPUs in this machine. Starts no tool if none is installed or the driver lists its GPUs. Otherwise, runs each tool once. */
 export const detectProvider = async (options: Options): Promise<Detection> => {
 	const [nvidia, ...amd] = await Promise.all(
 		['nvidia-smi', 'amd-smi', 'rocm-smi'].map(async (command) => isOnPath(command, options.searchPath)),
@@ -57,7 +54,6 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	};
 };
 
-/** Returns why there are no NVIDIA GPUs, or undefined if there are. */
 const missesNvidia = async ({
 	run,
 	timeoutMs = 10_000,
@@ -71,12 +67,11 @@ const missesNvidia = async ({
 	const command = 'nvidia-smi';
 	const outcome = await run(command, ['--query-gpu=index', '--format=csv,nounits'], {timeoutMs});
 	const gpus = outcome.failure === undefined ? parseGpuTable(outcome.stdout, outcome.stderr)?.gpus : undefined;
-	// A GPU that the tool cannot reach exists, too.
+	// A GPU that the tool cannot reach counts, too.
 	const isThere = (gpus !== undefined && gpus.length > 0) || outcome.stdout.toLowerCase().includes(opening);
 	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };
 
-/** Returns why there are no AMD GPUs, or undefined if there are. */
 const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
 	const {failure} = await createAmdProvider({
 		run,

@@ -1,4 +1,4 @@
-/** The words that tools print instead of a reading, and their meanings. Only this table decides which words make a GPU broken. */
+/** The words that tools print instead of a reading, and their meanings. Only this table decides which words mean that a GPU is broken. */
 import type {GpuReading} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 

@@ -3,7 +3,7 @@ import {cap} from './tool/text.js';
 
 /** Signs that a GPU is unfit for work. An unknown value is no sign. */
 export type Symptoms = {
-	/** The tool's words, if the GPU could not be queried. */
+	/** The tool's message, if the GPU could not be queried. */
 	readonly failure?: string;
 	/** Action that the driver recommends, such as `None` or `Drain and Reset`. */
 	readonly recoveryAction?: string;
@@ -50,7 +50,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
-/** Returns the recovery action. Drivers before 565 do not report the action, but these two values. */
+/** Returns the recovery action. Drivers before 565 report these two values instead of the action. */
 export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
 	if (isResetRequired === true) {
 		return 'Reset';

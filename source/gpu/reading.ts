@@ -4,10 +4,7 @@ import {CanhazgpuError} from '../errors.js';
 /** A GPU as described by the table of GPUs. The processes are in another table. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
-/**
-Removes a reading of 0 of 0 MiB, which some drivers report for a GPU that shares the machine's memory. Only its processes show whether such a GPU is
-in use.
-*/
+/** Removes a reading of 0 of 0 MiB, which some drivers report for a GPU that shares the machine's memory. Then only processes show whether it is in use. */
 export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 	gpu.memoryTotalMiB === 0
 		? {
@@ -18,7 +15,7 @@ export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 			}
 		: gpu;
 
-/** Returns the number of GPUs in a scan. Throws `provider` for a failed scan. */
+/** Returns the number of GPUs in a scan. Throws `provider` if the scan failed. */
 export const countSeen = ({gpus, failure}: Observation): number => {
 	if (failure !== undefined) {
 		throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});

@@ -1,6 +1,6 @@
 /**
-Finds CUDA installations. A job runs programs from such a directory, so directories that another account can change are
-ignored. Versions are read from the version file, never from a name.
+Finds CUDA installations. Ignores directories that another account can change, because a job runs programs from there. Reads versions from the version
+file, never from a name.
 */
 import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
@@ -80,10 +80,7 @@ function modulesIn(directory: string): readonly string[] {
 	}
 }
 
-/**
-Returns the paths in the modulefiles of CUDA, for environment modules (Tcl) and Lmod (Lua). Modulefiles are never
-executed. The version file of a path shows whether it is an installation.
-*/
+/** Returns the paths in CUDA's modulefiles (Tcl or Lmod), without executing the files. A path is an installation if it has a version file. */
 const rootsInModules = (modulePath: string): readonly string[] =>
 	modulePath
 		.split(':')
@@ -144,7 +141,7 @@ function versionIn(name: string, text: string): string | undefined {
 	}
 }
 
-/** Returns the version, or why the version file is invalid. Undefined without a version file, which is no installation. */
+/** Returns the version, or why the version file is invalid. Undefined without a version file, because the directory is then no installation. */
 function readVersion(root: string): {readonly version: string} | {readonly problem: string} | undefined {
 	for (const name of versionFiles) {
 		const read = readSafely(path.join(root, name), {

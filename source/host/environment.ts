@@ -79,7 +79,6 @@ function findUnknownTimeZone(): string | undefined {
 	}
 }
 
-/** Whether this account can write to the directory, or create it. */
 function canWrite(directory: string): boolean {
 	const parent = path.dirname(directory);
 	return existsSync(directory) || parent === directory ? isAccessible(directory, writable) : canWrite(parent);

@@ -20,7 +20,6 @@ const readAccount = (users: Users): Account => {
 		: {name: users.nameOfSync(uid), uid, userNamespace: readUserNamespace()};
 };
 
-/** Returns a function that calls `read` the first time, and then returns the cached result. */
 const once = <Value>(read: () => Value): (() => Value) => {
 	let answer: {readonly value: Value} | undefined;
 	return () => {

@@ -23,10 +23,7 @@ export const readMachineId = (files: readonly string[] = idFiles, hostname = os.
 	return createHash('sha256').update(`canhazgpu machine ${hostname}`).digest('hex').slice(0, 32);
 };
 
-/**
-Returns an id of this boot. Undefined if no source provides one, as in a service with `ProcSubset=pid`. Never a constant, because other processes
-would read another id and take every running job for dead.
-*/
+/** Returns an id of this boot. Undefined if unknown, as in a service with `ProcSubset=pid`. Never a constant: others would take running jobs for dead. */
 export const readBootId = (file = '/proc/sys/kernel/random/boot_id'): string | undefined =>
 	readLine(file) ?? readBootSession();
 

@@ -8,8 +8,8 @@ type Origin = {
 };
 
 /**
-Returns an id of the clock, which restarts with each boot, and which a time namespace can shift. If the boot is unknown, the machine's id is used. A
-lease that had sent no heartbeat for a while before a reboot then counts as ended.
+Returns an id of the clock, which restarts with each boot, and which a time namespace can shift. If the boot is unknown, uses the machine's id. A lease
+without a recent heartbeat before a reboot then counts as ended.
 */
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>
 	[bootId ?? `unknown-boot-of-${machineId}`, ...(timeNamespace === undefined ? [] : [timeNamespace])].join('/');

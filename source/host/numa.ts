@@ -6,7 +6,7 @@ import {lookUpCommand} from './tool/command.js';
 import {runTool} from './tool/spawn.js';
 
 type Options = {
-	/** Directory with /sys: the root directory, or a test directory. */
+	/** The directory with /sys: the root directory, or a test directory. */
 	readonly root: string;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -21,7 +21,7 @@ function processorsOf(root: string, node: number): string | undefined {
 	}
 }
 
-/** Tests the words that bind a job, with a program that does nothing. A container can forbid binding, or have only some of the CPUs. */
+/** Tests the words that bind a job with a program that does nothing. A container can forbid binding or have only some of the CPUs. */
 async function problemWith(entrance: readonly string[]): Promise<NumaProblem | undefined> {
 	const [program, ...words] = entrance;
 	const {failure, exitCode, detail, stderr} = await runTool(program!, [...words, '/bin/sh', '-c', ':'], {

@@ -3,12 +3,11 @@ import {Buffer} from 'node:buffer';
 import {constants, fstatSync, openSync, writeSync} from 'node:fs';
 
 export type PatientOutput = {
-	/** Writes now, or as soon as the reader takes more. */
 	readonly write: (text: string, written?: () => void) => void;
 	readonly isStalled: () => boolean;
-	/** Calls the listener whenever the reader has caught up. */
+	/** Calls the listener whenever the reader has caught up with the output. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns and discards what was not written yet. */
+	/** Returns and discards the unwritten rest. */
 	readonly takeRest: () => string;
 };
 

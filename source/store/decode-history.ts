@@ -5,10 +5,8 @@ import {decodeUsage} from './records/index.js';
 type Pages = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
-Decodes usage records and sorts them by the exact time of their end, because stores sort only by whole seconds. Skips invalid records.
-@param readPages - Returns the stored records, sorted by the second of their end.
-@param fromTime - The earliest end of a record to return.
-@param toTime - The latest end of a record to return.
+Decodes usage records, without invalid ones, and sorts them by their exact end, because stores sort only by whole seconds. Returns those that ended
+between `fromTime` and `toTime`. `readPages` returns the stored records, sorted by the second of their end.
 */
 export function decodeHistory(readPages: () => Pages, fromTime: number, toTime: number): UsageHistory {
 	const pages = (): AsyncGenerator<readonly UsageRecord[]> => decodePages(readPages(), fromTime, toTime);

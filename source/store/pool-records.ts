@@ -1,7 +1,4 @@
-/**
-Small files that contain the location of a pool: `pool.json` for all users of the machine, written by `admin`, and `found.json` for one user, written
-by the user's commands. They contain no secrets.
-*/
+/** Small files with the location of a pool: `pool.json` for the whole machine, written by `admin`, and `found.json` for one user. They contain no secrets. */
 import {
 	closeSync,
 	constants,
@@ -35,7 +32,6 @@ import {isMachineRoot} from '../security/user-namespace.js';
 const longestSocket = 107;
 const longestPath = 4095;
 
-/** A schema for an absolute path without control characters. */
 const pathOf = (longest: number) => v.pipe(v.string(), v.regex(/^\/\P{Control}*$/v), v.maxLength(longest));
 
 const schema = v.variant('store', [
@@ -49,7 +45,7 @@ const schema = v.variant('store', [
 	v.object({store: v.literal('embedded'), directory: pathOf(longestPath)}),
 ]);
 
-/** Maximum size of a file. A record is much shorter, because its longest part is a path. */
+/** Maximum size of a file. Records are much shorter, because their longest part is a path. */
 const longestBytes = 16_384;
 
 const parse = (text: string): unknown => {
@@ -60,10 +56,10 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** The readers of a record. `machine`: all users of the machine. `user`: only this account. */
+/** Who may read a record: all users of the machine, or only this account. */
 type Readers = 'machine' | 'user';
 
-/** Commands that replace an unusable record. They do not contain --force, which would end all reservations in that pool. */
+/** Commands that replace an unusable record. They do not contain `--force`, which would end all reservations of an existing pool. */
 const remedies: Readonly<Record<Readers, string>> = {
 	machine:
 		'Remove that file, then repeat the canhazgpu admin command that made the pool (with --store embedded for a pool without Redis). It finds the pool again, and no reservation is lost.',
@@ -79,15 +75,14 @@ const refuse = (file: string, problem: string, hint: string, cause?: unknown): C
 /** Whether to trust the owner of the directory. Root does not, because the owner could direct root to another pool. */
 const trustsOwner = (): boolean => !isMachineRoot();
 
-/** Returns why a record for the whole machine would not be trusted below this directory. Throws errors of the file system. */
+/** Returns why a record for the whole machine would not be trusted below this directory. Throws file system errors. */
 export const findUnsafeRecordLocation = (directory: string): UnsafeLocation | undefined =>
 	findUnsafeLocation(directory, {trustsOwner: trustsOwner()});
 
 /**
 Reads a record. A record for `machine` must belong to root, to this account or to the owner of its directory, and no other account may be able to
 replace the directory. Root does not trust the owner of the directory. A record for `user` is ignored if it belongs to another account, or if this
-account may not read it.
-@returns Undefined if there is no record.
+account may not read it. Undefined if there is no record.
 @throws CanhazgpuError `store-unreachable` for an invalid record, or a record that others may have written. Using another pool instead could grant
 one GPU twice.
 */
@@ -117,7 +112,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 		return undefined;
 	}
 
-	// A command that root ran with this account's home can have left a record there that the account cannot read. It is ignored.
+	// Root may have run a command with this account's home and left a record that this account cannot read. Such a record is ignored.
 	if (readers === 'user' && read.kind === 'refused' && read.code === 'EACCES') {
 		return undefined;
 	}
@@ -156,7 +151,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 type RecordModes = {
-	/** Permissions of the directory, if it is missing and must be created. */
+	/** Permissions of the directory if it must be created. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };
@@ -171,11 +166,11 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/** Writes a record atomically and durably. Its permissions are exactly these, independent of the umask. Throws errors of the file system. */
+/** Writes a record atomically and durably, with exactly these permissions, whatever the umask is. Throws file system errors. */
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		// The directory was created a moment ago. If it now belongs to another account or is a link, that account has replaced it.
+		// The directory was just created. If it now belongs to another account or is a link, that account has replaced it.
 		withDirectory(
 			directory,
 			(descriptor) => {
@@ -189,7 +184,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		);
 	}
 
-	// Others may be able to write in this directory, so the name is random: they could have created a link with a known name.
+	// The name is random, because others may be able to write in this directory and could have created a link with a known name.
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
 	// eslint-disable-next-line no-bitwise
@@ -198,7 +193,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		try {
 			fchmodSync(descriptor, fileMode);
 			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
-			// Writes the content to disk before the file gets its final name. After a power failure, the file could otherwise be empty.
+			// Writes the content to disk first. Otherwise the file could be empty after a power failure.
 			fsyncSync(descriptor);
 		} finally {
 			closeSync(descriptor);
@@ -218,9 +213,9 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 const othersRead = 0o755;
 
 /**
-Removes write permission for others from a directory with pool records, which old versions gave to everybody. An account that can replace a record
-could direct all users to another pool. Changes no directories of other accounts, no sticky ones, which are shared on purpose, and none without these
-files.
+Removes write permission for others, which old versions gave to everybody, from a directory with pool records. An account that can replace a record
+could direct all users to another pool. Changes no directories of other accounts, no sticky directories, which are shared on purpose, and no directories
+without these files.
 */
 export function keepOthersOut(directory: string, fileNames: readonly string[]): void {
 	if (fileNames.every((name) => !existsSync(path.join(directory, name)))) {

@@ -1,4 +1,4 @@
-/** A plan in the form that stores execute: strings to compare and write. All values are encoded before the commit begins, so that an invalid value prevents it. */
+/** A plan as stores execute it: strings to compare and write. Encoding ends before the commit begins, so that an invalid value prevents the commit. */
 import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
 import type {UsageRecord} from '../core/model/types.js';
 import {
@@ -26,12 +26,11 @@ export type RawWrite =
 			readonly kind: 'join';
 			readonly id: string;
 			readonly raw: string;
-			/** The time of joining that gives the entry its position, in whole microseconds since the epoch. If undefined, the entry joins at the end. */
+			/** The time of joining, in whole microseconds since the epoch, which determines the entry's position. If undefined, the entry joins at the end. */
 			readonly atMicroseconds: number | undefined;
 	  }
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
-	/** If `raw` is undefined, the record is removed. */
 	| {readonly kind: 'job'; readonly number: number; readonly raw: string | undefined}
 	/** If `raw` is undefined, the value is removed. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'jobs'; readonly raw: string | undefined}
@@ -53,9 +52,7 @@ export type RawPlan = {
 	readonly change: Change | undefined;
 };
 
-/**
-Age at which usage records are removed, if {@link isTrimDue} allows it. Records must be kept for 90 days. The extra month is for clocks that are ahead.
-*/
+/** Age at which usage records may be removed: the 90 days for which they must be kept, and a month for clocks that are ahead. See {@link isTrimDue}. */
 export const historySeconds = 120 * 86_400;
 
 /** Length of the windows that {@link isTrimDue} checks. A gap in the history of twice this length leaves one window empty. */
@@ -90,10 +87,10 @@ export const changeSeconds = 3600;
 /** Maximum number of old usage records that one commit removes, so that no commit takes long. */
 export const trimCount = 100;
 
-/** The number of recent usage records in which the GPUs that a user had last are searched. */
+/** How many recent usage records are searched for the GPUs that a user had last. */
 export const recentCount = 100;
 
-/** Maximum number of users whose last uses are kept in Redis. If there are more, all are forgotten and collected again. */
+/** Maximum number of users whose last uses are kept in Redis. If there are more, all last uses are forgotten and collected again. */
 export const mostLastUsers = 1000;
 
 function encodeWrite(write: Write): RawWrite {
@@ -155,7 +152,7 @@ function encodeWrite(write: Write): RawWrite {
 	}
 }
 
-/** Encodes a plan. Throws TypeError or RangeError for values that cannot be stored, which are bugs of the caller. */
+/** Encodes a plan. Throws TypeError or RangeError (a bug of the caller) for values that cannot be stored. */
 export const encodePlan = (plan: Plan): RawPlan => ({
 	expect: plan.expect,
 	writes: plan.writes.map((write) => encodeWrite(write)),

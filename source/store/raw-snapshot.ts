@@ -16,7 +16,7 @@ import {
 	type RawPool,
 } from './records/index.js';
 
-/** A stored value, or undefined if there is none. If the value is not a string, `wrongType` is Redis's name of its type. */
+/** A stored value, or undefined if there is none. For a value of another type than string, `wrongType` is Redis's name of the type. */
 export type RawValue = string | undefined | {readonly wrongType: string};
 
 export type RawSnapshot = {
@@ -32,11 +32,10 @@ export type RawSnapshot = {
 	/** The GPU records by index. There are at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
-	/** Recent usage records, the newest first, in which those of `user` are searched. */
+	/** Recent usage records, the newest first, in which the uses of `user` are searched. */
 	readonly recentUsage: readonly string[];
 	/** When `user` last used each GPU, in seconds since the epoch. Replaces `recentUsage` in a store that keeps these times. */
 	readonly lastUse?: ReadonlyMap<number, number> | undefined;
-	/** The executed attempt of the requested change. */
 	readonly attemptDone?: RawValue;
 };
 
@@ -68,7 +67,7 @@ export function decodeEntry(id: string, value: RawValue): EntryRecord | undefine
 	return record.kind === 'entry' ? record : undefined;
 }
 
-/** Decodes the records of jobs. Omits missing ones. */
+/** Decodes the records of jobs, without missing ones. */
 export const decodeJobs = (
 	now: number,
 	index: RawValue,
@@ -101,7 +100,6 @@ function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot
 	};
 }
 
-/** Decodes the policy. Empty if it is unreadable. */
 function policyOf(value: RawValue): Pick<Snapshot, 'policy' | 'policyProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodePolicy(value);
 	return 'policy' in decoded ? decoded : {policy: new Map(), policyProblem: decoded.problem};

@@ -1,12 +1,9 @@
-/** Follows other hosts, with one connection to each that is open while its answers are used. Hosts with an older version are polled instead. */
+/** Follows other hosts through one connection each, which stays open while its answers are used. Hosts with an older version are polled instead. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostFeedOptions<Value> = {
-	/**
-	Opens a connection and calls `onValue` with each status from the host. Rejects with a CanhazgpuError when the connection ends.
-	@returns `unsupported` if the host does not know the command.
-	*/
+	/** Calls `onValue` with each status of the host. Rejects with a CanhazgpuError when the connection ends. Resolves with `unsupported` for an old host. */
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks a host for its status once. Rejects with a CanhazgpuError if the host does not answer in time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
@@ -30,7 +27,7 @@ const firstMs = 15_000;
 const againMs = 10_000;
 /** A connection is closed when nobody has asked for its answers for this long. */
 const idleMs = 20_000;
-/** How long a host is assumed not to know the command. After that it is tried again, because the host may have been updated. */
+/** How long a host is assumed to have a version without `--follow`. After that it is tried again, because the host may have been updated. */
 const unsupportedMs = 10 * 60_000;
 
 type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};

@@ -31,7 +31,7 @@ export type HostWatchOptions<Status> = {
 	/** Asks a host. Rejects with a CanhazgpuError if the host does not answer in time. */
 	readonly ask: (name: string, signal: AbortSignal) => Promise<Status>;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** Milliseconds between the starts of two rounds of questions. A round skips hosts that have not answered the previous question yet. */
+	/** Milliseconds between the starts of two rounds of requests. A round skips hosts that have not answered the previous request yet. */
 	readonly roundMs: number;
 	readonly broken: (error: unknown) => void;
 };

@@ -53,7 +53,7 @@ export type LiveViewOptions = {
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
 	readonly mostEvents: number;
-	/** Whether alerts and overuse found by scans are written to the audit log, and idle GPUs given back. False for read-only interfaces. */
+	/** Whether this view writes what scans find to the audit log, and returns idle GPUs to the pool. False for read-only interfaces. */
 	readonly recordsAlerts: boolean;
 	/** Scans the GPUs for this process alone. Defaults to the provider of the world. */
 	readonly ownGpus?: World['gpus'] | undefined;

@@ -1,4 +1,4 @@
-/** Writes the load that this process scans to the load history, one line for each minute. */
+/** Writes the load history: one line for each minute in which this process scanned the GPUs. */
 import {withFallback} from '../../errors.js';
 import type {Store} from '../model/ports.js';
 import type {Observation} from '../model/types.js';

@@ -1,4 +1,4 @@
-/** The load of each process over time. When the series of a process is full, neighboring points are merged, so that its length is limited. */
+/** The load of each process over time. If the series of a process is full, neighboring points are merged. */
 
 import type {Load} from '../model/observation.js';
 
@@ -13,15 +13,14 @@ type ProcessSeries = {
 };
 
 export type ProcessHistory = {
-	/** The time for which a point stands, in a series without merged points. */
+	/** The duration of a point before any points are merged. */
 	readonly stepMs: number;
 	readonly series: ReadonlyMap<string, ProcessSeries>;
 };
 
 const mostPoints = 240;
-/** How long the series of an ended process is kept, because the user may still look at its graph. */
+/** How long the series of an ended process is kept for a user who still looks at its graph. */
 const keptMs = 5 * 60_000;
-/** Maximum number of processes to follow. Processes beyond that are ignored. */
 const mostProcesses = 2000;
 const bridgedSteps = 3;
 

@@ -1,15 +1,14 @@
-/** Gives idle GPUs back after each scan of a live view, and scans again when the next step is due. */
+/** Returns idle GPUs to the pool after each scan of a live view, and requests another scan for the next warning or return. */
 import type {World} from '../model/ports.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import {createReclaimer} from '../operations/reclaim.js';
 import {createTimer} from './timer.js';
 
-/** Steps that are due later than this are found by the regular scans. */
+/** For a step that is due later than this, no extra scan is requested, because a regular scan comes first. */
 const longestStepSeconds = 120;
-/** The scan comes a little later than the step is due, so that the step is due by then. */
+/** Delay of the extra scan, so that the step is certainly due by then. */
 const stepDelayMs = 20;
 
-/** The state of the live view. `lost` is set while the store cannot be reached. */
 type Known = {
 	readonly snapshot: Snapshot | undefined;
 	readonly lost: unknown;
@@ -21,7 +20,7 @@ type ReclaimLoop = {
 	readonly stop: () => void;
 };
 
-/** @param world - Its `gpus` scan for this process alone. */
+/** Creates the loop. `world.gpus` must scan for this process alone. */
 export function createReclaimLoop(
 	world: World,
 	{poke, broken}: {readonly poke: () => void; readonly broken: (error: unknown) => void},

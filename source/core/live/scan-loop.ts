@@ -21,7 +21,7 @@ export type ScanIntervals = {
 const restMs = 250;
 const freshMs = 5000;
 
-/** Scans at once and then repeatedly, one scan at a time. If an error is thrown, calls `broken` with it and ends. */
+/** Scans at once and then repeatedly, one scan at a time. If a scan throws, calls `broken` with the error and ends. */
 export function startScanLoop(
 	{gpus, clock}: Watched,
 	{watchedMs, unwatchedMs}: ScanIntervals,

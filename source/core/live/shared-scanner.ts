@@ -60,7 +60,6 @@ class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			// If the store fails, this viewer scans for itself.
 			return await withFallback(
 				async () => this.#observeShared(),
 				async () => this.#scanAlone(),
@@ -79,7 +78,6 @@ class SharedScanner {
 			const unsubscribe = await this.#unsubscribe;
 			await unsubscribe?.();
 			if (isOurs) {
-				// If the resignation fails, the role expires.
 				await scans.resign(this.#owner);
 			}
 		});
@@ -258,7 +256,7 @@ class SharedScanner {
 
 		const models = planServedModels(snapshot, seen);
 		if (!isEmpty(models)) {
-			// If the commit conflicts, nothing is retried here: the next scan tries again.
+			// A conflict needs no retry, because the next scan tries again.
 			await store.commit(models);
 		}
 

@@ -1,7 +1,7 @@
 import type {Clock} from '../model/ports.js';
 
 type Timer = {
-	/** Calls `run` once after this delay. Cancels a call that was planned before. */
+	/** Calls `run` once after this delay. Cancels a call that is still pending. */
 	readonly runIn: (milliseconds: number, run: () => void) => void;
 	readonly stop: () => void;
 };

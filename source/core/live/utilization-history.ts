@@ -13,7 +13,7 @@ type HistoryLimits = {
 	readonly windowMs: number;
 	/** Length of a step. All scans in a step become one sample with their mean. */
 	readonly stepMs: number;
-	/** For how much time around it a reading is valid, so that a single missed scan leaves no gap. */
+	/** Length of the time, centered on a reading, for which the reading is valid, so that a single missed scan leaves no gap. */
 	readonly coverMs: number;
 };
 
@@ -21,7 +21,7 @@ export type UtilizationHistory = HistoryLimits & {
 	readonly samples: readonly Sample[];
 };
 
-/** If a scan is this much older than the scan before it, the clock was set back. */
+/** A scan that is this much older than the scan before it shows that the clock was set back. */
 const leastSetBackMs = 60_000;
 
 export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});

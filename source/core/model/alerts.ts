@@ -37,9 +37,9 @@ export type Overuse = {
 	readonly isReminded: boolean;
 };
 
-/** A loss of the store's newest commits, which a process that had read them has restored. Times are on the store's clock. */
+/** A loss of the store's newest commits, and its repair by a process that had read them. Times are on the store's clock. */
 export type DataLoss = {
 	readonly restoredAt: number;
-	/** When that process had read the data. Changes after this time are lost. */
+	/** When that process last read the data. Later changes are lost. */
 	readonly readAt: number;
 };

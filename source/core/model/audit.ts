@@ -1,4 +1,4 @@
-/** The audit log: what happened to the pool. The record of a change is written in the same commit. Heartbeats are not recorded. */
+/** The audit log: what happened to the pool. Changes and their records are written in the same commit. Heartbeats are not recorded. */
 
 import type {InstanceOfGpu} from './mig.js';
 import type {Need} from './need.js';
@@ -11,10 +11,9 @@ export const auditKinds = [
 	'extended',
 	'expired',
 	'ended',
-	/** A request got no GPUs, either at once or when its waiting time was up. */
+	/** A request was refused at once, or its waiting time was up. */
 	'refused',
 	'joined',
-	/** A request left the queue without a grant. */
 	'left',
 	'drained',
 	'undrained',
@@ -30,11 +29,11 @@ export const auditKinds = [
 	/** A reservation beyond its account's limit goes back to the pool at `until`. If the record has a `reason`, the warning was withdrawn. */
 	'beyond-limit',
 	'health',
-	/** Detached jobs were submitted: `count` of them. */
+	/** `count` detached jobs were submitted. */
 	'submitted',
-	/** A detached job has ended. `value` is its state. */
+	/** A detached job ended in the state `value`. */
 	'finished',
-	/** Anything else worth knowing, in words. */
+	/** Any other event, described in words. */
 	'notice',
 ] as const;
 

@@ -1,4 +1,3 @@
-/** Properties of the environment that a container or a CI runner can lack. */
 export type EnvironmentFacts = {
 	readonly uid: number | undefined;
 	readonly hasAccount: boolean;

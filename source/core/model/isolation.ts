@@ -1,7 +1,4 @@
-/**
-How strictly a job is kept away from GPUs that it did not get. `prefer` isolates the job if possible. `require` also refuses to start a job that
-cannot be isolated. `off` leaves every GPU accessible.
-*/
+/** Isolation from the GPUs of others. `off`: none. `prefer`: isolated if possible. `require`: a job that cannot be isolated is not started. */
 export const isolationLevels = ['off', 'prefer', 'require'] as const;
 
 export type IsolationLevel = (typeof isolationLevels)[number];
@@ -21,7 +18,6 @@ export type GrantedGpu = {
 	readonly parts?: readonly GrantedPart[];
 };
 
-/** A kernel setting that prevents this account from creating namespaces. */
 export type NamespaceSetting = {
 	readonly name: string;
 	readonly value: string;
@@ -50,7 +46,7 @@ export type IsolationProblem =
 
 type Isolated = {
 	readonly kind: 'isolated';
-	/** The mechanism in use. Undefined if the job got all GPUs, so that there is nothing to isolate it from. */
+	/** The mechanism in use. Undefined if the job has all GPUs, so that isolation is not needed. */
 	readonly fence: Fence | undefined;
 	/** A command prefix that starts the job in isolation. Empty without a mechanism. */
 	readonly entrance: readonly string[];

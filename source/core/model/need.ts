@@ -4,7 +4,7 @@ import type {InstanceNeed} from './mig.js';
 
 export type Need = {
 	readonly minMemoryMiB?: number;
-	/** Memory of a share on each GPU. Absent if the GPUs are not shared. */
+	/** Memory of a share on each GPU. Absent for whole GPUs. */
 	readonly shareMiB?: number;
 	readonly mig?: InstanceNeed;
 	/** Each GPU's name contains all words of one of these models, in order and in any case. */
@@ -12,13 +12,12 @@ export type Need = {
 	readonly minCompute?: string;
 	/** Whether all GPUs must be the same model. Defaults to true for known models, unless GPUs are requested by id. */
 	readonly sameModel?: boolean;
-	/** Whether every two GPUs must be linked by NVLink or XGMI. */
 	readonly nvlink?: boolean;
 	/** Stored fields of later versions, written back unchanged. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** The indices of GPUs that can be combined for a request, such as all GPUs of one model. A request gets all its GPUs from one group. */
+/** Indices of GPUs that can be combined, such as all GPUs of one model. A request gets all its GPUs from one group. */
 export type GpuGroup = readonly number[];
 
 /**

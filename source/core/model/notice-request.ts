@@ -10,12 +10,9 @@ export type HttpRequest = {
 
 export type ProgramRequest = {
 	readonly type: 'program';
-	/**
-	`own`: a program that a config file names, run in the environment of this process without its secrets. `system`: a tool of the operating system.
-	`desktop`: a tool that needs the session bus of this account.
-	*/
+	/** `own`: a program from a config file, run with this environment except for its secrets. `system`: a system tool. `desktop`: also needs the session bus. */
 	readonly runs: 'own' | 'system' | 'desktop';
-	/** The first whose program is installed is run. There is no shell. */
+	/** Commands in order of preference. The first one whose program is installed is run, without a shell. */
 	readonly ways: ReadonlyArray<{readonly argv: readonly string[]; readonly stdin: string}>;
 	readonly environment: Readonly<Record<string, string>>;
 };
@@ -29,6 +26,6 @@ export type NoticeRequest =
 	/** The target cannot deliver this notice. */
 	| {readonly type: 'impossible'; readonly reason: string};
 
-/** `absent`: there was nobody to deliver to, such as no desktop session, which is no failure. */
+/** `absent`: there is no recipient, such as no desktop session. This is not a failure. */
 export type Delivery =
 	{readonly outcome: 'delivered'} | {readonly outcome: 'absent' | 'failed'; readonly reason: string};

@@ -2,7 +2,6 @@ export type NumaProblem =
 	| {readonly kind: 'unknown-node'; readonly gpu: number}
 	| {readonly kind: 'no-processors'; readonly node: number}
 	| {readonly kind: 'no-program'}
-	/** The program that binds the job failed. `words` is its message, not sanitized. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string};
 
 type NumaBinding =

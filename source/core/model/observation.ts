@@ -5,10 +5,10 @@ export const providerNames = ['nvidia', 'amd', 'fake'] as const;
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** The tool's words for readings that the GPU does not have, as opposed to readings that failed. */
+/** The words that GPU tools print for readings that the GPU does not have, as opposed to readings that failed. */
 export const noSuchReading: ReadonlySet<string> = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
 
-/** The tool's word, such as `[N/A]`, for each missing reading, by the field name of {@link GpuReading}. */
+/** The word that the GPU tool printed for each missing reading, such as `[N/A]`, by the field name of {@link GpuReading}. */
 export type UnknownReadings = Readonly<Record<string, string>>;
 
 export type GpuProcess = {
@@ -86,11 +86,11 @@ export type GpuReading = {
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Known problems. A GPU with a problem is shown and not granted. */
 	readonly health?: readonly HealthProblem[];
-	/** Set if the GPU is broken, in the tool's words. Such a GPU has no readings. */
+	/** The GPU tool's message, if the GPU is broken. A broken GPU has no readings. */
 	readonly failure?: string;
 	/** The machine of the GPU and its index there, if an engine such as Slurm manages several machines. */
 	readonly place?: GpuPlace;
-	/** Set if no tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, knows whether the GPU is free. */
+	/** Set if no tool can read the GPU from this machine. Then only the engine that grants the GPU, such as Slurm, knows whether it is free. */
 	readonly isUnread?: true;
 	readonly unknown: UnknownReadings;
 };
@@ -130,10 +130,7 @@ export const mostGpus = 1024;
 
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
-/**
-Returns a PCI address as nvidia-smi writes it: `0000:0b:00.0` becomes `00000000:0B:00.0`. Sorted as text, these addresses are in the order of the
-GPU indices. Undefined for invalid addresses.
-*/
+/** Returns a PCI address as nvidia-smi writes it, such as `00000000:0B:00.0`, which sorts like the GPU indices. Undefined if invalid. */
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();

@@ -20,7 +20,7 @@ export type Expectation =
 	/** `raw` is the expected stored value, or undefined if the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
-	/** The queue must equal these ids (`whole`) or start with them (`prefix`). */
+	/** The queue must consist of these ids (`whole`) or start with them (`prefix`). */
 	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly scope: 'whole' | 'prefix'}
 	/** `gpuCount` is undefined if there must be no pool. */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
@@ -70,7 +70,7 @@ export type Write =
 	/** Records that, after a loss of data, all commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};
 
-/** An idempotency key. A delayed commit can reach the store after its retry, so a store executes at most one plan per id. Ids expire after an hour. */
+/** An idempotency key, because a delayed commit can reach the store after its retry. A store executes at most one plan per id. Ids expire after an hour. */
 export type Change = {
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */
@@ -89,7 +89,7 @@ export type Plan = {
 	readonly event: PoolEvent | undefined;
 	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
-	/** Absent if the expected values already prevent that the plan is executed twice or too late. */
+	/** Absent if the expected values already prevent the plan from being executed twice or too late. */
 	readonly change?: Change;
 };
 

@@ -35,7 +35,7 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** Called when the store is back. Changes were missed, so everything must be read again. */
 	readonly restored?: () => void;
-	/** Returns by how many milliseconds calls may be delayed, for a store that is polled. Called before each poll. Defaults to no delay. */
+	/** Called before each poll by a store that polls. Returns by how many milliseconds calls may be delayed. Defaults to no delay. */
 	readonly tolerableDelayMs?: () => number;
 };
 
@@ -58,7 +58,6 @@ export type ScanBoard = {
 	/** Takes or renews the role of the viewer that scans. Returns false while another viewer has the role. */
 	readonly claim: (role: ScannerRole, seconds: number) => Promise<boolean>;
 	readonly resign: (owner: string) => Promise<void>;
-	/** Replaces the posted scan. Returns false if another viewer has taken the role. */
 	readonly post: (owner: string, text: string) => Promise<boolean>;
 	readonly latest: () => Promise<PostedScan | undefined>;
 	/** Resolves once `posted` is registered, with a function that removes it. A call of `posted` is a hint to read the newest scan. */
@@ -114,9 +113,9 @@ export type Store = {
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
 	/** Streams the usage records with an end time in [fromTime, toTime], oldest first. Skips invalid records. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
-	/** Returns about 10,000 valid records, oldest first. Rejects with `store-refused` if the store keeps no log (Redis 4, no permission). */
+	/** Returns valid records, oldest first. The store keeps about 10,000. Rejects with `store-refused` if it keeps no log (Redis 4, no permission). */
 	readonly audit: (query?: AuditQuery) => Promise<readonly AuditEntry[]>;
-	/** Imports the history of an older version once, and returns the number of records. Can be interrupted and repeated. */
+	/** Imports the history of an older version, and returns the number of records. Imports each record once, even if interrupted and repeated. */
 	readonly takeOverHistory?: () => Promise<number>;
 	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
@@ -140,7 +139,7 @@ export type Account = {
 	/** Looked up by uid in the user database, never from `$USER`. */
 	readonly name: string;
 	readonly uid: number;
-	/** Set in a user namespace, where names and uids prove nothing: the uid outside and the namespace's number, such as `61002/4026532590`. */
+	/** Set in a user namespace, where names and uids prove nothing: the outer uid and the namespace's number, such as `61002/4026532590`. */
 	readonly userNamespace?: string;
 	/** The account outside of the user namespace, if a lease proves it. See `provenAccount`. */
 	readonly outsideName?: string | undefined;
@@ -162,7 +161,7 @@ export type Host = {
 	readonly uptimeSeconds: () => number;
 	readonly self: ProcessIdentity;
 	readonly account: Account;
-	/** Returns those of the named Unix groups to which this process belongs. Can ask the network's group database. */
+	/** Returns those of the named Unix groups to which this process belongs. Can query the network's group database. */
 	readonly groupsAmong: (names: readonly string[]) => readonly string[];
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 	/** Whether a process is alive and has the same uid outside of any user namespace as this account. False if unknown. */
@@ -184,6 +183,6 @@ export type World = {
 	readonly gpus: GpuProvider;
 	readonly host: Host;
 	readonly clock: Clock;
-	/** MiB in use above which a GPU without a lease counts as used without a reservation. */
+	/** Memory use in MiB above which a GPU without a lease counts as used without a reservation. */
 	readonly memoryThresholdMiB: number;
 };

@@ -53,7 +53,7 @@ export type ProcessFacts = {
 /** Facts about processes, by pid. Processes that have ended or are hidden are absent. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
-/** A watch: a timed wait for the next heartbeat of a holder whose process is not visible. A heartbeat ends the watch. */
+/** A watch: a timed wait for the next heartbeat of a holder whose process is not visible. The heartbeat ends the watch. */
 export type Silence = {
 	/** The `id` of the monotonic clock that showed `seconds` when the watch began. See `MonotonicClock`. */
 	readonly clock: string;
@@ -68,13 +68,13 @@ export type Silence = {
 export type LeaseIdle = {
 	/** Store time of the first observation that saw every GPU idle. */
 	readonly since: number;
-	/** Store time of a recent observation that saw the same. Not stored at every scan. */
+	/** Store time of a recent observation that also saw every GPU idle. Not updated at every scan. */
 	readonly seen: number;
-	/** Store time at which the owner's warning began. */
+	/** Store time at which the owner was warned. */
 	readonly warned?: number;
 	/** Store time at which the GPUs go back unless they are used. Set with `warned`. */
 	readonly deadline?: number;
-	/** The deadline of which the owner was reminded. */
+	/** The deadline in the last reminder to the owner. */
 	readonly remindedOf?: number;
 };
 
@@ -86,7 +86,6 @@ export type LeaseSlack = {
 	readonly warned?: number;
 	/** Store time at which the GPUs go back if somebody still waits. Set with `warned`. */
 	readonly deadline?: number;
-	/** The deadline of which the owner was reminded. */
 	readonly remindedOf?: number;
 };
 
@@ -117,13 +116,13 @@ export type Lease = Held & {
 	/** Store time until which the reservation is kept although it is idle. */
 	readonly keepUntil?: number;
 	readonly slack?: LeaseSlack;
-	/** Store time at which a job with a time limit is stopped. The job may have died before. */
+	/** Store time at which a job with a time limit is stopped. The job can end earlier. */
 	readonly endsBy?: number;
 	/** Whether an engine such as Slurm has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
-	/** The first model that its processes were seen to serve or train. */
+	/** The AI model that the lease's processes serve or train, as seen first. */
 	readonly model?: string;
-	/** Memory requested for a share. Without this and `mig`, the lease has its GPUs alone. */
+	/** Memory requested for a share. Without this and without `mig`, the lease has the whole GPU. */
 	readonly memoryMiB?: number;
 	/** The MIG instance. A grant of several instances is several leases with the same id. */
 	readonly mig?: HeldInstance;
@@ -182,7 +181,7 @@ export type NotedOutage = {
 	/** The MIG instance. Absent if the whole GPU is out of service. */
 	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
-	/** The tool's words, or the accounts that use the GPU. */
+	/** The GPU tool's message, or the accounts that use the GPU. */
 	readonly detail?: string;
 	readonly since: number;
 };
@@ -190,12 +189,10 @@ export type NotedOutage = {
 export type QueueEntry = Held & {
 	readonly id: string;
 	readonly requestedCount: number;
-	/** Empty if any suitable GPUs will do. */
 	readonly requestedIds: readonly number[];
 	readonly need?: Need;
-	/** The account's Unix groups for which the policy has limits. */
 	readonly groups?: readonly string[] | undefined;
-	/** The groups of GPUs that can serve the entry, according to its last scan. Absent: every GPU can. Empty: no known GPU can. */
+	/** Groups of GPUs that can serve the entry, according to its last scan. Absent if every GPU can. Empty if no known GPU can. */
 	readonly eligible?: readonly GpuGroup[];
 	readonly eligibleInstances?: readonly EligibleInstance[];
 	/** The GPUs that the entry already holds. This is a copy: `partialQueueId` of the leases is authoritative. */
@@ -214,7 +211,7 @@ export type QueueEntry = Held & {
 };
 
 export type EngineVerdict = {
-	/** Why the request waits, in the word of the engine that keeps the queue, such as Slurm's `Resources`. */
+	/** The engine's word for why the request waits, such as Slurm's `Resources`. */
 	readonly reason: string;
 	readonly startsAt?: number;
 };
@@ -258,13 +255,12 @@ export type PolicySetting = {
 export type Revision = {
 	/** Commits of this program. Those of the Go program and of earlier versions are not counted. */
 	readonly count: number;
-	/** The count at the start of the current run. Commits of an earlier run with a higher count are lost. */
+	/** The count at the start of the current run. If an earlier run had a higher count, its last commits are lost. */
 	readonly base: number;
 	/** Id of the current run of the store. Changes with each restart of a Redis server and with each new SQLite file. */
 	readonly run: string;
 	/** Time of the run's first commit or last restore. Undefined if there was none. */
 	readonly since: number | undefined;
-	/** The stored value, for comparison in a commit. */
 	readonly raw: string | undefined;
 };
 
@@ -275,7 +271,7 @@ export type Snapshot = {
 	readonly pool: Pool | undefined;
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
-	/** The drained GPUs. Contains every GPU of the pool if the record is unreadable: unknown is not free. */
+	/** The drained GPUs. If the record is unreadable, these are all GPUs of the pool, because unknown does not mean free. */
 	readonly drains: ReadonlyMap<number, Drain>;
 	readonly drainProblem?: string;
 	/** Policy set by an administrator, by key. It may contain keys of later versions. Empty if the record is unreadable. */
@@ -312,17 +308,17 @@ export const endReasons = [
 	'reboot',
 	'pool-reset',
 	'queue-left',
-	/** A waiting request held the GPU, and an earlier request took it. */
+	/** An earlier request took a GPU that a waiting request held. */
 	'taken-by-earlier',
-	/** A waiting request held the GPU, and another request took it because the process of the first one was stopped. */
+	/** Another request took a GPU that a waiting request held, because that request's process was stopped. */
 	'holder-stopped',
-	/** A request that waited for GPUs out of service held the GPU, and another request took it. */
+	/** Another request took a GPU that a waiting request held, because that request waited for GPUs out of service. */
 	'drained',
-	/** The reservation was idle, its owner was warned, and its GPUs went back to the pool. */
+	/** The reservation was idle, and its GPUs went back to the pool after a warning. */
 	'reclaimed',
-	/** A waiting request held the GPU, and another request took it because a limit of the account or of agents keeps the first one waiting. */
+	/** Another request took a GPU that a waiting request held, because a limit of its account or of agents keeps that request waiting. */
 	'over-limit',
-	/** The reservation was beyond the limit of its account, somebody else waited, and its owner was warned. */
+	/** The reservation was beyond its account's limit, and ended after a warning because somebody else waited. */
 	'beyond-limit',
 ] as const;
 
@@ -361,7 +357,6 @@ export type PoolEvent = {
 	readonly user?: string;
 	/** Ids of the entries that left the queue. Later entries learn their new position from this, without a read. */
 	readonly left?: readonly string[];
-	/** The numbers of the detached jobs that changed. */
 	readonly jobs?: readonly number[];
 	/** Set for shares and MIG instances. Other requests may still fit on these GPUs. */
 	readonly shared?: true;
@@ -370,12 +365,9 @@ export type PoolEvent = {
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
 export type Requester = {
-	/** The owner of the granted GPUs, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
-	/** Set in a user namespace, where names and uids prove nothing. See `Account`. */
 	readonly userNamespace?: string;
-	/** The proven account outside of the user namespace. If set, `account` is the same. */
 	readonly outsideName?: string | undefined;
 	readonly label: string;
 };

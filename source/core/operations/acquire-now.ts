@@ -95,13 +95,13 @@ export const grantOf = (
 	...(tenure?.type === 'manual' && {durationSeconds: tenure.durationSeconds}),
 });
 
-/** Returns a function that tells whether an entry sends heartbeats. For an entry that does not, no GPUs are kept. */
+/** Returns a function that returns whether an entry sends heartbeats. GPUs are not kept for an entry without heartbeats. */
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
 		isAnswering(entry, snapshot, host);
 
-/** Minimum time that a scan gets, even if the deadline is earlier. Most scans take much less. */
+/** A scan gets at least this much time, even if the deadline is earlier. Most scans take much less. */
 const leastScanMs = 2000;
 
 const unfinishedScan = ({gpus, clock}: World): Observation => ({
@@ -166,10 +166,7 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	};
 }
 
-/**
-Grants GPUs now, or returns why that is not possible.
-@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long, `busy`, `store-unreachable`, ...
-*/
+/** Grants GPUs now, or returns a refusal. Throws `impossible` for a request that can never succeed, `usage` for a long note, `busy`, ... */
 export async function acquireNow(
 	world: World,
 	request: AcquireRequest,
@@ -260,7 +257,6 @@ export async function acquireOrRefuse(
 			event: {kind: 'notice', gpus: []},
 		});
 	} catch (error) {
-		// The request is refused even if the audit record cannot be written.
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
 		}

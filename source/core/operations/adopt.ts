@@ -30,7 +30,7 @@ export type AdoptRequest = {
 	readonly pid: number;
 	/** Start time of the process, if the user saw one. A later process with the same pid is then not adopted by mistake. */
 	readonly startTicks?: number;
-	/** The name to show instead of the owner's account. */
+	/** The name to show instead of the owner's account, as with `--user`. */
 	readonly label?: string;
 	readonly note?: string;
 };
@@ -39,7 +39,6 @@ type Adopted = {
 	readonly gpus: readonly number[];
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** OS account that owns the process, and now also the lease. */
 	readonly owner: string;
 	readonly name: string | undefined;
 };

@@ -17,14 +17,11 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
-/**
-How long conflicts are retried by changes that are only about leases. Every conflict means that another change succeeded,
-so even a crowd of releases finishes in this time. If a release gave up, its GPUs would stay reserved.
-*/
+/** How long changes of leases retry after conflicts. Each conflict means that another change succeeded, so even a crowd of releases finishes in this time. */
 const leasePatienceMs = 60_000;
-/** The pause after a lease conflict doubles for this many tries, up to 16 ms. Waiting requests pause longer, so releases go first. */
+/** The pause after a lease conflict doubles this many times, up to 16 ms. Waiting requests pause longer, so that releases go first. */
 const briefTries = 3;
-/** After this many conflicts, a change about leases pauses before the next attempt: it competes with other releases, and would only slow them down. */
+/** After this many conflicts, a change of leases pauses before its next attempt, because competing releases slow each other down. */
 const hastyTries = 32;
 
 type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
@@ -32,7 +29,7 @@ type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 export type ChangeOptions<Result> = {
 	/** Reads the pool. If the id of a change is given, also reads which attempt of the change was executed. */
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
-	/** Plans the change after a read. Called again after a conflict. If the plan is empty, nothing is committed. */
+	/** Plans the change after a read. Called again after a conflict. An empty plan is not committed. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
 	Whether the change depends only on leases and changes nothing else. After a conflict, the next attempt is then made at
@@ -49,7 +46,7 @@ const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreach
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/** Returns the error for too many conflicts. `lockedIn` is the store's shell if the Go program held its lock all the time, perhaps after a crash. */
+/** Returns the error for too many conflicts. `lockedIn` is the store's shell if the Go program held its lock all the time, perhaps because it crashed. */
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined
 		? new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
@@ -112,14 +109,14 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Returns how the change ends: it was made, or nothing is left to do. Otherwise sends the next attempt. Undefined if the pool must be read again. */
+	/** Decides after a read how the change ends, or sends the next attempt. Undefined if the pool must be read again. */
 	async #endOrSend(snapshot: Snapshot): Promise<End<Result> | undefined> {
 		const {attemptDone} = snapshot;
 		if (attemptDone !== undefined) {
 			return this.#ends.get(attemptDone);
 		}
 
-		// Reads work, but answers to writes are lost, perhaps because the store is slow. Gives up after the time that is allowed for conflicts.
+		// Reads work, but answers to writes get lost, perhaps because the store is slow. So the time limit for conflicts also applies here.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
 			throw this.#forCaller(this.#lastLoss);
 		}
@@ -135,7 +132,7 @@ class OneChange<Result> {
 			return this.#send(++this.#attempts, plan, end);
 		}
 
-		// The plan is empty, or planning failed. If the answer to an earlier attempt was lost, that attempt must not be executed any more.
+		// The plan is empty, or planning failed. An earlier attempt whose answer was lost must not be executed any more.
 		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
 	}
 
@@ -217,7 +214,7 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Removing expired leases failed because of conflicts. Other processes will remove them, and the caller does not depend on it.
+			// Conflicts prevented the removal of expired leases. Other processes will remove them, and this change does not depend on it.
 			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
@@ -241,11 +238,7 @@ class OneChange<Result> {
 	}
 }
 
-/**
-Makes one change atomically.
-@returns The result of the executed attempt.
-@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. If the change may have been made, the hint says it.
-*/
+/** Makes one change, and returns the result of the executed attempt. Throws `busy`, `store-unreachable`, or an error of `read` or `attempt`. */
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
 	options: ChangeOptions<Result>,

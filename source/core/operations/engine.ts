@@ -22,26 +22,24 @@ export type Progress =
 			readonly wanted: Wanted;
 			readonly held: readonly number[];
 			readonly outOfService: readonly number[];
-			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			readonly estimateSeconds: number | undefined;
-			/** Set if the request waits for its own account to hold fewer GPUs. */
+			/** Set if the request waits because its account has reached `max-gpus`. */
 			readonly overLimit?: OverLimit | undefined;
-			/** The limit for agents that keeps the request waiting. */
 			readonly agentLimit?: AgentLimit | undefined;
 			readonly reason?: string;
 	  }
 	/** The store cannot be reached. The request keeps its position in the queue. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The entry was lost and has joined the queue again. `isLast`: at the end of the queue and not at its old position. */
+	/** The entry was lost and has joined the queue again: at the end if `isLast`, otherwise at its old position. */
 	| {readonly kind: 'rejoined'; readonly isLast?: boolean};
 
 export type GaveUp = {
 	readonly kind: 'gave-up';
 	/** `removed`: somebody removed the entry from the queue. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
-	/** Whether the request may have been granted at the last moment. Set if the store could not be read to find out. */
+	/** Set if the request may have been granted at the last moment, and the store could not be read to find out. */
 	readonly isUnsure?: boolean;
 };
 
@@ -51,9 +49,8 @@ export type WaitOptions = {
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
 	readonly entryId?: string | undefined;
-	/** Gets background work, such as recording alerts, that is to run once the grant is in use. Without this function, the work delays the grant. */
+	/** Takes over background work, such as recording alerts, to run it once the grant is in use. Without this function, the grant waits for the work. */
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
-	/** Receives errors of background work that do not end the wait. */
 	readonly failed?: (error: unknown) => void;
 };
 
@@ -72,7 +69,6 @@ export type ExtendResult = {
 		readonly index: number;
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
-		/** Store time until which the GPUs are kept although they are idle, if that was requested. */
 		readonly keepUntil?: number | undefined;
 	}>;
 	readonly notYours: readonly HeldPart[];
@@ -109,11 +105,7 @@ export type Submission = {
 export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/**
-	Waits until the job is granted. Resolves with undefined if the engine's program has ended, or if there is nothing to report.
-	@param pid - The process of the engine's program.
-	@param signal - Aborted when this program has ended.
-	*/
+	/** Waits for the grant. `signal` is aborted when the engine's program, the process `pid`, ends. Undefined after that, or with nothing to report. */
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	readonly begin: () => void;
 	/** Maps the exit code of the engine's program to that of `run`. Throws a CanhazgpuError if the engine never ran the command. */
@@ -127,15 +119,14 @@ export type DetachedJob = {
 
 /** The jobs of `run --detach` that an engine keeps. Ids are those of the engine. */
 export type EngineJobs = {
-	/** Returns the batch jobs of an account, or of everybody. */
 	readonly list: (account: string, isAll: boolean) => Promise<{readonly rows: readonly JobRow[]; readonly now: number}>;
 	/** Returns the jobs with these ids. Throws `usage` for an unknown id. */
 	readonly find: (ids: readonly string[], account: string) => Promise<readonly JobRow[]>;
-	/** Returns the file with the output of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
+	/** Returns the output file of a job. Throws `usage` for an unknown id or an array, `not-owner` for a job of another account. */
 	readonly outputOf: (requester: Requester, id: string) => Promise<string>;
-	/** Cancels jobs, and returns the ids of those that had not ended. Throws as `outputOf`. */
+	/** Cancels jobs, and returns the ids of those that had not ended. Throws like `outputOf`. */
 	readonly cancel: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;
-	/** Starts ended jobs again, and returns their ids. Throws as `outputOf`, and `failed` for a job that has not ended. */
+	/** Starts ended jobs again, and returns their ids. Throws like `outputOf`, and `failed` for a job that has not ended. */
 	readonly retry: (requester: Requester, ids: readonly string[]) => Promise<readonly string[]>;
 };
 
@@ -169,26 +160,21 @@ export type Engine = {
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
 	/** Prepares to run a command with GPUs. Throws `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
-	/**
-	Submits a command to run in the background.
-	@param directory - The working directory. The output is written there, too.
-	@throws CanhazgpuError Like `submit`, and also if the engine rejects the job.
-	*/
+	/** Submits a background command. `directory` is its working directory, and gets its output. Throws like `submit`, and also if the engine rejects the job. */
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
 	readonly jobs: EngineJobs;
 	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
-	/** Returns an error that explains why the engine does not support this command, and names the alternatives. */
 	readonly refusalOf: (command: LocalCommand) => Error;
 };
 
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
 
-/** Returns whether GPUs can be shared. With an engine, `lacks` decides, and without an engine the policy does. */
+/** Returns whether GPUs can be shared. An engine decides this by `lacks`. Without an engine, the policy decides. */
 export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: StoredPolicy | undefined): boolean =>
 	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 
-/** Throws the engine's refusal if there is an engine, because the command only works without one. */
+/** Throws the engine's refusal of a command that only works without an engine. */
 export function requireLocal({engine}: EngineWorld, command: LocalCommand): void {
 	if (engine !== undefined) {
 		throw engine.refusalOf(command);

@@ -44,7 +44,7 @@ type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 export type JobLease = {
 	readonly leaseId: string;
 	readonly gpus: readonly number[];
-	/** The lease of each GPU or MIG instance, by {@link partKey}. GPUs that were already held while the request waited have an earlier start. */
+	/** The part of the lease on each GPU or MIG instance, by {@link partKey}. A GPU that the request already held while it waited has an earlier start. */
 	readonly leases: ReadonlyMap<string, OwnPart>;
 	readonly seenAt: number;
 };
@@ -85,16 +85,10 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 
 type FindOptions = {
 	readonly signal: AbortSignal;
-	/** Called once for each reason why the store cannot be reached. */
 	readonly away: (reason: string) => void;
 };
 
-/**
-Reads the lease from the store after a grant, and retries while the store is unreachable. The lease exists in the
-meantime, because this process is alive.
-@returns Undefined if the signal is aborted first.
-@throws CanhazgpuError `failed` if the lease is gone.
-*/
+/** Reads the lease after a grant, and retries while the store is unreachable. Undefined after an abort. Throws `failed` if the lease is gone. */
 export async function awaitJobLease(
 	world: World,
 	leaseId: string,
@@ -126,7 +120,7 @@ export async function awaitJobLease(
 	}
 }
 
-/** Adds the job's process and model to the lease. The next heartbeat stores them. If the wrapper is then killed, the job's process keeps the lease. */
+/** Adds the job's process and model to the lease. Once the next heartbeat has stored them, the job keeps its lease even if the wrapper is killed. */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
 	leases: new Map(
@@ -139,7 +133,7 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
-/** A GPU that was free although its job still runs, and was leased again. `reason` is the recorded reason for which the lease had ended. */
+/** A GPU whose lease was mistakenly ended while its job ran, and that the job has leased again. `reason` is the recorded reason of that end. */
 type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
@@ -175,7 +169,7 @@ function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
 	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseHeartbeatDue(lease, now);
 
-/** Reasons that end a lease for good. If the lease ended for another reason while its job runs, that was a mistake. */
+/** Reasons that end a lease for good. A lease that ended for any other reason while its job runs was ended by mistake. */
 const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'released',
 	'pool-reset',
@@ -184,10 +178,8 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-/** The record of a GPU that has lost the lease, but still has room for it. */
 type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
 
-/** Returns whether the GPU is free, or its shares leave room for this lease. */
 function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 	if (record.kind !== 'shared') {
 		return record.kind === 'free';
@@ -212,16 +204,16 @@ type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
 type KnownEnds = {
 	readonly over: ReadonlySet<HeldPart>;
-	/** Store time up to which the history already contains the use of each part. */
+	/** Store time until which the history already contains the use of each part. */
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
 /**
-Returns which parts of the lease have ended for good, according to the GPU's record or else the audit log. If neither shows an end, the part
-continues. A part whose end the record cannot show (a share beside others, or a MIG instance) counts as ended if there is no audit log.
+Returns which parts of the lease have ended for good, according to the GPU's record, or else to the audit log. If neither shows an end, the part
+continues. If there is no audit log, a share beside others and a MIG instance count as ended, because a record cannot show their ends.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// The record shows only the end of the GPU's last lease, and a GPU can have a lease for each MIG instance.
+	// The record shows only the end of the GPU's last lease, which can be the lease of any of its MIG instances.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
 	const isLast = (vacancy: Vacancy): boolean =>
@@ -258,7 +250,6 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 			}
 		}
 	} catch (error) {
-		// The store keeps no audit log.
 		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}
@@ -272,13 +263,13 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease as it continues on a GPU that was lost. It starts later, so that time in the history is not counted twice. */
+/** Returns the lease to continue on a GPU that was lost. The lease starts later, so that no time is counted twice in the history. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
 type Back = Vacancy & {readonly lease: Lease};
 
-/** Plans to lease GPUs again that were released by mistake, in one commit. */
+/** Plans to lease GPUs again whose leases were ended by mistake, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = gpusOf(back.map(({record}) => record));

@@ -1,4 +1,3 @@
-/** Applies the limits of the policy to requests. */
 import type {World} from '../model/ports.js';
 import type {QueueEntry, Requester} from '../model/types.js';
 import {
@@ -23,7 +22,7 @@ export function groupsFor({host}: Pick<World, 'host'>, snapshot: StoredPolicy): 
 	return groups.length === 0 ? undefined : groups;
 }
 
-/** Returns the request with its duration. Throws `impossible` if its limits never allow it. */
+/** Returns the request with its duration. Throws `impossible` if the limits can never allow it. */
 export function withinLimits(
 	request: AcquireRequest,
 	wanted: Wanted,
@@ -36,7 +35,6 @@ export function withinLimits(
 	return {...request, tenure: tenureWithin(request.tenure, limits)};
 }
 
-/** Returns the request with its duration, for an engine that has its own limits. */
 export const withoutLimits = (request: AcquireRequest): TimedRequest => ({
 	...request,
 	tenure: tenureWithin(request.tenure, noLimits),

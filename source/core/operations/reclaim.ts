@@ -7,28 +7,28 @@ import {hasMarked, planBeyondLimit} from '../rules/reclaim/beyond-limit.js';
 import {planReclaim, type ReclaimPlan, type Sight} from '../rules/reclaim/reclaim.js';
 import type {EngineWorld} from './engine.js';
 
-/** An older observation cannot show that a GPU is idle now. */
+/** Maximum age of an observation that can show that a GPU is idle now. */
 const freshSeconds = 5;
-/** How long another process has time to act on a scan that it posted. Then this process scans for itself. */
+/** How long to wait for the process that posts scans to act on them. After that, this process scans for itself. */
 const patienceMs = 10_000;
 const mostTries = 5;
-/** If the store's clock gains more than this on the monotonic clock, it was set forward. */
+/** If the store's clock advances this much more than the monotonic clock, it was set forward. */
 const mostDriftSeconds = 30;
 
 export type Reclaimer = {
 	/**
-	Warns the owners of idle reservations, and returns the GPUs when the grace period has passed. Errors of the store are ignored, and idle times then start again.
-	@param snapshot - A recent snapshot. If it shows that something must change, the pool is read again.
+	Warns the owners of idle reservations, and returns the GPUs when the grace period has passed. Ignores errors of the store. Idle times then start again.
+	`snapshot` must be recent. If it shows that something must change, the pool is read again.
 	@returns The seconds until the next step is due, if the GPUs stay idle.
 	*/
 	readonly look: (snapshot: Snapshot, observation: Observation) => Promise<number>;
 	/** Warns the owners of reservations beyond their limit, and ends these reservations. `look` includes this. Returns the seconds until the next step is due. */
 	readonly endBeyondLimit: (snapshot: Snapshot) => Promise<number>;
-	/** Called instead of `look` if the store cannot be reached: what the scan saw is then unknown to the pool. */
+	/** Called instead of `look` if the store cannot be reached, so that the scan could not be recorded. */
 	readonly miss: () => void;
 };
 
-/** Treats an observation as one that saw nothing, so that idle times start again. */
+/** Returns the observation as a failed one, so that idle times start again. */
 const unseen = (observation: Observation): Observation => ({
 	...observation,
 	failure: observation.failure ?? {message: 'an earlier observation is missing'},
@@ -37,9 +37,9 @@ const unseen = (observation: Observation): Observation => ({
 class IdleReclaimer {
 	readonly #world: EngineWorld;
 	#running: Promise<number> = Promise.resolve(Infinity);
-	/** Whether an observation could not be recorded. Use that it saw would be forgotten. */
+	/** Whether an earlier observation could not be recorded. Idle times then start again, because that observation may have seen use. */
 	#hasMissed = false;
-	/** Since when somebody else should have acted on posted scans. */
+	/** Since when a step has been due that the scanning process has not taken. */
 	#dueSinceMs: number | undefined;
 	#lastRead: {readonly now: number; readonly ms: number} | undefined;
 
@@ -119,7 +119,7 @@ class IdleReclaimer {
 		}
 	}
 
-	/** Only ends idle times, because any process can post scans. If the process that scans does not act on its scans, scans and acts itself. */
+	/** Uses a posted scan only to end idle times, because any process can post scans. If the process that posts them does not act, scans and acts itself. */
 	async #lookAtPosted(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {clock, gpus} = this.#world;
 		await this.#apply(snapshot, observation);
@@ -144,7 +144,7 @@ class IdleReclaimer {
 		return {seenAt, canAdvance, memoryThresholdMiB, host: host.hostname, pidNamespace: host.self.namespace};
 	}
 
-	/** Commits what the observation means for a new read of the pool, unless `snapshot` shows that this is nothing. */
+	/** Reads the pool again, and commits what follows from the observation. Does nothing if `snapshot` already shows that nothing changes. */
 	async #apply(snapshot: Snapshot, observation: Observation): Promise<number> {
 		const {store, host, clock} = this.#world;
 		const isPosted = observation.isPosted === true;
@@ -176,7 +176,6 @@ class IdleReclaimer {
 		}
 	}
 
-	/** Returns the age of an observation in seconds. */
 	#ageOf({takenAtMs}: Observation): number {
 		return Math.max(0, this.#world.clock.monotonicMs() - takenAtMs) / 1000;
 	}
@@ -193,7 +192,7 @@ class IdleReclaimer {
 	}
 }
 
-/** Creates the part of a program that looks at the pool which gives idle GPUs back. Does nothing if an engine such as Slurm grants the GPUs. */
+/** Creates the reclaimer of one process. It does nothing if an engine such as Slurm grants the GPUs. */
 export function createReclaimer(world: EngineWorld): Reclaimer {
 	if (world.engine !== undefined) {
 		return {look: async () => Infinity, endBeyondLimit: async () => Infinity, miss: () => undefined};

@@ -12,8 +12,8 @@ import type {EngineWorld} from './engine.js';
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Creates a recorder that writes alerts and overuse found by scans to the audit log. Each is written once, because the store knows which are active.
-Errors of the store are ignored, because the next scan tries again. Nothing is sent if nothing has changed or while another commit is under way.
+Creates a recorder that writes alerts and overuse found by scans to the audit log, once each, because the store knows which are active. Ignores
+errors of the store, because the next scan tries again. Sends nothing if nothing has changed or while another commit is under way.
 */
 export function createAlertRecorder({
 	store,
@@ -43,7 +43,7 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
-			// After a conflict, nothing is retried: the next scan shows what must still be recorded.
+			// A conflict needs no retry: the next scan shows what must still be recorded.
 			await store.commit({
 				...emptyPlan,
 				expect: [

@@ -1,7 +1,4 @@
-/**
-Sends each reminder at most once. The sender first records the reminder in the lease, so only one of several processes
-sends it. If the answer to that commit is lost, nobody sends the reminder.
-*/
+/** Sends each reminder at most once: a process first records it in the lease. If the answer to that commit is lost, nobody sends the reminder. */
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
@@ -17,10 +14,10 @@ import type {EngineWorld} from './engine.js';
 /** The holder of a manual reservation is reminded this many seconds before its end. */
 const remindSeconds = 600;
 
-/** A reservation with less time left than this is announced even in the quiet time, because the notice would come too late after it. */
+/** A reminder is sent even in the quiet time if less than this would be left of the reservation at the end of the quiet time. */
 const leastSeconds = 300;
 
-/** Whether the reservation's holder still needs a reminder of its end. Reservations that are short from the start need none. */
+/** Whether the holder still needs a reminder of the reservation's end. A reservation that was short from the start needs none. */
 const isUnreminded = ({lease}: Holding): boolean =>
 	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
 
@@ -113,7 +110,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 	};
 }
 
-/** Returns the reminders that this process must send now, and in how many seconds to call again. Throws `store-unreachable`, ... if the store fails. */
+/** Returns the reminders to send now, and in how many seconds to call again. Throws `store-unreachable`, ... if the store fails. */
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,

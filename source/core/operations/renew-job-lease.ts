@@ -13,10 +13,7 @@ import {transact} from './transact.js';
 
 type Renewed = Pick<ExtendResult, 'extended' | 'now'> & {readonly jobLease: JobLease};
 
-/**
-Moves the end of a lease that this process holds to `seconds` from now.
-@throws CanhazgpuError `not-found` if the lease has ended, `impossible` if the policy allows less time.
-*/
+/** Moves the end of this process's lease to `seconds` from now. Throws `not-found` if the lease has ended, `impossible` if the policy allows less time. */
 export const renewJobLease = async (
 	world: World,
 	requester: Requester,

@@ -22,18 +22,16 @@ import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 import {limitsFor} from './limits.js';
 
-/** Reads the idle times from the last scan that a viewer has shared. Empty if there is none. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
 	withFallback(
 		async () => {
 			const posted = await store.scans.latest();
 			return {idle: posted && decodeSharedScan(posted.text)?.idle};
 		},
-		// Problems of the store are reported by the read of the pool, which runs at the same time.
+		// The read of the pool, which runs at the same time, reports problems of the store.
 		() => ({}),
 	);
 
-/** Scans the GPUs and reads the pool without expired leases, for `status`. */
 export async function readStatus(world: EngineWorld): Promise<View> {
 	const [seen, snapshot, watched] = await Promise.all([
 		world.gpus.observe(),
@@ -77,15 +75,13 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 		},
 	});
 
-/** `atLeast` only moves an end that comes in less than this number of seconds, and never beyond `max-duration`. */
+/** `atLeast` moves only an end that is less than this many seconds away, and never beyond `max-duration`. */
 export type ExtendChange = (NewEnd | {readonly atLeast: number}) & {
-	/** For this time, the GPUs are kept although they are idle. */
+	/** How many seconds the GPUs are kept even if they are idle. */
 	readonly keepSeconds?: number | undefined;
 };
 
-/**
-Changes the end of all selected reservations, or of none of them. With `keepSeconds`, they are also kept for that time although they are idle. Throws `usage` if the new end is in the past or too far in the future, or if idle GPUs cannot be kept for that long.
-*/
+/** Changes the end of all selected reservations or of none. Throws `usage` for an end in the past or too far away, or if `keepSeconds` is too long. */
 export const extend = async (
 	world: EngineWorld,
 	requester: Requester,
@@ -156,7 +152,7 @@ export const extend = async (
 				auditContextOf(world, requester, snapshot),
 			);
 			return {
-				// A limit that is set in the meantime counts. A policy that cannot be compared limits nobody.
+				// Expects an unchanged policy, so that a new limit applies at once. An unreadable policy cannot be compared, and limits nobody.
 				plan: {
 					...plan,
 					expect: [...plan.expect, ...(snapshot.policyProblem === undefined ? [policyExpectation(snapshot)] : [])],

@@ -13,7 +13,7 @@ type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 type CurrentOptions = {
 	readonly user?: string | undefined;
 	readonly change?: string | undefined;
-	/** Returns a function that selects the queue entries whose processes are checked. If absent, all entries are checked. */
+	/** Returns a function that selects the queue entries whose processes are checked. Default: all entries. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 
@@ -41,7 +41,7 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/** Reads the pool for display. If the store rejects writes, as a replica does, leases that have ended are not removed and are shown, too. */
+/** Reads the pool for display. If the store rejects writes, as a replica does, ended leases cannot be removed and are shown, too. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await withFallback(
 		async () => readCurrent(world),

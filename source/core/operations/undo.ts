@@ -31,7 +31,6 @@ export type Undone = {
 	readonly over: readonly number[];
 };
 
-/** Returns why a release of this lease cannot be undone, as a text for the user. Undefined if it can be undone. */
 export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
 	type === 'run' || expiryTime === undefined
 		? 'The release of a running job cannot be undone: nothing would release its GPUs when it ends'
@@ -107,7 +106,7 @@ const withPlanned = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => 
 	}),
 });
 
-/** Makes these MIG instances the only eligible ones, as far as they still exist. */
+/** Makes these MIG instances the only eligible ones. Ignores instances that no longer exist. */
 function onlyThese(instances: readonly InstanceOfGpu[], {gpus}: Observation): Eligibility {
 	const there = instances.filter(({gpu, uuid}) =>
 		instancesOf(gpus.find(({index}) => index === gpu))?.some((instance) => instance.uuid === uuid),

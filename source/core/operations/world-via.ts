@@ -1,7 +1,7 @@
 import type {World} from '../model/ports.js';
 import type {AuditKind, AuditRecord} from '../model/types.js';
 
-/** Audit records of actions that people take. A plan can also contain records of automatic events. */
+/** Kinds of audit records about actions of people. A plan can also contain records of automatic events. */
 const deeds: ReadonlySet<AuditKind> = new Set([
 	'granted',
 	'held',
@@ -16,7 +16,7 @@ const deeds: ReadonlySet<AuditKind> = new Set([
 const isDeed = ({kind, reason, until}: AuditRecord): boolean =>
 	deeds.has(kind) ||
 	(kind === 'left' && reason === undefined) ||
-	// A record without an end is about a warning that is withdrawn because somebody keeps the GPUs.
+	// With an end, the record is about a user who keeps the GPUs. Without one, it is about the warning that is withdrawn for that reason.
 	(kind === 'idle' && reason === 'kept' && until !== undefined);
 
 /** Returns a world whose actions are marked with this interface in the audit log. */

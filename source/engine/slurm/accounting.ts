@@ -10,7 +10,7 @@ import {isReservationName} from './snapshot.js';
 /** Columns of sacct, in order. The name is last because only a name can contain the separator. */
 const accountingColumns = 'JobIDRaw,User,State,Submit,Start,End,AllocTRES,JobName';
 
-/** An ended job. Slurm keeps the number of its GPUs, but not which they were. */
+/** An ended job. Slurm keeps the number of the job's GPUs, but not their ids. */
 export type EndedJob = Pick<
 	SlurmJob,
 	'id' | 'user' | 'name' | 'state' | 'stateWord' | 'submitTime' | 'startTime' | 'endTime' | 'gpus' | 'shards' | 'held'
@@ -19,7 +19,6 @@ export type EndedJob = Pick<
 const secondsIn = (text: string): number | undefined =>
 	/^\d{1,12}$/v.test(text) && text !== '0' ? Number(text) : undefined;
 
-/** Returns the number of GPUs: 2 in `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1`, where the count without a type is the total. */
 export function gpusIn(tres: string): number {
 	const counts = tres.split(',').flatMap((part) => {
 		const [name = '', count] = part.split('=', 2);
@@ -73,7 +72,6 @@ const notCounted = (): CanhazgpuError =>
 const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
 	!['', 'accounting_storage/none'].includes(accountingType);
 
-/** Whether the database has the number of GPUs of a job. */
 export const countsGpus = (config: ClusterConfig): boolean =>
 	keepsAccounts(config) && /(?:^|,)gres\/gpu(?:[,:]|$)/v.test(config.accountingTres);
 

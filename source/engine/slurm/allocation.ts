@@ -15,7 +15,6 @@ export type Allocation = {
 	readonly jobId: () => number | undefined;
 	/** Resolves with the granted job, or with undefined after a cancellation. Rejects with a CanhazgpuError. */
 	readonly ended: Promise<number | undefined>;
-	/** Cancels the wait. */
 	readonly stop: (signal: 'SIGTERM' | 'SIGKILL') => void;
 };
 

@@ -106,7 +106,6 @@ async function accounted(cluster: Cluster, id: string): Promise<JobRow | undefin
 }
 
 export function createBatchJobs(cluster: Cluster): EngineJobs {
-	/** Returns the jobs with each id. Throws `usage` for an id that neither the controller nor the database knows. */
 	const find = async (ids: readonly string[], account: string): Promise<readonly JobRow[]> => {
 		const {jobs} = await cluster.readSince(1000);
 		const rows = await Promise.all(

@@ -11,8 +11,8 @@ import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
 /**
-Returns the name by which Slurm's commands know a whole job. An array has the id of its last task, so that id would mean all tasks, and a task needs
-another name. A part of a heterogeneous job has the name of the first part, because all parts end together.
+Returns the name by which Slurm's commands know a whole job. An array has the id of its last task, which would mean all tasks, so a task needs another
+name. A part of a heterogeneous job has the name of the first part, because all parts end together.
 */
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
@@ -56,7 +56,6 @@ async function cancel(cluster: Cluster, words: readonly string[]): Promise<void>
 	}
 }
 
-/** Ends a job that is no longer wanted. */
 export const cancelJob = async (cluster: Cluster, jobId: number): Promise<void> => cancel(cluster, [String(jobId)]);
 
 /** Ends the jobs with the selected holdings, and everything that runs in them. */

@@ -25,10 +25,7 @@ export type ClusterConfig = {
 export type Cluster = {
 	/** Returns the same cluster, bound to a signal. Aborting the signal ends the running commands and rejects their promises. */
 	readonly until: (signal: AbortSignal) => Cluster;
-	/**
-	Runs a Slurm command and returns its stdout.
-	@throws CanhazgpuError With Slurm's message if the command fails: `store-unreachable` if the controller does not answer, ...
-	*/
+	/** Runs a Slurm command and returns its stdout. Throws a CanhazgpuError with Slurm's message: `store-unreachable` if the controller does not answer, ... */
 	readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
 	/** Reads nodes and jobs. Overlapping calls share one read. */
 	readonly read: () => Promise<ClusterState>;
@@ -40,8 +37,8 @@ export type Cluster = {
 };
 
 /**
-Returns the environment for Slurm's commands. Inside a job, the job's own variables would make them part of that job, so all Slurm variables except
-for the cluster's location are removed. Secrets are, too, because Slurm copies the environment to the nodes.
+Returns the environment for Slurm's commands. Removes all Slurm variables except the cluster's location, because those of a job would make the commands
+part of the job. Also removes secrets, because Slurm copies the environment to the nodes.
 */
 export function clusterEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
@@ -63,7 +60,7 @@ const configValue = (text: string, name: string): string | undefined => {
 	return ['', '(null)'].includes(value ?? '') ? undefined : value;
 };
 
-/** Runs a Slurm command and returns its stdout. Throws as `run` of {@link Cluster}. */
+/** Runs a Slurm command and returns its stdout. Throws like `run` of {@link Cluster}. */
 export async function runSlurm(
 	command: string,
 	args: readonly string[],
@@ -111,7 +108,7 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 			},
 		});
 
-	/** Reads nodes before jobs, so that a job that starts in between is known, and its resources are not taken for those of a hidden job. */
+	/** Reads nodes before jobs. Otherwise, the resources of a job that starts in between would be attributed to a hidden job. */
 	const readOnce = async (): Promise<ClusterState> => {
 		const [nodesText, partitionsText] = await Promise.all([
 			run('scontrol', '--all', 'show', 'node', '--details', '--oneliner'),

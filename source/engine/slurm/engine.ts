@@ -13,13 +13,11 @@ import {checkExpressible, lacksOf, noneNowError, refusalOf} from './refusals.js'
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
-/** Interval between reads of the queue while a request waits. */
 const progressMs = 2000;
 
 /** How long to ask an unreachable controller to cancel a job. */
 const longestCancelMs = 30_000;
 
-/** How long to wait until the controller shows the GPUs of a granted job. */
 const shownMs = 10_000;
 
 /** Returns the job's progress in the queue, or undefined if it is no longer there. */
@@ -103,7 +101,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** Cancels a job that nobody waits for any more. Otherwise it would get GPUs some day. */
+	/** Cancels a job that nobody waits for any longer, and that would otherwise get GPUs later. */
 	const takeOut = async (jobId: number, findOwn: FindOwn): Promise<void> => {
 		const untilMs = clock.monotonicMs() + longestCancelMs;
 		for (;;) {

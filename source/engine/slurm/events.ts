@@ -1,4 +1,4 @@
-/** Derives events from the controller's jobs, and older ones from the database. The controller keeps ended jobs for MinJobAge (5 minutes). Pure. */
+/** Derives events from the controller's jobs, and older events from the database. The controller keeps ended jobs for MinJobAge (5 minutes). Pure. */
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
 import type {EndedJob} from './accounting.js';
 import type {SlurmNode} from './answers/nodes.js';
@@ -47,22 +47,15 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 	];
 }
 
-/** Limit for the ids to remember, more than the number of jobs that are known at once. */
+/** Maximum number of ids to remember, more than the number of jobs that are known at once. */
 const mostRemembered = 20_000;
 
 type EventOrder = {
-	/**
-	Returns the events that were discovered after the event `afterId`, in the order of their discovery.
-	@param events - All known events, by id.
-	@param afterId - Undefined for all events.
-	*/
+	/** Returns the events discovered after the event `afterId`, or else all, in the order of discovery. `events` are all known events, by id. */
 	readonly behind: (events: readonly AuditEntry[], afterId: string | undefined) => readonly AuditEntry[];
 };
 
-/**
-Orders events by the read that first contained them, then by id. By id alone, followers would miss events, because two jobs can begin and end within
-a second, so the newest event can have the lower id.
-*/
+/** Orders events by the read that first contained them, then by id. Ids alone are not enough, because two jobs can begin and end within a second. */
 export function createEventOrder(): EventOrder {
 	let readings = 0;
 	let firstSeen = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Slurm as an engine and as a read-only store. Commands run only on demand. */
+/** Slurm as an engine and as a read-only store. Slurm's commands are run only on demand. */
 import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {Engine} from '../../core/operations/engine.js';
 import {createCluster} from './cluster.js';

@@ -1,4 +1,4 @@
-/** Converts Slurm's errors to those of this program, and refuses what Slurm does not support. Pure. */
+/** Converts Slurm's errors to errors of this program, and refuses what Slurm does not support. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {LocalCommand, Wish} from '../../core/operations/engine.js';
@@ -12,7 +12,7 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Explains that Slurm grants no GPUs now, without more details: all must be on one node, and free ones may be reserved for earlier jobs. */
+/** Explains that Slurm grants no GPUs now. It gives no details: all GPUs must be on one node, and free ones may be reserved for earlier jobs. */
 const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
 const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';
@@ -20,7 +20,7 @@ const waitHint = `To wait for them, leave out --nonblock, or give --wait more ti
 
 export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
 
-/** Returns the error for GPUs that were not free in time. `isLater`: the request has a start time, for which the job may have waited. */
+/** Returns the error for GPUs that were not free in time. `isLater` means that the job may have waited for its start time. */
 export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
 	isLater
 		? new CanhazgpuError(
@@ -208,7 +208,6 @@ const localCommands: Readonly<Record<LocalCommand, {readonly message: string; re
 export const refusalOf = (command: LocalCommand): CanhazgpuError =>
 	new CanhazgpuError('failed', localCommands[command].message, {hint: localCommands[command].hint});
 
-/** A part of a request that Slurm does not support. */
 type Inexpressible = {
 	/** Absent if only the combination or the form is unsupported. */
 	readonly wish?: Wish;
@@ -321,7 +320,7 @@ export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 		'partial-release',
 	]);
 
-/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize`: the size of a shard is configured. */
+/** Refuses what Slurm would silently ignore. Throws `usage` for the first unsupported part. `hasShardSize` means that the size of a shard is configured. */
 export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
 	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
 	if (asked !== undefined) {

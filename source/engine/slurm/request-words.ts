@@ -41,10 +41,7 @@ export function typeFor(model: string, types: readonly string[]): string {
 	return type;
 }
 
-/**
-Returns the GPU type for a MIG profile: gres.conf names instances by their profile, and AutoDetect also by the GPU.
-@throws CanhazgpuError `impossible` if the cluster has no such type, `usage` for several matches.
-*/
+/** Returns the GPU type for a MIG profile, as gres.conf or AutoDetect names it. Throws `impossible` if there is none, `usage` for several matches. */
 export function typeOfProfile(profile: string, types: readonly string[]): string {
 	const isProfile = (type: string): boolean => /(?:^|[\-_])\d+g\.\d+gb$/iv.test(type);
 	const fitting = types.filter((type) => type.toLowerCase() === profile || type.toLowerCase().endsWith(`_${profile}`));
@@ -72,7 +69,6 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 	return type;
 }
 
-/** Resources requested of a node. */
 export type Gres = {
 	readonly name: 'gpu' | 'shard';
 	/** Type from gres.conf. Undefined for any GPU. */

@@ -45,13 +45,12 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
-/** GPUs of a node that are in use by no known job. */
+/** GPUs of a node that are in use, but not by a known job. */
 type Hidden = {
-	/** The numbers of the GPUs, if known. */
 	readonly ids: ReadonlySet<number>;
 	/** The number of GPUs without a known number. */
 	readonly unplaced: number;
-	/** How many of the GPUs in `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
+	/** How many GPUs of `ids` and `unplaced` may belong to jobs that Slurm shows without GPU numbers. */
 	readonly shown: number;
 };
 
@@ -81,7 +80,7 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Returns the note of a waiting job, an array's pending tasks, which Slurm lists as one job, and the number of shards, whose size is unknown. */
+/** Returns the note of a waiting job. Adds the pending tasks of an array, which Slurm lists as one job, and the number of shards, whose size is unknown. */
 function waitingNoteOf(job: SlurmJob): string | undefined {
 	const {array, shards} = job;
 	const parts = [
@@ -142,10 +141,9 @@ export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJ
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** A job on a GPU. `isShare`: the job does not have the whole GPU. */
+/** A job on a GPU. `isShare` means that it does not have the whole GPU. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
-/** Returns the jobs on each GPU, by `node:gpu`. */
 function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder[]> {
 	const held = new Map<string, Holder[]>();
 	for (const job of jobs) {

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** Returns a script in place of the user's prolog, which it also runs. It waits for at most 10 seconds, in case that nobody opens the gate. */
+/** Returns a script in place of the user's prolog, which it also runs. It waits for at most 10 seconds, in case nobody opens the gate. */
 const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
@@ -27,7 +27,6 @@ type StartGate = {
 	readonly program: string;
 	/** Resolves with the job's id once the job has its GPUs. Undefined if it had none when the signal was aborted. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
-	/** Lets the command start. */
 	readonly open: () => void;
 };
 
@@ -49,7 +48,7 @@ function placeProlog(isHeld: boolean): string | undefined {
 	}
 }
 
-/** Creates a gate. `isHeld`: the command waits until the gate is opened. Undefined if no gate is possible. The command then starts at once. */
+/** Creates a gate. With `isHeld`, the command waits until the gate is opened. Undefined if no gate is possible, so that the command starts at once. */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);
 	if (directory === undefined) {

@@ -21,10 +21,7 @@ const readOnly = (): CanhazgpuError =>
 /** Seconds to look back in the database by default. */
 const usualPastSeconds = 86_400;
 
-/**
-Returns ended jobs that the controller has forgotten. Empty without a database, and for followers of events, which only need new ones. If the database
-does not answer, only the controller's jobs are shown.
-*/
+/** Returns ended jobs that the controller has forgotten. Empty if the database is missing or does not answer, and for followers, who need only new events. */
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
 	if (afterId !== undefined || !countsGpus(await cluster.config())) {
 		return [];

@@ -50,7 +50,6 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** Returns the controller's jobs. Empty if the controller does not answer in time. */
 async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
 	// Reads all jobs, because for a job in cleanup, scontrol alone does not report how it ended.
@@ -72,8 +71,8 @@ async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly Slurm
 }
 
 /**
-Asks srun again without running anything, to get its reason for rejecting such a job in words.
-@throws CanhazgpuError if srun rejects it. For nodes out of service (`isAway`), srun's message is the same as for missing ones.
+Asks srun to check a job without running it, for the reason of a rejection in words. Throws a CanhazgpuError if srun rejects the job. `isAway` returns
+whether nodes are out of service, because srun's message is then the same as for missing nodes.
 */
 async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
 	try {
@@ -111,7 +110,7 @@ export function submission(
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Checks without a gate whether the exit code is the command's and not srun's: whether the account's latest job of this command had this code. */
+	/** Checks without a gate whether the exit code is the command's own: the account's latest job of this command must have the same code. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -170,7 +169,7 @@ export function submission(
 					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
 			} catch (error) {
-				// An unreachable controller is asked again. The command runs without it.
+				// Asks an unreachable controller again later. Meanwhile, the command keeps running.
 				if (!(error instanceof CanhazgpuError)) {
 					throw error;
 				}
@@ -215,7 +214,7 @@ export function submission(
 	};
 }
 
-/** Sets the variable with the index for the tasks of an array, as elsewhere. */
+/** Sets the variable with the index of an array's task, as without Slurm. */
 const exportIndex = 'export CANHAZGPU_ARRAY_INDEX="$SLURM_ARRAY_TASK_ID"\n';
 
 /** Submits a command to sbatch, with the environment of this program. As with sbatch, its output goes to a file. */

@@ -28,7 +28,7 @@ export type ScanOptions = {
 	readonly monotonicMs: () => number;
 };
 
-/** Facts about the GPUs are read again after this time, as a GPU may have been replaced. Failed reads are repeated sooner. */
+/** Facts about the GPUs are read again after this time, because a GPU may have been replaced. Failed reads are repeated sooner. */
 const refreshAfterMs = 10 * 60_000;
 const retryAfterMs = 60_000;
 
@@ -40,12 +40,12 @@ type Fixed = {
 
 const missingGroups = /missing the following required groups/iv;
 
-/** Creates a function that scans with amd-smi. Each scan reads measurements and processes, but names and limits only sometimes, all in parallel. */
+/** Creates a function that scans with amd-smi. Each scan reads measurements and processes in parallel, and sometimes also names and limits. */
 export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
-		// Asks for all values, for ROCm 5.7, which names memory differently, and for virtual machines, which have fewer sensors.
+		// Queries all values, because ROCm 5.7 names memory differently, and virtual machines have fewer sensors.
 		['metric', '--json'],
 	);
 	const askProcesses = question(['process', '--json']);
@@ -133,7 +133,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 				list,
 			),
 			warnings: [
-				// A spoiled answer is already reported as the failure of the broken GPU.
+				// The spoiled answer is already reported as the failure of the broken GPU.
 				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
 				...warnings,
 			],

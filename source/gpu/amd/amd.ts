@@ -22,11 +22,11 @@ type Options = {
 	readonly timeLimitMs?: () => number;
 	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;
-	/** Tool to use if `command` is not installed. */
+	/** The tool to use if `command` is not installed. */
 	readonly oldCommand?: string;
 };
 
-/** Reads AMD GPUs by amd-smi, or by rocm-smi if that is the only tool. Several runs of the tool read everything in parallel. */
+/** Reads AMD GPUs with amd-smi, or with rocm-smi if that is the only tool. Several runs of the tool read everything in parallel. */
 export const createAmdProvider = ({
 	run,
 	describeProcesses,
@@ -51,7 +51,6 @@ export const createAmdProvider = ({
 	const scanOld = createRocmSmi(optionsFor(oldCommand));
 	const askLinks = optionsFor(command).question(['topology', '--json']);
 	const askOldLinks = optionsFor(oldCommand).question(['--showtopo', '--json']);
-	/** Maps the tool's GPU numbers to the indices that programs use. */
 	let latestNumbers: ReadonlyMap<number, number> = new Map();
 
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({

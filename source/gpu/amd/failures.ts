@@ -32,7 +32,6 @@ export const amdDriver: DriverText = {
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i amdgpu`.',
 };
 
-/** Returns the words of an answer such as `{"error": "...", "code": -3}`. */
 export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => {
 	for (const document of [stdout, stderr].flatMap((text) => parseToolJson(text)?.documents ?? [])) {
 		const one: unknown = Array.isArray(document) ? document[0] : document;

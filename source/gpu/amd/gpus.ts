@@ -8,10 +8,10 @@ import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueA
 /** Answers of `amd-smi metric`, `static` and `list`, by GPU. */
 type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/** Names and limits. A GPU whose facts could not be read has no entry. */
+	/** Names and limits. A GPU whose facts are unreadable has no entry. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
-	/** GPUs that could not be queried, with the tool's words. */
+	/** GPUs that could not be queried, with the tool's messages. */
 	readonly failures?: ReadonlyMap<number, string>;
 };
 
@@ -67,7 +67,7 @@ export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fix
 const gttUsed: ValuePath = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
 const gttTotal: ValuePath = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
 
-/** Adds the GPU's own memory and the machine's. Unknown if one of them is unknown. */
+/** Adds the GPU's own memory and the machine's memory. The result is unknown if one of them is unknown. */
 const together = (own: Taken, shared: Taken): Taken => {
 	const parts = [own, shared ?? {word: 'the machine’s memory in use is not reported'}];
 	return parts.every((part) => part !== undefined && 'value' in part)
@@ -167,7 +167,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 	});
 };
 
-/** Names of readings in a failure. amd-smi and rocm-smi use different names. */
+/** Names of readings in messages about failures. amd-smi and rocm-smi use different names. */
 const fieldNames: Partial<Readonly<Record<Reading, string>>> = {
 	memoryUsedMiB: 'memory used',
 	memoryTotalMiB: 'memory total',

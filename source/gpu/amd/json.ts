@@ -46,10 +46,7 @@ type ReadQuantity =
 	/** The tool's word for a missing reading. */
 	| {readonly kind: 'word'; readonly word: string};
 
-/**
-Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported, and a word for anything but a number.
-@param plainUnit - The unit of a number without a unit.
-*/
+/** Reads a quantity in MiB, percent, °C, W or MHz. Undefined if not reported. Anything but a number is a word. `plainUnit` is the unit of a bare number. */
 export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): ReadQuantity | undefined => {
 	if (raw === undefined || raw === null) {
 		return undefined;
@@ -142,7 +139,6 @@ export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<nu
 	return entries;
 };
 
-/** Returns the list of entries in a document, or none. */
 const listIn = (document: unknown): ReadonlyArray<readonly unknown[]> => {
 	const inner = isObject(document) && Object.hasOwn(document, 'gpu_data') ? document['gpu_data'] : document;
 	if (Array.isArray(inner)) {

@@ -1,9 +1,9 @@
 import {type JsonObject, readIndex} from './json.js';
 
 /**
-Returns the numbers by which programs know the GPUs. AMD's tools count GPUs as they find them, and HIP counts the nodes of the kernel's topology
-(`hip_id` of `amd-smi list -e` is based on the node, too). On some machines, the two numbers of a GPU differ. Jobs need HIP's numbers, so those are
-the GPU ids. GPUs without a node come last, because HIP does not count them. The tool's numbers are used if it does not report all nodes.
+Returns the numbers by which programs know the GPUs. AMD's tools count GPUs as they find them. HIP counts the nodes of the kernel's topology, on which
+`hip_id` of `amd-smi list -e` is based, too. On some machines, the two numbers of a GPU differ. Jobs need HIP's numbers, so those are the GPU ids. GPUs
+without a node come last, because HIP does not count them. If the tool does not report all nodes, its own numbers are used.
 @param listed - The tool's facts about each GPU.
 */
 export const numbersForPrograms = (

@@ -5,7 +5,7 @@ import {cap} from '../tool/text.js';
 import type {DescribeProcesses} from '../tool/tool.js';
 import {type JsonObject, isObject, readQuantity, readText, valueAt} from './json.js';
 
-/** The processes of one GPU. `hidden` is the tool's word if it hides some of them. */
+/** The processes of one GPU. `hidden` is the tool's message if it hides some of them. */
 type GpuProcesses = {readonly rows: readonly ProcessRow[]; readonly hidden?: string};
 
 export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
@@ -13,10 +13,9 @@ export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
 const none = /^(?:no (?:running )?process(?:es)?\b|not found$)/iv;
 
 /**
-Reads the answer of `amd-smi process`, in which an idle GPU has a sentence instead of a process. ROCm 6.2 and later use `process_list`. 5.7 to 6.1
-use `values`, or `process_info` alone for one or no process.
-@param integrated - GPUs that share the machine's memory, so that their processes use the machine's memory.
-@param doubt - Set if the tool said that it may hide processes from this account. A GPU without processes then has unknown ones.
+Reads the answer of `amd-smi process`, in which an idle GPU has a sentence instead of a process. ROCm 6.2 and later use `process_list`. 5.7 to 6.1 use
+`values`, or `process_info` alone for one or no process. On `integrated` GPUs, processes use the machine's memory. `doubt` is set if the tool said that it
+may hide processes. A GPU without processes then has unknown ones.
 */
 export const readProcesses = (
 	entries: ReadonlyMap<number, JsonObject>,
@@ -76,7 +75,7 @@ const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined =
 /** A GPU with less than this many MiB in use has only the driver's memory and an empty context. */
 const emptyMiB = 1024;
 
-/** ROCm 7.2 lists each process under every GPU. Keeps such a process only on GPUs with memory in use, or on all GPUs if none has memory in use. */
+/** ROCm 7.2 lists each process under every GPU. Keeps such a process only on GPUs with memory in use, or on all GPUs if none of them has memory in use. */
 export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesByGpu): ProcessesByGpu => {
 	const lists = listed.values().toArray();
 	if (lists.length < 2) {
@@ -102,8 +101,8 @@ export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesBy
 };
 
 /**
-Adds the processes and their owners to each GPU. The list is undefined, not empty, if processes may be hidden. Many versions of the tools report no
-processes if they may not read those of others. An empty list is therefore trusted only if the memory in use is known.
+Adds the processes and their owners to each GPU. If processes may be hidden, the list is undefined and not empty. Many versions of the tools report no
+processes if they may not read those of others, so an empty list is trusted only if the memory in use is known.
 */
 export const attachProcesses = async (
 	gpus: readonly BareReading[],

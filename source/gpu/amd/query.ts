@@ -21,7 +21,7 @@ const maxBytes = 16 * 1024 * 1024;
 const refusal =
 	/unrecognized arguments|invalid choice|(?:command|parameter|argument|option)\W.+(?:invalid|not supported|not recognized)|^usage: /imv;
 
-/** Creates a query from alternative arguments, the best first. Arguments that this version of the tool rejects are never used again. */
+/** Creates a query from alternative arguments, the best first. Arguments that this version of the tool rejects are not used again. */
 export const createQuestion = (
 	{run, command, monotonicMs, signal, hangs}: Options,
 	wordings: ReadonlyArray<readonly string[]>,

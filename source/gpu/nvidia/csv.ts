@@ -7,7 +7,6 @@ type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 export type CsvRow = {
 	readonly kind: 'row';
 	readonly text: string;
-	/** The cells by column name, trimmed. */
 	readonly cells: ReadonlyMap<string, string>;
 };
 
@@ -51,7 +50,7 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/** First names of columns with several names (`nvidia-smi --help-query-gpu`). The tool prints the first, but other programs the requested one. */
+/** First names of columns with several names (`nvidia-smi --help-query-gpu`). nvidia-smi prints the first name, and other programs the requested one. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],

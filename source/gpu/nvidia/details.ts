@@ -14,8 +14,8 @@ type Options = {
 const maxBytes = 8 * 1024 * 1024;
 
 /**
-Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. This is slow on large
-machines, so continuous scans do not wait for it. Undefined if the tool does not answer.
+Reads facts that the tables lack: MIG instances, recovery actions, slowdown limits, and processes that only draw graphics. Undefined if the tool does not
+answer. Slow on large machines, so continuous scans do not wait for these facts.
 */
 export const askDetails = async ({run, command, timeoutMs, signal}: Options): Promise<Details | undefined> => {
 	const options = {timeoutMs, maxBytes, signal};
@@ -44,7 +44,7 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/** Adds the MIG instances to each reading, and to each process the instance that it uses. */
+/** Adds the MIG instances to each reading, and its instance to each process. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus
@@ -59,7 +59,7 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 					: gpu;
 			});
 
-/** Adds recommended actions, failed memory repairs and temperature limits, which the table of old versions lacks. */
+/** Adds recommended actions, failed memory repairs and temperature limits, which the table lacks in old versions. */
 export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
 	gpus.map((gpu) => {
 		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =

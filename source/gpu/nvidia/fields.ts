@@ -25,7 +25,7 @@ const basicFields = [
 	'driver_version',
 ] as const;
 
-/** Fields added by later drivers, oldest first. The tool rejects a query at its first unknown field. */
+/** Fields of later drivers, oldest first. nvidia-smi rejects a query at its first unknown field. */
 const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
 	{since: 450, fields: ['mig.mode.current', 'mig.mode.pending']},
 	{since: 510, fields: ['memory.reserved', 'compute_cap']},
@@ -79,10 +79,9 @@ export const readingNamed = (field: string): Reading | undefined =>
 	Object.hasOwn(readingOfField, field) ? readingOfField[field as ReadingField] : undefined;
 
 /**
-Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. If the driver's version is unknown, a rejected field means that
-the driver is older, so all fields of the same or later versions are omitted, too. Otherwise an old tool would run once per field. If the version is
-known, only the rejected field is omitted.
-@param driverMajor - 550 for 550.54.14. Undefined: all fields are tried.
+Returns the fields to query for each GPU (`nvidia-smi --help-query-gpu`), in order. If the driver's major version (550 for 550.54.14) is known, only the
+refused fields are omitted. If not, a refused field means an older driver, so that all fields of the same or later versions are omitted, too. Otherwise
+an old tool would run once per field.
 */
 export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity): readonly string[] => {
 	const isAgeKnown = driverMajor !== Infinity;
@@ -98,10 +97,7 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 	return [...basic, ...later, ...reasons, ...status].filter((field) => !refused.has(field));
 };
 
-/**
-Fields of each process (`nvidia-smi --help-query-compute-apps`). The process name comes from the kernel, because in a table without quotes, a name
-could imitate a row about another process.
-*/
+/** Fields of each process (`nvidia-smi --help-query-compute-apps`). Names come from the kernel, because here they could imitate another row. */
 export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 
 export type Query = '--query-gpu' | '--query-compute-apps';

@@ -12,7 +12,7 @@ export type GpuTable = {
 	/** The GPUs by index, including GPUs with a `failure`. */
 	readonly gpus: readonly BareReading[];
 	readonly driverVersion?: string;
-	/** Lines that belong to no GPU, as the tool wrote them. */
+	/** Lines that belong to no GPU. */
 	readonly remarks: readonly string[];
 };
 
@@ -75,7 +75,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
-/** Whether the surplus comma of a row was not in the name. The text taken for the name then contains a reading, and all later cells are shifted. */
+/** Whether a row has an extra comma outside of the name, which shifts all later cells. The supposed name then contains a reading. */
 const isShifted = (cells: Cells): boolean => {
 	const pieces = (cells.get('name') ?? '').split(',').slice(1);
 	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);
@@ -89,7 +89,7 @@ const readIndex = (cells: Cells): number | undefined => {
 const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-/** Reads the cells of one GPU. Missing readings go to `unknown`, with the tool's word. */
+/** Reads the cells of one GPU. Missing readings are added to `unknown`, with the tool's word. */
 const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
@@ -174,6 +174,5 @@ const readSwitch = (text: string): boolean | undefined => ({enabled: true, disab
 
 const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v.test(text) ? text : undefined);
 
-/** Returns the cells with their fields and readings, to be searched for error words. */
 const wordsOf = (cells: Cells): readonly ReadingWord[] =>
 	[...cells].map(([field, word]) => ({field, word, reading: readingNamed(field)}));

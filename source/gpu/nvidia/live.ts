@@ -1,4 +1,4 @@
-/** Reads NVIDIA GPUs continuously: by long-running processes of nvidia-smi or the driver's library, and a rare query of other facts. */
+/** Reads NVIDIA GPUs continuously, with long-running processes of nvidia-smi or of the driver's library. Other facts are queried rarely. */
 import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';
@@ -13,9 +13,8 @@ import {readScans, type WholeScan} from './nvml/lines.js';
 /** Sources that are faster than a run of the tool, the best first. If all fail, the tool is run. */
 type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
-	/** Table of GPUs, without processes. */
 	readonly table?: ToolStream<GpuTable>;
-	/** Adds facts that are rarely read, in the background. Never waits. */
+	/** Adds facts that are read in the background, and rarely. Never waits. */
 	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
 	readonly close: () => Promise<void>;
 };
@@ -33,10 +32,9 @@ export type CreateSources = (provider: {
 const longestLine = 1024 * 1024;
 
 /**
-Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables,
-so the number of rows must be known. A table of another size or with a broken GPU is rejected, and a single run of the tool decides, because on some
-machines the loop fails while single runs work.
-@param gpuCount - Reported by the last single run. Undefined if unknown.
+Reads `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N`: a header, then a row for each GPU every N seconds. Nothing separates two tables, so
+the number of rows must be known from the last single run. A table of another size or with a broken GPU is rejected, and a single run of the tool
+decides, because on some machines the loop fails while single runs work.
 */
 export const tableReader =
 	(gpuCount: () => number | undefined): StreamReader<GpuTable> =>
@@ -98,7 +96,6 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 		isAsking = false;
 	};
 
-	/** Returns the cached value, and starts a refresh if it is old. */
 	return (): Value | undefined => {
 		if (!isAsking && monotonicMs() >= nextMs) {
 			void refresh();
@@ -116,7 +113,7 @@ type Options = {
 	readonly intervalMs: number;
 	/** Seconds since boot, as used in the kernel's log. */
 	readonly uptimeSeconds: () => number;
-	/** Command that prints one line for each scan by the driver's library. The interval in milliseconds is appended. */
+	/** Command that prints a line for each scan with the driver's library. The interval in milliseconds is appended. */
 	readonly library?: ToolCall;
 };
 

@@ -25,14 +25,11 @@ type Options = {
 	/** Time limit for a scan, read at the start of each. Eight GPUs without persistence mode can take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
-	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory?: string;
 	readonly devicesDirectory?: string;
 	/** Adds the GPUs' places in the machine. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
-	/** Creates the sources of continuous scans. */
 	readonly createSources?: CreateSources;
-	/** Slow queries of a single scan. */
 	readonly slowReadings?: SlowReadings;
 };
 
@@ -43,7 +40,7 @@ type SeenTable =
 	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
 	| {readonly failure: Observation['failure']};
 
-/** Reads NVIDIA GPUs by nvidia-smi. Two parallel runs of the tool read GPUs and processes. */
+/** Reads NVIDIA GPUs with nvidia-smi. Two parallel runs of the tool read GPUs and processes. */
 export const createNvidiaProvider = ({
 	run,
 	describeProcesses,
@@ -106,7 +103,7 @@ export const createNvidiaProvider = ({
 		return sinceMs === undefined ? undefined : explainHanging(command, monotonicMs() - sinceMs, nvidiaDriver);
 	};
 
-	/** Reads from the stream if there is one, or runs the tool. */
+	/** Reads from the stream if there is one. Otherwise runs the tool. */
 	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {

@@ -10,13 +10,11 @@ import {isMarker, parseCsv, readNumber} from './csv.js';
 export type ProcessTable = {
 	/** The processes by the UUID of their GPU. With MIG, this is the UUID of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
-	/** GPUs whose processes are hidden, with the tool's word for it. */
+	/** GPUs whose processes are hidden, with the tool's message. */
 	readonly hidden: ReadonlyMap<string, string>;
-	/** Lines that do not describe a process. */
 	readonly remarks: readonly string[];
 };
 
-/** Marks a process with an unknown GPU. */
 const noGpu = '';
 
 const longestProgram = 4096;
@@ -134,7 +132,7 @@ const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess
 	kind: row.kind ?? 'compute',
 });
 
-/** Merges the rows of a process, which has one for each MIG instance. Its memory is their sum, or unknown if that of one row is unknown. */
+/** Merges the rows of a process, which has one for each MIG instance. The memory is their sum, or unknown if the memory of one row is unknown. */
 const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {

@@ -7,7 +7,6 @@ type Options = {
 	readonly option: Query;
 	/** Returns the fields to query, in order, without those that the tool refused. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
-	/** Fields that the answer must have. */
 	readonly essential: readonly string[];
 	readonly monotonicMs: () => number;
 	readonly signal?: AbortSignal;

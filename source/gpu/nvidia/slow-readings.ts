@@ -8,10 +8,7 @@ import {addDetailedHealth, askDetails, attachParts} from './details.js';
 export type WantedDetails = 'none' | 'parts' | 'all';
 
 export type SlowReadings = {
-	/**
-	Starts to read. Returns a function that adds available results to the readings.
-	@param isHanging - Whether a run of the tool cannot be ended. No other run is then started.
-	*/
+	/** Starts to read. Returns a function that adds available results to the readings. If a run of the tool `isHanging`, no other run is started. */
 	readonly begin: (scan: {
 		readonly command: string;
 		readonly signal: AbortSignal;
@@ -31,7 +28,7 @@ type Options = {
 /** Reading the log usually takes milliseconds, but up to a second on a busy machine. A lower limit would hide broken GPUs. */
 const logTimeoutMs = 2000;
 
-/** Minimum interval between reads of the log, because waiting requests scan often. It is far longer without permission to read the log. */
+/** Minimum interval between reads of the log, because waiting requests scan often. Without permission to read the log, the interval is far longer. */
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 

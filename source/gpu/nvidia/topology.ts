@@ -19,9 +19,8 @@ const isLink = (cell: string | undefined): cell is GpuLink => cell !== undefined
 */
 
 /**
-Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. A word that names no
-known link is an unknown link.
-@returns Undefined without a table.
+Parses `nvidia-smi topo -m`: a table with tabs, and a header underlined by escapes. Ignores columns of network cards and CPUs. A word that names no known
+link is an unknown link. Undefined without a table.
 */
 export function parseTopology(text: string): GpuLinks | undefined {
 	const lines = stripVTControlCharacters(text).split('\n');

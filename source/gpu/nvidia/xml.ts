@@ -14,7 +14,7 @@ export type GpuDetails = {
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	readonly isMigEnabled?: boolean;
-	/** Undefined if instances are not mentioned. */
+	/** Undefined if the output does not mention instances. */
 	readonly migInstances?: readonly MigInstance[];
 	/** Recommended action, such as `None` or `GPU Reset`. */
 	readonly recoveryAction?: string;
@@ -51,7 +51,7 @@ export const parseDetails = (text: string): Details | undefined => {
 	try {
 		document = parser.parse(text.slice(start));
 	} catch {
-		// The document was cut off, or is no XML.
+		// The document was cut off or is not XML.
 		return undefined;
 	}
 

@@ -29,7 +29,6 @@ export function createSimulatedProcesses(account: string): SimulatedProcesses {
 			.flat()
 			.filter((process) => !ended.has(keyOf(process)));
 
-	/** Returns the process with this pid and start, never another one with the same pid. */
 	const find = ({pid, startTicks}: Identity): GpuProcess | undefined =>
 		running().find((process) => process.pid === pid && (startTicks ?? process.startTicks) === process.startTicks);
 

@@ -1,10 +1,10 @@
-/** Describes a simulated box: other users' work, failures, hidden processes and more, by the time since the box started. */
+/** Describes a simulated box: other users' work, failures, hidden processes and more, depending on the time since the box started. */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
 /** The kernel's largest pid with any settings. */
 const largestPid = 2 ** 22;
 
-/** Returns a pid beyond the kernel's largest one, so that no signal reaches a real process. */
+/** Returns a pid above the kernel's largest one, so that no signal reaches a real process. */
 export const simulatedPid = (index: number, position: number): number => largestPid + 1 + index * 1000 + position;
 
 /** Whether the pid cannot belong to a real process. */
@@ -16,7 +16,6 @@ type Span = {readonly from?: number; readonly until?: number; readonly every?: n
 type SceneProcess = {
 	readonly user?: string;
 	readonly command: string;
-	/** Default: generated. */
 	readonly pid?: number;
 	/** MiB of GPU memory. */
 	readonly memory: number;
@@ -49,19 +48,19 @@ export type Person = {
 	/** MiB of a share on each GPU. Absent: whole GPUs. */
 	readonly share?: number;
 	readonly kind?: 'run' | 'manual';
-	/** Seconds that GPUs are held, and seconds until the next request, both varied by a third. Absent: held forever. */
+	/** Seconds that GPUs are held, and seconds until the next request. Both vary by a third. If absent, the GPUs are held forever. */
 	readonly hold?: number;
 	readonly pause?: number;
 	/** Time limit of a job, in seconds, for the estimated waits of others. */
 	readonly limit?: number;
 	readonly note?: string;
 	readonly command?: string;
-	/** For how many seconds the GPUs were already held or waited for at the start. */
+	/** How many seconds before the start the GPUs were held or the wait began. */
 	readonly since?: number;
 	readonly waits?: number;
-	/** For how many seconds the GPUs were already idle at the start. For reservations with `kind: manual`. */
+	/** How many seconds the GPUs had been idle at the start. For reservations with `kind: manual`. */
 	readonly idle?: number;
-	/** Seconds from the start until the idle GPUs go back to the pool. Absent: the person is not warned yet. */
+	/** Seconds from the start until the idle GPUs go back to the pool. If absent, the person is not warned yet. */
 	readonly back?: number;
 };
 
@@ -80,16 +79,14 @@ export type Scenario = {
 	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
 	/** GPUs that answer but are unfit. */
 	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
-	/** GPUs with unknown processes. */
 	readonly hidden?: readonly OfGpu[];
 	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
-	GPUs split by MIG, with the profile of each instance. Of several entries for a GPU, the last one applies, and its instances replace earlier ones.
-	`mode`: whether MIG is on is unknown, or a change of it waits for a reset.
+	GPUs split by MIG, with the profile of each instance. If a GPU has several entries, the last one counts, and its instances replace earlier ones. `mode`:
+	the MIG mode is unknown, or its change waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
-	/** Times at which no GPU answers. */
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
 	readonly people?: readonly Person[];
 	/** A directory with substitutes for dev, proc and sys, for isolated jobs. */

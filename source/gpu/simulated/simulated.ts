@@ -38,7 +38,7 @@ type Started = {readonly pid?: number; readonly startTime?: number};
 const startTicksOf = ({pid = 0, startTime}: Started): number | undefined =>
 	startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100;
 
-/** Simulates GPUs with load where the leases are, for trials and demonstrations. */
+/** Simulates GPUs that are under load while they are leased, for trials and demonstrations. */
 export const createSimulatedProvider = ({
 	gpuCount,
 	leases,
@@ -162,7 +162,7 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 /** Seconds in which metal completes two thirds of a temperature change. */
 const inertiaSeconds = 12;
 
-/** Makes temperatures follow the load slowly. A single scan sees the final temperatures. */
+/** Lets temperatures change slowly. A single scan shows the final temperatures. */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();
 	let earlierSeconds = 0;

@@ -104,10 +104,7 @@ const programOf = (command: string): string => (command.split(' ', 1)[0] ?? '').
 type Dice = (salt: number) => number;
 type Sway = (periodSeconds: number, salt: number) => number;
 
-/**
-A job under `run` works hard at once. A manual reservation starts with a trial and is then idle: after a period between 10 and 40 minutes, nothing
-is left on the GPU.
-*/
+/** A `run` job has full load at once. A manual reservation starts with a trial and becomes idle after 10 to 40 minutes, when nothing is left on the GPU. */
 const loadOf = ({type, startTime}: SimulatedLease, seconds: number, dice: Dice, sway: Sway): Load => {
 	const age = startTime === undefined ? undefined : Math.max(0, seconds - startTime);
 	const memory = (0.3 + 0.6 * dice(10)) * (1 + 0.01 * sway(90, 11));
@@ -168,17 +165,14 @@ const fraction = (seed: number, index: number, salt: number): number => {
 
 export type SimulatedLease = {
 	readonly index: number;
-	/** The account of the processes. */
 	readonly user: string;
 	readonly type: LeaseType;
 	/** MiB of a share. Absent: the whole GPU. */
 	readonly shareMiB?: number;
-	/** The MIG instance of the lease. */
 	readonly instance?: {readonly gpuInstanceId?: number};
 	/** The job's pid. Default: generated. */
 	readonly pid?: number;
 	/** Unix seconds. If known, the load grows from this time on, and a manual lease becomes idle after a while. */
 	readonly startTime?: number;
-	/** Default: generated. */
 	readonly command?: string;
 };

@@ -5,7 +5,6 @@ export type ToolCall = {readonly command: string; readonly args: readonly string
 export type EarlyRuns = {
 	/** Runs a tool. If the same call was started early, takes over that run, which is possible once. */
 	readonly run: RunTool;
-	/** Ends the runs that were not taken over. */
 	readonly stop: () => void;
 };
 

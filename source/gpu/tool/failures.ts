@@ -4,7 +4,6 @@ import type {ToolOutcome} from './tool.js';
 
 export type Failure = NonNullable<Observation['failure']>;
 
-/** A known total failure of a tool. */
 export type KnownFailure = {
 	readonly exitCode?: number;
 	readonly words: RegExp;
@@ -14,15 +13,13 @@ export type KnownFailure = {
 
 export type DriverText = {
 	readonly known: readonly KnownFailure[];
-	/** Shown if the tool is missing. */
 	readonly missingHint: string;
-	/** Shown if the tool does not answer. */
 	readonly hangHint: string;
 };
 
 /**
-Explains to the user why a run of a tool gave no readings. The tool's words are more exact than its exit code, which can be that of a wrapper script
-or an old driver.
+Explains to the user why a run of a tool gave no readings. The tool's message is more exact than its exit code, which can be that of a wrapper script or
+an old driver.
 */
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;

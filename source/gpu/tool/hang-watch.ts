@@ -2,7 +2,6 @@ import type {RunTool, ToolOutcome} from './tool.js';
 
 /** Tracks runs of a tool that survived SIGKILL. If the driver hangs, further runs would hang as well. */
 export type HangWatch = {
-	/** Notes the outcome of a run that began at `startedAtMs`. */
 	readonly note: (outcome: ToolOutcome, startedAtMs: number) => void;
 	/** The start of the earliest run that still hangs. Undefined if there is none. */
 	readonly sinceMs: () => number | undefined;

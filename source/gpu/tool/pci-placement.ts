@@ -40,8 +40,8 @@ function listedIn(directory: string): ReadonlySet<string> {
 }
 
 /**
-Adds each GPU's NUMA node and PCI root to its reading. Each GPU is looked up once, because GPUs do not move. GPUs that are missing from the kernel's
-list are not looked up, because 64 failing lookups take milliseconds.
+Adds each GPU's NUMA node and PCI root to its reading. Looks up each GPU once, because GPUs do not move. Does not look up GPUs that are missing from the
+kernel's list, because 64 failing lookups take milliseconds.
 */
 export function createPciPlacement(
 	directory = devicesDirectory,

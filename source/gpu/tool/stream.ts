@@ -29,10 +29,8 @@ export function readLines(
 type Options<Block> = {
 	readonly run: RunTool;
 	readonly command: string;
-	/** Called at each start. */
 	readonly args: () => readonly string[];
 	readonly createReader: StreamReader<Block>;
-	/** Milliseconds between two readings. */
 	readonly periodMs: number;
 	readonly monotonicMs: () => number;
 	readonly hangs: HangWatch;
@@ -40,8 +38,8 @@ type Options<Block> = {
 
 export type ToolStream<Block> = {
 	/**
-	Returns a recent reading and its time. Undefined while the stream is not in use: another source is then needed. The first call only notes that
-	readings are wanted, and the second one starts the tool.
+	Returns a recent reading and its time. Undefined if another source is needed, because the stream is not in use. The first call only notes that readings
+	are wanted. The second call starts the tool.
 	*/
 	readonly latest: () => Promise<{readonly block: Block; readonly takenAtMs: number} | undefined>;
 	readonly close: () => Promise<void>;
@@ -50,10 +48,10 @@ export type ToolStream<Block> = {
 /** How long a tool may be silent beyond its period. */
 const patienceMs = 3000;
 
-/** Readings older than this are not returned. The next one is awaited. */
+/** Readings older than this are not returned, and the next reading is awaited. */
 const freshMs = 1000;
 
-/** Pause after a failed stream, which grows with each failure. */
+/** Pause after a failed stream. Grows with each failure. */
 const firstRestMs = 60_000;
 const longestRestMs = 3_600_000;
 
@@ -86,7 +84,6 @@ export const createToolStream = <Block>({
 		change = Promise.withResolvers();
 	};
 
-	/** Ends the run, if it is still the current one. Resolves when the run has ended or is known to hang. */
 	const leave = async (left: Session<Block>): Promise<void> => {
 		if (session === left) {
 			session = undefined;
@@ -132,7 +129,6 @@ export const createToolStream = <Block>({
 		return opened;
 	};
 
-	/** Waits for a new reading, or until the run has been silent for too long. */
 	const wait = async (current: Session<Block>): Promise<void> => {
 		const {promise} = change;
 		const silence = Promise.withResolvers<void>();

@@ -72,8 +72,8 @@ const askBlocking = (name: string): number | undefined => {
 const kernelGids = (): readonly number[] => [...(process.getgroups?.() ?? []), process.getegid?.() ?? -1];
 
 /**
-Returns a function that selects the groups to which this process belongs. A group that only the network's database knows costs one call of `getent`.
-A group that cannot be found counts as one without this process.
+Returns a function that selects the groups to which this process belongs. A group that only the network's database knows costs one call of `getent`. An
+unknown group counts as a group without this process.
 */
 export function createGroups({
 	ownGids = kernelGids,

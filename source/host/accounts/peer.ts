@@ -24,7 +24,7 @@ export async function loadPeerUid(): Promise<((socket: Socket) => number | undef
 	let getSocketOption: GetSocketOption;
 	try {
 		const {default: koffi} = await import('koffi');
-		// `null` means this program, which has loaded the C library already.
+		// `null` means this program, which has already loaded the C library.
 		getSocketOption = koffi
 			.load(null)
 			.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']) as GetSocketOption;

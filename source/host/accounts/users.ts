@@ -10,7 +10,7 @@ export type Users = {
 	readonly nameOf: (uid: number) => Promise<string>;
 	/** Like `nameOf`, but blocking. Only for the account of this process, which is needed before all others. */
 	readonly nameOfSync: (uid: number) => string;
-	/** Whether an account of this name exists, as far as known within 2 s. A uid is accepted, too, because it is the name of an account without one. */
+	/** Whether an account of this name exists, as far as known within 2 s. Also accepts the uid of an account without a name. */
 	readonly knows: (name: string) => Promise<boolean>;
 };
 
@@ -35,10 +35,7 @@ const timeoutMs = 2000;
 /** An unknown uid is looked up again after this time, because the directory server may have been down. */
 const retryAfterMs = 60_000;
 
-/**
-Looks up account names by uid in the user database, and never in the environment, which any user can set. A uid without
-an account is its own name, as in `ls`.
-*/
+/** Looks up account names in the user database, never in the environment, which users can set. A uid without an account is its own name. */
 export const createUsers = ({
 	run = runSystemTool,
 	passwdFile = '/etc/passwd',
@@ -157,7 +154,6 @@ export const findInPasswd = (text: string, uid: number): string | undefined => {
 const isInPasswd = (text: string, name: string): boolean =>
 	text.split('\n').some((line) => line.startsWith(`${name}:`));
 
-/** Returns the file's text, or an empty text if the file cannot be read. */
 const readPasswd = (file: string): string => {
 	try {
 		return readFileSync(file, 'utf8');

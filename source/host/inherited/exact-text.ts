@@ -17,7 +17,6 @@ const lengthAt = (bytes: Uint8Array, start: number): number => {
 	return isUtf8(bytes.subarray(start, start + length)) && start + length <= bytes.length ? length : 0;
 };
 
-/** Decodes like Node, with U+FFFD for invalid UTF-8. */
 const lossyText = ({buffer, byteOffset, byteLength}: Uint8Array): string =>
 	Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength).toString('utf8');
 
@@ -47,7 +46,6 @@ export const encodeBytes = (text: string): Uint8Array =>
 			)
 		: Buffer.from(text);
 
-/** Returns a path for `node:fs`, which accepts text and bytes. */
 export const pathOf = (text: string): string | ReturnType<typeof Buffer.from> =>
 	isBytes(text) ? Buffer.from(encodeBytes(text)) : text;
 
@@ -63,18 +61,14 @@ const stringsIn = (bytes: Uint8Array): readonly Uint8Array[] => {
 	return strings;
 };
 
-/**
-Returns words with the exact bytes that were typed. They must be the last words of this process's command line. All others are returned unchanged.
-@param words - The words as Node decoded them.
-@param bytes - The whole command line.
-*/
+/** Returns words with the exact bytes that were typed. They must be the last words of `bytes`, this process's command line, or else stay unchanged. */
 export const exactWords = <Words extends readonly string[]>(words: Words, bytes = startedWords()): Words => {
 	const own = isUtf8(bytes) || words.length === 0 ? [] : stringsIn(bytes).slice(-words.length);
 	const isOurs = own.length === words.length && own.every((word, index) => lossyText(word) === words[index]);
 	return isOurs ? (own.map((word) => decodeBytes(word)) as readonly string[] as Words) : words;
 };
 
-/** Returns the environment with exact bytes. An entry that was changed since the start, when the environment was `bytes`, keeps its new value. */
+/** Returns the environment with exact bytes. An entry that has changed since the start, when the environment was `bytes`, keeps its new value. */
 export const exactEnvironment = (environment: Environment, bytes = startedEnvironment()): Environment => {
 	if (isUtf8(bytes)) {
 		return environment;

@@ -41,7 +41,7 @@ let words: Uint8Array | undefined;
 
 /** Reads what source/launcher.sh recorded, and restores the environment. Must be called before anything else reads the environment. */
 export const takeInherited = (): void => {
-	// The library that parses the flags sets the process title, which overwrites the command line.
+	// The library that parses the flags sets the process title, which overwrites this file.
 	words = readBytes('/proc/self/cmdline');
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
@@ -144,10 +144,7 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['sof
 
 const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
 
-/**
-Returns the soft limit of open files at the start of this process. If unknown, returns the limit of the parent process, from which it was inherited.
-Ignores a limit above the hard limit of this process.
-*/
+/** Returns the soft limit of open files at the start, or if unknown, the parent's, which was inherited. Ignores a limit above this process's hard limit. */
 export const callersOpenFiles = (): string | undefined => {
 	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
 	return atMost(limit) > atMost(openFilesOf('self')?.['hard']) ? undefined : limit;
@@ -165,7 +162,7 @@ const isFileOrStream = (descriptor: number): boolean => {
 	}
 };
 
-/** Files opened by Bun itself are event queues, which are filtered out. */
+/** Descriptors that Bun itself opened are event queues, which are excluded. */
 const filesOpenInBun = (): readonly number[] | undefined => {
 	try {
 		return readdirSync('/proc/self/fd')

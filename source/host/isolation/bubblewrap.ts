@@ -75,7 +75,7 @@ type NamespaceOptions = {
 	readonly proof: ProofNodes;
 };
 
-/** Creates namespaces in which the foreign nodes cannot be opened, and proves that with a witness. The namespaces last until `close` is called. */
+/** Creates namespaces in which the foreign nodes cannot be opened, and proves this with a witness. The namespaces last until `close` is called. */
 const makeNamespaces = async (
 	{bwrap, nsenter}: Programs,
 	{masks, hasUsers, proof}: NamespaceOptions,

@@ -6,7 +6,6 @@ import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 type ControlGroup = {
 	/** Controllers of version 1, such as `devices`. Empty in version 2. */
 	readonly controllers: readonly string[];
-	/** Directory of the group, such as `/sys/fs/cgroup/devices/jobs`. */
 	readonly directory: string;
 };
 
@@ -22,7 +21,6 @@ type Mounted = {
 const plain = (text: string): string =>
 	text.replaceAll(/\\(?<code>[0-7]{3})/gv, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 8)));
 
-/** Returns the control groups in a text of /proc/PID/mountinfo. */
 const mountedIn = (text: string): readonly Mounted[] =>
 	text.split('\n').flatMap((line) => {
 		const words = line.split(' ');

@@ -1,14 +1,10 @@
-/**
-Finds the device nodes of GPUs. The number in a node's name is the driver's minor number, which can differ from
-nvidia-smi's index. The PCI address identifies the GPU.
-*/
+/** Finds the device nodes of GPUs by PCI address, because the driver's minor number in a node's name can differ from nvidia-smi's index. */
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
 
 export type DeviceNode = {
-	/** Path of the node, such as `/dev/nvidia3`. */
 	readonly file: string;
 	/** `gpu`: the GPU itself. `render`: its graphics node, the only node of an AMD GPU. `part`: a node that MIG requires for an instance. */
 	readonly kind: 'gpu' | 'render' | 'part';

@@ -40,7 +40,6 @@ export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	});
 };
 
-/** Returns the major numbers of all loaded drivers of character devices. */
 export const loadedMajors = (file = '/proc/devices'): readonly number[] => {
 	const [characters = ''] = readFileSync(file, 'utf8').split('Block devices:', 1);
 	return [...new Set(characters.matchAll(/^ *(?<major>\d+) /gmv).map((match) => Number(match.groups!['major'])))];

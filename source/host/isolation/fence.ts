@@ -5,7 +5,6 @@ import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
 	readonly devices: string;
-	/** Nodes that the job must not be able to open. */
 	readonly foreign: ReadonlyArray<{readonly file: string}>;
 	/** Devices that a process inside the isolation tries to open before the job starts. */
 	readonly proof: ProofNodes;
@@ -16,7 +15,6 @@ export type FenceOptions = {
 /** An isolation that was proved to work. */
 export type Fenced = {
 	readonly kind: 'fenced';
-	/** Words that start a command inside the isolation. */
 	readonly entrance: readonly string[];
 	/** Gives up the isolation. Called once nothing more will be started inside. Never rejects. */
 	readonly close: () => Promise<void>;
@@ -26,7 +24,7 @@ export type MakeFence = (options: FenceOptions) => Promise<Fenced | IsolationPro
 
 type Program = Extract<IsolationProblem, {kind: 'no-program'}>['program'];
 
-/** Returns the path of a program, or reports that it is missing. */
+/** Returns the path of a program, or a problem if it is missing. */
 export const findProgram = (program: Program, environment: FenceOptions['environment']): string | IsolationProblem => {
 	const found = lookUpCommand(program, environment);
 	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};

@@ -16,7 +16,7 @@ import {startWitness} from './witness.js';
 /** Nodes that NVIDIA's driver creates on demand: for mode setting, and for all GPUs. */
 const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 195, minor}));
 
-/** How many drivers that are loaded only while the job runs are allowed in advance. */
+/** How many drivers to allow in advance, in case they are loaded while the job runs. */
 const loadedLater = 8;
 
 /** Returns the patterns for systemd's `DeviceAllow`, which allow all devices except the foreign ones. */
@@ -33,7 +33,7 @@ const allowedPatterns = (
 	return ['block-*', ...whole.map((major) => `char-${major}`), ...new Set(single)];
 };
 
-/** This directory exists if systemd runs the machine. */
+/** Exists if systemd runs the machine. */
 const systemdDirectory = '/run/systemd/system';
 
 export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, environment}) => {

@@ -1,6 +1,6 @@
 /**
-Proves that an isolation works: a shell inside tries to open devices and reports which ones opened. The shell then stays
-until asked to end, and so keeps the isolation alive.
+Proves that an isolation works: a shell inside tries to open devices, and reports which ones opened. Then it stays and keeps the isolation alive until
+asked to end.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -8,9 +8,7 @@ import {text} from 'node:stream/consumers';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 
 export type ProofNodes = {
-	/** Devices that must not open. */
 	readonly foreign: readonly string[];
-	/** A device that must open. */
 	readonly granted: string;
 };
 
@@ -27,7 +25,6 @@ export const proofWords = ({foreign, granted}: ProofNodes, afterwards = ''): rea
 	granted,
 ];
 
-/** Returns the lines of a proof, or undefined as long as the output is incomplete. */
 export function proofLines(output: string): readonly string[] | undefined {
 	const lines = output.split('\n');
 	const end = lines.slice(0, -1).indexOf(lastWord);
@@ -54,21 +51,20 @@ const patienceSeconds = 60;
 export type Witness = {
 	readonly kind: 'witness';
 	readonly pid: number;
-	/** Ends the witness, which would otherwise end with this process. Resolves when it has ended. Never rejects. */
+	/** Ends the witness, which otherwise ends with this process. Resolves when it has ended. Never rejects. */
 	readonly end: () => Promise<void>;
 };
 
 type WitnessOptions = {
 	readonly words: readonly [string, ...string[]];
-	/** The program to name in an error. */
 	readonly program: string;
 	readonly proof: ProofNodes;
 };
 
-/** Starts a witness for which all foreign devices refused to open and the granted one opened. */
+/** Starts a witness. Returns a problem unless the granted device opened inside, and no foreign device did. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
-	// Until the witness has its own session, Ctrl-C can end it. It is then started again, because the isolation is not at fault.
+	// Until the witness has its own session, Ctrl-C can end it. That says nothing about the isolation, so the witness is started again.
 	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
 	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
 };
@@ -130,7 +126,6 @@ const tryToStart = async ({
 		return leak;
 	}
 
-	// Neither the witness nor its pipes keep this process from ending.
 	child.unref();
 	for (const stream of [child.stdin, child.stdout, child.stderr]) {
 		(stream as unknown as {unref?: () => void}).unref?.();

@@ -23,7 +23,7 @@ export const childrenLeft = async ({job, mark}: MarkedJob): Promise<readonly Run
 
 const pollMs = 100;
 
-/** Resolves when none of these processes and their later children runs, or soon after `isStopping` returns true. */
+/** Resolves when these processes and their later children have ended, or soon after `isStopping` returns true. */
 export const untilChildrenEnd = async (
 	job: MarkedJob,
 	children: readonly Running[],

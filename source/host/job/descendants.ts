@@ -47,8 +47,8 @@ export const descendantsOf = (
 };
 
 /**
-Returns the processes that were started with this text in the environment. Omits processes whose environment this account cannot read. A child
-process reads the environments, because the kernel can block a reader forever: see `command-lines.ts`.
+Returns the processes that were started with this text in the environment, if this account can read it. A child process reads the environments, because
+the kernel can block a reader forever: see `command-lines.ts`.
 */
 export const bearersOf = async (
 	text: string,

@@ -25,8 +25,8 @@ export function checkDetachable(words: readonly string[]): void {
 }
 
 /**
-The wrapper writes to a pipe, from which another process copies to the log. If the log's disk is full, `cat` ends, and the next one continues with
-the output that follows. So no write of the job fails. The copying process ends with the last process that has the pipe open.
+The wrapper writes to a pipe, from which another process copies to the log. If the log's disk is full, `cat` ends, and the next one continues with the
+output that follows, so that no write of the job fails. The copying process ends with the last process that has the pipe open.
 */
 const copyingScript = `log_cat=$1; shift
 "$@" </dev/null 2>&1 | {
@@ -38,19 +38,16 @@ const plainScript = 'shift; exec "$@" </dev/null 2>&1';
 
 export type DetachedStart = {
 	readonly id: string;
-	/** Words after `canhazgpu`. */
 	readonly words: readonly string[];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly directory: string;
 	readonly log: string;
 	readonly isNewLog: boolean;
-	/** Whether to use the user's systemd. */
 	readonly inSystemd: boolean;
 };
 
 const insideBinary = '/$bunfs/';
 
-/** Returns the command line that starts this program again. */
 function ownCommand(words: readonly string[]): readonly [string, ...string[]] {
 	const {execPath, argv} = process;
 	const file = argv[1] ?? '';

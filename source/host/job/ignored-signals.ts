@@ -30,7 +30,7 @@ export const ignoredSignals = (): readonly number[] => {
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 
-/** Ignores the job's ignored signals in this process, too. Returns a function that ends this. */
+/** Also ignores the job's ignored signals in this process. Returns a function that ends this. */
 export const keepIgnoring = (): (() => void) => {
 	const numbers = ignoredSignals();
 	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));

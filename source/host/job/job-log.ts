@@ -39,7 +39,7 @@ const problems: ReadonlyMap<string | undefined, string> = new Map([
 	['ELOOP', 'it is a link'],
 ]);
 
-/** Creates a directory with its parents. The recursive function of Node never ends where a file system such as /proc answers ENOENT. */
+/** Creates a directory with its parents. Node's recursive function never ends if a file system such as /proc answers ENOENT. */
 function makeDirectory(directory: string): void {
 	if (existsSync(directory)) {
 		return;
@@ -68,7 +68,7 @@ export function prepareLogs(directory: string): void {
 	}
 }
 
-/** Returns the log file of a new job. Another pool or another machine with the same home directory can have used the id. */
+/** Returns a new log file for a job. Another pool, or another machine with the same home directory, can already have used the id. */
 export function logFor(directory: string, id: string): string {
 	let file = path.join(directory, `${id}.log`);
 	for (let count = 2; existsSync(file); count++) {
@@ -78,10 +78,7 @@ export function logFor(directory: string, id: string): string {
 	return file;
 }
 
-/**
-Opens the log of a job for appending, in a file that only this account can read. Throws `failed`.
-@param isNew - Whether the file must not exist. The log of a retried job exists, unless somebody has removed it.
-*/
+/** Opens a job's log for appending, in a file that only this account can read. With `isNew`, the file must not exist yet. Throws `failed`. */
 export function openLog(file: string, isNew: boolean): number {
 	try {
 		return isNew || !existsSync(file) ? openSync(file, newLog, 0o600) : openSync(file, oldLog);
@@ -92,7 +89,7 @@ export function openLog(file: string, isNew: boolean): number {
 
 const keyBytes = 32;
 
-/** Returns the key of this account, which is beside the logs. Creates it the first time. */
+/** Returns this account's key from the directory of the logs. Creates the key the first time. */
 function readKey(directory: string): Uint8Array {
 	const file = path.join(directory, '.key');
 	try {
@@ -111,10 +108,7 @@ function readKey(directory: string): Uint8Array {
 	return key;
 }
 
-/**
-Returns a code that only this account can compute. Every account that shares a pool can write to the store, so a command line that is read from there
-is only run again if its code is right.
-*/
+/** Returns a code that only this account can compute. Every account can write to the store, so `retry` only runs command lines with the right code. */
 export const sealOf = (directory: string, content: unknown): string =>
 	createHmac('sha256', readKey(directory)).update(JSON.stringify(content)).digest('hex');
 
@@ -140,7 +134,7 @@ export function readLogEnd(file: string, length: number): string | undefined {
 	}
 }
 
-/** Opens the log of a job for reading. Throws `failed` if it is missing, or is not a file of this account: the store named it. */
+/** Opens a job's log for reading. Throws `failed` for a missing file or one of another account, because the name from the store is not trusted. */
 export function readLog(file: string, endBytes = Infinity): OpenedLog {
 	let descriptor: number | undefined;
 	try {

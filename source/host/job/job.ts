@@ -21,7 +21,6 @@ import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.
 export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Words that start the command inside an isolation, if any. */
 	readonly entrance?: readonly string[];
 	/** Complete environment of the job. `CANHAZGPU_JOB` is added, to recognize the job's descendants. */
 	readonly environment: Environment;
@@ -55,24 +54,15 @@ export type JobEnd = {
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/**
-	Resolves when the job has ended, even if processes that it started still run. After a reached time limit or with `waitsForChildren`, resolves
-	when these have ended, too. Never rejects.
-	*/
+	/** Resolves when the job has ended, even if its children still run. After the time limit or with `waitsForChildren`, waits for them. Never rejects. */
 	readonly ended: Promise<JobEnd>;
-	/**
-	Lets signals act on this process again. Until this is called, fatal signals are deferred, even after the end of the job, so that its GPUs can be
-	released first.
-	*/
+	/** Lets signals act on this process again. Before that, fatal signals are deferred even after the job's end, so that its GPUs can be released first. */
 	readonly letGo: () => void;
 };
 
 const timedOutExitCode = 124;
 
-/**
-Checks that the last words of this process's command line name a command that can be started.
-@throws CanhazgpuError `command-not-found`, `command-not-executable`.
-*/
+/** Checks that the last words of this process's command line are a startable command. Throws `command-not-found` or `command-not-executable`. */
 export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
 };
@@ -80,7 +70,7 @@ export const checkJob = (words: readonly [string, ...string[]], environment: Env
 /** The number of files that this process itself needs. */
 const leastOpenFiles = 256;
 
-/** Lowers the soft limit of open files to its value before Node, for jobs to inherit. If this fails, jobs get the limit otherwise. Never rejects. */
+/** Lowers the soft limit of open files to its value before Node started, for jobs to inherit. If this fails, the launcher sets it. Never rejects. */
 export const restoreOpenFiles = async (): Promise<void> => {
 	const wanted = callersOpenFiles();
 	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {
@@ -180,7 +170,7 @@ export const startJob = async ({
 					stopping ??= endAll();
 				});
 
-	/** Waits for the children of the job. Returns the signal that ended the wait and the children, if any. */
+	/** Waits for the children of the job. Returns the signal that ended the wait, if any, and the children. */
 	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
 		// Background commands may not notice SIGINT, because shells without job control start them with SIGINT ignored.
 		request = 'SIGTERM';
@@ -257,8 +247,8 @@ const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left
 };
 
 /**
-Dies of SIGINT like the job, after everything else is done and `letGo` was called. A shell ends its loop or script after
-Ctrl-C only if its command dies of SIGINT, not for exit code 130. The shell shows 130 in both cases.
+Dies of SIGINT like the job, after everything else is done and `letGo` was called. After Ctrl-C, a shell ends its loop or script only if its command dies
+of SIGINT, not for exit code 130. The shell shows 130 in both cases.
 */
 const dieOf = (signal: 'SIGINT', exitCode: number) => {
 	process.once('exit', (code) => {

@@ -6,7 +6,6 @@ import {existsSync} from 'node:fs';
 import {isBytes, type Environment} from '../inherited/exact-text.js';
 
 export type Manner = {
-	/** Signals that the program ignores. */
 	readonly ignored: readonly number[];
 	/** The soft limit of open files, if different from ours. */
 	readonly openFiles: string | undefined;
@@ -30,7 +29,7 @@ const escaped = (text: string): string =>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Returns the shell commands that prepare the process before it becomes the job. */
+/** Returns shell commands that prepare the process before it becomes the job. */
 const preparationOf = ({ignored, openFiles}: Manner): string =>
 	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
 	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
@@ -42,7 +41,7 @@ const wordsForEnv = (words: readonly string[], environment: Environment): readon
 	...Object.entries(environment).flatMap(([name, value]) =>
 		value === undefined || name === '' ? [] : [`${name}=${value}`],
 	),
-	// Executes a command with `=` in its name by nice(1), because env would take the name for an entry of the environment.
+	// Uses nice(1) for a command with `=` in its name, which env would take for an entry of the environment.
 	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
 	...words,
 ];

@@ -26,7 +26,6 @@ type SignalRelay = {
 	later would be taken for an earlier signal.
 	*/
 	readonly connect: (to: Target) => Promise<void>;
-	/** Restores the previous effect of signals on this process. */
 	readonly close: () => void;
 };
 

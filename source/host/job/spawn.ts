@@ -27,7 +27,6 @@ export type StartedProcess = {
 	readonly pid: number;
 	/** Never rejects. */
 	readonly ended: Promise<ProcessEnd>;
-	/** Does nothing after the process has ended. */
 	readonly kill: (signal: NodeJS.Signals) => void;
 };
 
@@ -83,7 +82,7 @@ type StartOptions = {
 	readonly file?: string;
 };
 
-/** How long the stderr of a child is read after its end. */
+/** How long a child's stderr is read after the child has ended. */
 const pipeGraceMs = 250;
 
 const startInNode = async (

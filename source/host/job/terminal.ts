@@ -32,8 +32,8 @@ const isStopped = (pid: number): boolean => {
 };
 
 /**
-Stops this process when its job stops itself, as ssh does after `~` and Ctrl-Z, because a shell waits until all
-foreground processes have stopped. Returns a function that ends this.
+Stops this process when its job stops itself, as ssh does after `~` and Ctrl-Z, because a shell waits until all foreground processes have stopped. Returns a
+function that ends this.
 */
 export const stopWithJob = (pid: number): (() => void) => {
 	let check: NodeJS.Timeout | undefined;

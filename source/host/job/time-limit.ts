@@ -7,8 +7,8 @@ import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signal
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
-Calls back after this many seconds, never earlier. Time in which this process is stopped (Ctrl-Z) is included, but a limit reached meanwhile takes
-effect only when the process continues. Keeps the process alive. Returns a function that cancels the call.
+Calls back after this many seconds, never earlier. Time in which this process is stopped (Ctrl-Z) counts, but a limit that is reached then takes effect
+only when the process continues. Keeps the process alive. Returns a function that cancels the call.
 */
 export const afterSeconds = (
 	seconds: number,

@@ -1,4 +1,4 @@
-/** Carries out the request of a target, once and within a time limit. */
+/** Carries out the request of a notice, once and within a time limit. */
 import type {Delivery, NoticeRequest} from '../../core/model/notice-request.js';
 import {messageOf} from '../../errors.js';
 import {sendHttp} from './http.js';

@@ -5,7 +5,7 @@ import process from 'node:process';
 import type {Delivery, ProgramRequest} from '../../core/model/notice-request.js';
 import {systemEnvironment, systemTool} from '../tool/system-tool.js';
 
-/** Returns the path of an installed system tool. Mail servers also install sendmail in /usr/lib. */
+/** Returns the path of an installed system tool. Mail servers install sendmail in /usr/lib, too. */
 export const findSystemTool = (name: string): string | undefined =>
 	[systemTool(name), `/usr/lib/${name}`].find((file) => existsSync(file));
 
@@ -21,12 +21,11 @@ export type ProgramOptions = {
 	readonly findBus?: () => string | undefined;
 };
 
-/** Ends a command and its children. */
 function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// The command has ended, or changed its group.
+		// The command has ended, or its group has changed.
 	}
 }
 
@@ -36,7 +35,6 @@ type Command = {
 	readonly environment: NodeJS.ProcessEnv;
 };
 
-/** Runs a command with its input. Rejects if it cannot be started. */
 async function runCommand({argv, stdin, environment}: Command, signal: AbortSignal): Promise<Delivery> {
 	signal.throwIfAborted();
 	// Spawning throws for texts that are too long or contain NUL, and for paths through a file.

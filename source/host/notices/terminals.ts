@@ -23,14 +23,10 @@ export function linesOf(account: string, who: string): readonly string[] {
 		.map(([, line]) => line!);
 }
 
-/** Whether this process itself uses the terminal. */
 const isOurs = (device: number): boolean =>
 	[0, 1, 2].some((descriptor) => isatty(descriptor) && fstatSync(descriptor).rdev === device);
 
-/**
-Writes to a terminal, if it belongs to the account and accepts messages. Drops the message if the terminal cannot take it at once.
-@returns Whether the message was written.
-*/
+/** Writes to a terminal if it belongs to the account and accepts messages. Drops a message that cannot be written at once. Returns whether it was written. */
 async function writeTo(
 	file: string,
 	{account, text}: TerminalRequest,

@@ -26,7 +26,7 @@ export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Optio
 
 	const read = async (processes: readonly Running[]): Promise<ReadonlyMap<number, Reading>> => {
 		const files = processes.map(({pid}) => `${procDirectory}/${pid}/cmdline`);
-		// Prints each line of each file after the file's name and a NUL, so that no argument can look like another file.
+		// Prints each line after its file's name and a NUL, so that no argument can look like another file.
 		const {stdout, ended} = await run('grep', ['-asHZ', '', ...files], {timeoutMs});
 		if (ended !== undefined) {
 			isHanging = true;

@@ -29,7 +29,6 @@ const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadabl
 	});
 };
 
-/** Kernel threads are children of pid 2, and open no files. */
 const isKernelThread = (pid: number, {parentPid}: ProcessStat): boolean => pid === 2 || parentPid === 2;
 
 const stateOf = (stat: ProcessStat | undefined): HolderState => {

@@ -5,10 +5,7 @@ import {hasEnded, readStat} from './proc.js';
 import {ownerOfProcess} from './files.js';
 import {createProcessDescriber} from './details.js';
 
-/**
-Reads owner, name, start and command line of processes from /proc right before an action on one of them. Omits ended and
-hidden processes. Never rejects. Takes at most 3 s.
-*/
+/** Reads facts about processes from /proc right before an action. Omits ended and hidden processes. Never rejects. Takes up to 3 s. */
 export async function inspectProcesses(pids: readonly number[]): Promise<FactsOfProcesses> {
 	const details = await createProcessDescriber({users: createUsers(), run: runSystemTool})(pids);
 	return new Map(

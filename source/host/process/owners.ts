@@ -44,7 +44,6 @@ export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 		}
 
 		const found = new Map([...uids].map(([pid, uid]) => [pid, uid ?? hidden.get(pid)?.uid]));
-		// Looks up each account once, however many processes it has.
 		const accounts = [...new Set(found.values())].filter((uid) => uid !== undefined);
 		const names = new Map(await Promise.all(accounts.map(async (uid) => [uid, await users.nameOf(uid)] as const)));
 		return new Map([...found].map(([pid, uid]) => [pid, uid === undefined ? undefined : names.get(uid)]));

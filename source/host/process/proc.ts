@@ -4,7 +4,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 export type ProcessStat = {
 	/** The kernel's short name, at most 15 bytes. */
 	readonly comm: string;
-	/** State as one letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X` and others. */
+	/** State as one letter, such as `R`, `S`, `D`, `T`, `t`, `Z` or `X`. */
 	readonly state: string;
 	readonly parentPid: number;
 	readonly processGroup: number;
@@ -23,8 +23,8 @@ export type ProcessStat = {
 };
 
 /**
-Parses /proc/PID/stat. Undefined if invalid. The second field is the program's name in parentheses, and can contain
-spaces and parentheses, so only the text after the last `)` can be split.
+Parses /proc/PID/stat. Undefined if invalid. The second field is the program's name, which can contain spaces and parentheses, so only the text after the
+last `)` is split.
 */
 export const parseStat = (text: string): ProcessStat | undefined => {
 	const open = text.indexOf('(');

@@ -6,12 +6,10 @@ import {hasEnded, pidsIn, type ProcessStat, readStat} from './proc.js';
 
 /**
 Returns whether processes are alive, in the given order. Never throws, and reads one file for each.
-- `dead`: no such process, another process has the pid (other start time), or the process has ended and was not reaped
-yet.
+- `dead`: no such process, another process has the pid (other start time), or the process has ended and was not reaped yet.
 - `stopped`: by a signal or a debugger.
-- `unknown`: the process is hidden (hidepid), its pid or start time belongs to another namespace, or the identity is
-invalid.
-Without /proc only existence can be determined, because there is no start time to compare.
+- `unknown`: the process is hidden (hidepid), its pid or start time belongs to another namespace, or the identity is invalid.
+Without /proc, only existence can be determined, because there is no start time to compare.
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';
@@ -115,7 +113,7 @@ or are older. `unknown`: the group has a hidden member (hidepid). Orphans that l
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
-	// If start times cannot be compared, every process of the group counts as a possible child of the job.
+	// If start times cannot be compared, all members of the group count as possible children of the job.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
 	// Dead processes rarely leave a group with members, and this check is cheap.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
@@ -150,7 +148,6 @@ const readAll = (procDirectory: string): ReadonlyMap<number, ProcessStat> =>
 
 type AccountOptions = {
 	readonly procDirectory?: string;
-	/** The uid of this process. */
 	readonly uid?: number | undefined;
 };
 

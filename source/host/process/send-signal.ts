@@ -7,17 +7,14 @@ import {ownerOfProcess} from './files.js';
 /** `gone`: the process has ended. Another process may have its pid. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/**
-Sends a signal to a process of this account only: never to another process with the same pid, and as root never to
-another account's. Ignores a process with an unknown start time.
-*/
+/** Sends a signal to a process of this account only, even as root, and never to another process with the same pid. Ignores an unknown start time. */
 export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): SignalOutcome {
 	const {pid, startTicks} = identity;
 	if (startTicks === undefined) {
 		return 'unknown';
 	}
 
-	// The owner is read first. If the process ended in between, its start time would show that.
+	// Read before the start time, which would show that the process ended in between.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

@@ -51,8 +51,8 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 type Connection = 'connecting' | 'asking' | 'connected';
 
 /**
-Reads from the terminal's modes how far ssh has come. ssh turns off echo to read a password, and line editing when it is connected. An unreadable
-terminal counts as connected.
+Reads from the terminal's modes how far ssh has come. ssh turns off echo to read a password, and line editing once it is connected. An unreadable terminal
+counts as connected.
 */
 async function readTerminal(): Promise<Connection> {
 	try {
@@ -121,10 +121,7 @@ async function watch(
 	return undefined;
 }
 
-/**
-Watches an ssh until it ends: names a host on stderr that does not answer for seconds, and ends ssh at its limit.
-@returns Why ssh was ended, in words. Undefined if it ended by itself.
-*/
+/** Watches an ssh until it ends. Names a host on stderr that does not answer for seconds, and ends ssh at its limit. Returns why ssh was ended, if it was. */
 export async function watchAnswer(watched: Watched, patience: Patience): Promise<string | undefined> {
 	const ending = new AbortController();
 	const abortAtEnd = async (): Promise<void> => {

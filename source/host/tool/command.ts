@@ -46,10 +46,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 	return refused;
 };
 
-/**
-Returns the file of a command, found as by {@link lookUpCommand}.
-@throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with a hint.
-*/
+/** Returns the file of a command, as {@link lookUpCommand} finds it. Throws `command-not-found` (exit code 127) or `command-not-executable` (126). */
 export const checkCommand = (command: string, environment: Environment): string => {
 	const found = lookUpCommand(command, environment);
 	switch (found.kind) {

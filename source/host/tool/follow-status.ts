@@ -19,7 +19,6 @@ import {
 /** Status of another host. Texts are untrusted. */
 type FollowedStatus = {
 	readonly rows: readonly RemoteRow[];
-	/** The account of this user on that host. */
 	readonly account: string | undefined;
 	readonly waitingCount: number | undefined;
 };
@@ -65,9 +64,8 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 }
 
 /**
-Follows the status of another host until `signal` is aborted. Never asks for a password. Calls `onStatus` with each status.
-@returns `unsupported` if canhazgpu on that host does not know the flag `--follow`.
-@throws CanhazgpuError `failed` if the connection or the command ends, or the output is no status.
+Calls `onStatus` with each status of another host until `signal` is aborted. Never asks for a password. Returns `unsupported` if canhazgpu on that host does
+not know `--follow`. Throws `failed` if the connection or the command ends, or the output is no status.
 */
 export async function followRemoteStatus(
 	host: string,

@@ -8,7 +8,6 @@ import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
 	readonly host: string;
-	/** Words after `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
 	/** Words after `--`. Undefined without `--`. */
 	readonly rest: readonly string[] | undefined;
@@ -71,8 +70,8 @@ function scriptOf({
 }
 
 /**
-Returns `ssh` and its arguments. Independent of the user's shell on that host, because the script is encoded in letters and digits.
-@throws CanhazgpuError `usage` for an invalid host name, or more words than a command line can have.
+Returns `ssh` and its arguments. The script is encoded in letters and digits, so the user's shell on the host does not matter. Throws `usage` for an
+invalid host name, or more words than a command line can have.
 */
 export function sshCommand(command: RemoteCommand): readonly [string, ...string[]] {
 	const script = Buffer.from(encodeBytes(scriptOf(command))).toString('base64');
@@ -114,10 +113,7 @@ export type RemoteCall = {
 	readonly signal?: AbortSignal | undefined;
 };
 
-/**
-Runs a command without a terminal, and returns its output. Never asks for a password.
-@throws CanhazgpuError `failed` if ssh fails or is too slow. The outcome is then unknown.
-*/
+/** Runs a command without a terminal, and returns its output. Never asks for a password. Throws `failed` if ssh fails or is too slow. */
 export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall) {
 	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
 	const [program, ...args] = [...endsWithUs(), ...ssh] as const;

@@ -30,9 +30,8 @@ type ToolOptions = {
 	readonly timeoutMs: number;
 	/** Limit for stdout and stderr together. */
 	readonly maxBytes?: number;
-	/** Ends the tool early, with the failure `aborted`. */
 	readonly signal?: AbortSignal;
-	/** For a tool that runs on: called with its stdout, which is then not kept. */
+	/** For a tool that runs continuously: called with its stdout, which is then not kept. */
 	readonly onText?: (text: string) => void;
 	/** The whole environment of the tool. Default: that of this process. */
 	readonly environment?: Environment;
@@ -271,7 +270,7 @@ export const supervise = async (
 
 		child.stderr?.on('data', collect(stderr));
 		child.once('exit', () => {
-			// Children of the process can keep the pipes open, but its own output is complete.
+			// Children of the process may keep the pipes open, but its own output is complete.
 			clearTimeout(timer);
 			timer = setTimeout(settleAsEnded, killGraceMs);
 		});

@@ -13,7 +13,7 @@ export const mostBytes = 4_000_000;
 /** The longest text to keep from an error of another host or ssh. */
 const longestText = 300;
 
-/** Options that avoid password prompts and lend the host nothing, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
+/** Options that avoid password prompts and give the host no access, whatever the ssh config says: no agent, display, tunnel, terminal or command. */
 export const sshOptions: readonly string[] = [
 	'-aTx',
 	...['BatchMode=yes', `ConnectTimeout=${connectSeconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
@@ -28,7 +28,6 @@ export const rowsSchema = v.array(
 	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
 );
 
-/** Throws `usage` for an invalid host name. */
 export function checkRemoteHost(host: string): string {
 	if (!isRemoteHost(host)) {
 		throw new CanhazgpuError('usage', `${quoted(host)} is not a host name`, {
@@ -45,7 +44,6 @@ export const notInstalled = 'canhazgpu is not installed there';
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
-/** Hints for known error messages of ssh. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[
 		/Permission denied \(/v,
@@ -66,10 +64,7 @@ export const failed = (host: string, why: string): CanhazgpuError =>
 /** The line that ssh prints after the jump host (ProxyJump) reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
-/**
-Returns the error of canhazgpu without its hint, or else ssh's message about a changed key, or its last line, such as `Permission denied
-(publickey).`
-*/
+/** Returns the error of canhazgpu without its hint. If there is none, returns ssh's message about a changed key, or its last line. */
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
 	const words =
@@ -177,10 +172,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	return stdout;
 }
 
-/**
-Asks another host for its status by ssh. Abort `signal` to cancel.
-@throws CanhazgpuError `failed`, with a message to show in the host's row, or `usage` for an invalid name.
-*/
+/** Asks another host for its status by ssh. Throws `failed` with a message for the host's row, and `usage` for an invalid name. */
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
@@ -191,7 +183,7 @@ const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.reco
 
 const longestQueue = 10_000;
 
-/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws as {@link remoteStatus}, and if that host's version has no queue. */
+/** Asks another host for its queue by ssh. Abort `signal` to cancel. Throws like {@link remoteStatus}, and if that host's version has no queue. */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
 	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);
@@ -204,10 +196,7 @@ export async function remoteQueue(host: string, signal?: AbortSignal): Promise<R
 	return {entries};
 }
 
-/**
-Asks another host for its report by ssh. `by` is `user`, `gpu`, `day` or `model`. The Go program only knows `user`, without a flag.
-@throws CanhazgpuError As {@link remoteStatus}.
-*/
+/** Asks another host for its report by ssh. The Go program has no flag for `by`, and only knows `user`. Throws like {@link remoteStatus}. */
 export async function remoteReport(host: string, days: number, by: string): Promise<Readonly<Record<string, unknown>>> {
 	// A shell on that host interprets these words.
 	if (!/^[a-z]+$/v.test(by)) {

@@ -1,4 +1,4 @@
-/** Runs system tools that identify accounts. Root decides which programs these are, and not the PATH of the user, whose own `getent` could lie. */
+/** Runs system tools that identify accounts. Root decides which programs these are, because a `getent` in the user's PATH could lie. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {runTool} from './spawn.js';
@@ -11,14 +11,13 @@ export const systemTool = (name: string): string =>
 	directories.map((directory) => path.join(directory, name)).find((file) => existsSync(file)) ??
 	path.join(directories[0]!, name);
 
-/** The complete environment of a system tool. */
 export const systemEnvironment: Readonly<Record<string, string>> = {PATH: directories.join(':'), LC_ALL: 'C'};
 
 /** Runs a system tool by its bare name, like {@link runTool}. */
 export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
 
-/** Returns words that let a command end with this process, even by SIGKILL. Empty if util-linux lacks such a program. */
+/** Returns words that make a command end with this process, even after SIGKILL. Empty if util-linux lacks such a program. */
 export function endsWithUs(): readonly string[] {
 	const tool = systemTool('setpriv');
 	return existsSync(tool) ? [tool, '--pdeathsig', 'TERM'] : [];

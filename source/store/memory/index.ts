@@ -1,7 +1,4 @@
-/**
-A store in memory, for tests and demonstrations. Simple enough to be the reference for other stores. Keeps encoded strings, so that all values are
-encoded and decoded as in other stores.
-*/
+/** A store in memory, for tests and demonstrations, and the reference for other stores. Encodes all values like other stores. */
 import {
 	type Store,
 	type StoreListener,
@@ -20,7 +17,6 @@ import {postedScan} from '../posted-scan.js';
 import {applyToState, emptyState, type State} from './state.js';
 
 export type MemoryStore = Store & {
-	/** The stored strings, for tests that corrupt them. */
 	readonly state: State;
 	readonly scans: ScanBoard & {
 		/** Replaces the posted scan with any text, for tests. */

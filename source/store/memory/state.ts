@@ -9,14 +9,11 @@ export type State = {
 	readonly gpus: Map<number, string>;
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
-	/** Usage records, oldest first. */
 	readonly history: Array<Pick<RawUsage, 'endSecond' | 'raw'>>;
-	/** Audit records, oldest first. */
 	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	alerts: string | undefined;
 	policy: string | undefined;
-	/** The index of the jobs. */
 	jobs: string | undefined;
 	readonly jobRecords: Map<number, string>;
 	revision: string | undefined;
@@ -24,7 +21,6 @@ export type State = {
 	run: string;
 	/** The times of joining the queue, which give its order: microseconds since the epoch, by entry id. */
 	readonly scores: Map<string, number>;
-	/** The executed attempt of each change, by change id. */
 	readonly changes: Map<string, number>;
 };
 

@@ -8,7 +8,7 @@ import {optionalText, writeRecord} from './json/write.js';
 
 type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
 
-/** Decodes the record of alerts. Unreadable parts are omitted, with the effect that these alerts are raised again and scans are counted from zero. */
+/** Decodes the record of alerts. Omits unreadable parts, so their alerts are raised again and their scans are counted from zero. */
 export function decodeAlerts(raw: string | undefined): Noted {
 	const part = <Value>(read: (fields: Fields) => Value): Value | undefined =>
 		raw === undefined ? undefined : readIfSound(raw, read);

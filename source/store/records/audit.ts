@@ -11,7 +11,7 @@ const longestText = 200;
 
 const shortText = (text: string | undefined): string | undefined => optionalText(text?.slice(0, longestText) ?? '');
 
-/** Reads a text field. Longer texts, written by other programs, are cut to the length that this program writes. */
+/** Reads a text field. Longer texts by other programs are cut to the length that this program writes. */
 const textFrom = (fields: Fields, name: string): string | undefined => shortText(fields.text(name))?.toWellFormed();
 
 /** Reads the state before the change. Undefined if the record has none. */
@@ -36,7 +36,6 @@ function decodeInstances(fields: Fields): AuditRecord['instances'] {
 	return instances.length === 0 ? undefined : instances;
 }
 
-/** Decodes an audit record. Returns undefined for an invalid record. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
 	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
@@ -73,7 +72,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 	});
 }
 
-/** Encodes an audit record. Cuts long texts. Throws RangeError for an impossible time, which is a bug of the caller. */
+/** Encodes an audit record and cuts long texts. Throws RangeError (a bug of the caller) for an impossible time. */
 export const encodeAudit = (record: AuditRecord): string =>
 	writeRecord({
 		time: checkTime(record.time),

@@ -2,7 +2,7 @@ import {eventKinds, type PoolEvent} from '../../core/model/types.js';
 import {readIfSound} from './json/fields.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** Decodes an event. Returns undefined for an invalid event, which still means that something has changed. */
+/** Decodes an event. Returns undefined for an invalid event, which still shows that something has changed. */
 export function decodeEvent(raw: string): PoolEvent | undefined {
 	return readIfSound(raw, (fields): PoolEvent => {
 		const user = fields.text('user');

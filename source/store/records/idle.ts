@@ -5,7 +5,7 @@ import {wholePast, wholePromise} from './json/time.js';
 
 const isTime = (value: number | undefined): value is number => value !== undefined && value >= 0 && value <= latestTime;
 
-/** Reads a time, and ignores anything else: an unreadable idle time only starts to count again. */
+/** Reads a time, and ignores anything else. An unreadable idle time only starts again. */
 export function timeIn(fields: Fields | undefined, name: string): number | undefined {
 	const value = fields?.anyNumber(name);
 	return isTime(value) ? value : undefined;

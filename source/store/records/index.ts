@@ -1,4 +1,4 @@
-/** The JSON formats of all stored values, which are the same in every store. Reads all that the Go program reads, and writes only what its Lua scripts accept. */
+/** The JSON formats of all stored values, which all stores share. Reads whatever the Go program reads, and writes only what its Lua scripts accept. */
 export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';

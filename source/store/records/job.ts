@@ -12,7 +12,7 @@ import {holderFields, jobFields, readBoot, readProcess} from './process.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
-/** Maximum number of records that are read. Somebody else can write the index. */
+/** Maximum number of records to read, because any account can write the index. */
 const mostJobs = 20_000;
 
 const readDependency = (item: Fields): Dependency => ({
@@ -120,7 +120,7 @@ export const encodeJob = (job: Job): string =>
 		job.unknownFields,
 	);
 
-/** Parses `NEXT RANGES`, such as `9 1-3,5,8`. Without a valid index there are no jobs. Reads at most {@link mostJobs} numbers, the last ones. */
+/** Parses `NEXT RANGES`, such as `9 1-3,5,8`, and keeps the last {@link mostJobs} numbers. Without a valid index there are no jobs. */
 export function decodeJobIndex(raw: string | undefined): JobList['index'] {
 	const {next = '1', ranges = ''} = /^(?<next>\d{1,9})(?: (?<ranges>[\d,\-]*))?$/v.exec(raw ?? '')?.groups ?? {};
 	const numbers: number[] = [];

@@ -44,7 +44,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		job: readProcess(fields, 'job_pid'),
 		silence: readSilence(fields),
 	};
-	// The Go program also writes this field into leases, in which it has no meaning. Reading it keeps it out of the unknown fields.
+	// The Go program also writes this field into leases, where it has no meaning. Reading it keeps it out of the unknown fields.
 	fields.time('last_released');
 	const unknownFields = fields.rest();
 	return unknownFields === undefined && part === undefined
@@ -52,7 +52,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		: {...lease, ...part, ...(unknownFields !== undefined && {unknownFields})};
 }
 
-/** Reads which lease ended last on a free GPU. Returns undefined if that is missing or unreadable, and the GPU stays usable. */
+/** Reads which lease ended last on a free GPU. Returns undefined if that is missing or unreadable, which does not affect the GPU. */
 function readEnded(fields: Fields): EndedLease | undefined {
 	const ended = fields.object('ended');
 	const reason = ended?.anyText('reason');
@@ -69,10 +69,9 @@ function readEnded(fields: Fields): EndedLease | undefined {
 			};
 }
 
-/** Maximum number of left processes in one record. */
 const mostLeft = 64;
 
-/** Reads left processes, which are stored as start times by pid. Skips invalid ones. */
+/** Reads left processes, stored as start times by pid. Skips invalid ones. */
 const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 	Object.entries(fields?.rest() ?? {})
 		.slice(0, mostLeft)
@@ -82,10 +81,10 @@ const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
 				: [],
 		);
 
-/** The label in the record of a shared GPU. To the Go program and old versions, the GPU is reserved by this user, so they neither grant nor free it. */
+/** The label in the record of a shared GPU. To the Go program and old versions, this user has reserved the GPU, so they neither grant nor free it. */
 const sharedUser = '(shared)';
 
-/** The first second of the year 2100. The record of a shared GPU has this end, which says nothing about the ends of its shares. */
+/** The end in the record of a shared GPU: the year 2100. It is unrelated to the ends of the shares. */
 const farSecond = 4_102_444_800;
 
 function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
@@ -97,7 +96,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 		readLease(share, userOf(share), {mig: readInstance(share.required('mig', share.object('mig')))}),
 	);
 	const capacityMiB = fields.quantity('capacity_mib');
-	// These fields are only for the Go program and are ignored here, in whatever format the Go program has written them.
+	// These fields are only for the Go program, and are ignored here in whatever format it has written them.
 	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
 		fields.ignore(name);
 	}
@@ -154,10 +153,7 @@ function readGpu(index: number, raw: string): GpuRecord {
 	return 'problem' in result ? {kind: 'garbage', index, raw, problem: result.problem} : result.value;
 }
 
-/**
-Returns the stored fields of a lease. Start and heartbeat are rounded down to whole seconds, so that the stored time is never later than the event.
-The expiry time is rounded up.
-*/
+/** Returns the stored fields of a lease. Start and heartbeat are rounded down, so that they are never later than the event. The end is rounded up. */
 const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	{
 		user: requiredText(lease.user, 'The label of a lease'),
@@ -187,16 +183,15 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 	lease.unknownFields,
 ];
 
-/** Encodes a lease of a whole GPU. Throws TypeError for an empty label and RangeError for an impossible time, which are bugs of the caller. */
+/** Encodes a lease of a whole GPU. Throws TypeError for an empty label and RangeError for an impossible time (bugs of the caller). */
 export const encodeLease = (lease: Lease): string => writeRecord(...leaseFields(lease));
 
 const recordsOf = (leases: readonly Lease[]) =>
 	leases.length === 0 ? undefined : leases.map((lease) => recordOf(...leaseFields(lease)));
 
 /**
-Encodes a shared GPU as one record, so that a commit protects all shares with one comparison. MIG instances are in a separate list. Versions that do
-not know instances, like the Go program, then see that the GPU is reserved by another user.
-@throws The errors of {@link encodeLease}, and RangeError if there is no share.
+Encodes a shared GPU as one record, so that a commit protects all shares with one comparison. MIG instances are in a separate list. The Go program and
+old versions, which do not know instances, see a GPU reserved by another user. Throws like {@link encodeLease}, and RangeError if there is no share.
 */
 export function encodeShares({
 	shares,
@@ -222,9 +217,8 @@ export function encodeShares({
 }
 
 /**
-Encodes a free GPU. Returns undefined if no record needs to be stored.
-@param lastReleased - In seconds. Undefined for a GPU that was never used.
-@param ended - The lease that ended at that time. Stored in a nested object, so that its id is never mistaken for that of a current lease.
+Encodes a free GPU. Returns undefined if no record is needed. `lastReleased` is in seconds, and undefined for a GPU that was never used. `ended`, the
+lease that ended then, is a nested object, so that its id is never mistaken for the id of a current lease.
 */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined

@@ -1,7 +1,6 @@
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/** Reads the required MIG instances. Throws RecordProblem if neither a profile nor instances are named: a later version may require something unknown. */
 function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	if (fields === undefined) {
 		return undefined;
@@ -14,7 +13,6 @@ function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
 	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
 }
 
-/** Reads the requirements of a request. Returns undefined if nothing is required. */
 export function readNeed(fields: Fields | undefined): Need | undefined {
 	if (fields === undefined) {
 		return undefined;
@@ -34,7 +32,6 @@ export function readNeed(fields: Fields | undefined): Need | undefined {
 	return unknownFields === undefined ? need : {...need, unknownFields};
 }
 
-/** Encodes a need. Fields that this version does not know are kept. */
 export const needRecord = ({
 	minMemoryMiB,
 	shareMiB,

@@ -9,7 +9,6 @@ import {optionalText, requiredText, writeRecord} from './json/write.js';
 /** The provider of old pools of the Go program, which do not name their provider. All of them had NVIDIA GPUs. */
 export const earlyProvider: ProviderName = 'nvidia';
 
-/** The three stored values of a pool. */
 export type RawPool = {
 	readonly gpuCount: string | undefined;
 	readonly provider: string | undefined;

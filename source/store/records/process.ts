@@ -4,7 +4,7 @@ import type {Fields} from './json/fields.js';
 /** Prefixes of the field names of a holder and of a job. */
 type ProcessPrefix = 'pid' | 'job_pid';
 
-/** The field names by prefix. They are written out, because building them for each record would make reading and writing several times as slow. */
+/** The field names by prefix. Building the names for each record would make reading and writing several times as slow. */
 const namesOf = {
 	pid: {startTicks: 'pid_start', namespace: 'pid_ns', timeNamespace: 'pid_time_ns', group: 'pid_group'},
 	job_pid: {
@@ -33,7 +33,6 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 			};
 }
 
-/** Returns the fields of the process that holds a lease or waits. */
 export const holderFields = (process: ProcessIdentity) => ({
 	pid: process.pid,
 	pid_start: process.startTicks,
@@ -42,7 +41,6 @@ export const holderFields = (process: ProcessIdentity) => ({
 	pid_group: process.group,
 });
 
-/** Returns the fields of a job's process. */
 export const jobFields = (process: ProcessIdentity) => ({
 	job_pid: process.pid,
 	job_pid_start: process.startTicks,
@@ -51,7 +49,7 @@ export const jobFields = (process: ProcessIdentity) => ({
 	job_pid_group: process.group,
 });
 
-/** If version 0.1.0 could not read the boot id, it stored this text, followed by the machine id. */
+/** The beginning of the boot id that version 0.1.0 stored if it could not read the real one. The machine id follows. */
 const unreadBootId = 'no-boot-id-';
 
 /** Returns the boot in which a record was written. Undefined if unknown. */

@@ -14,7 +14,7 @@ import {optionalText, requiredText, writeRecord} from './json/write.js';
 
 const nanosecondsPerSecond = 1e9;
 
-/** Converts seconds to nanoseconds. Multiplies whole seconds and the rest separately, because a single product would be wrong by a few nanoseconds. */
+/** Converts seconds to nanoseconds. Multiplies whole seconds and the rest separately, because a single product would be off by a few nanoseconds. */
 const nanoseconds = (seconds: number | undefined): number | undefined =>
 	seconds === undefined
 		? undefined
@@ -30,7 +30,7 @@ function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undef
 		: {gpu, mig, kind, detail: item.anyText('detail'), since};
 }
 
-/** Reads the noted outages. Those of MIG instances are stored separately, because old versions would think that the whole GPU is out of service. */
+/** Reads the noted outages. Outages of MIG instances are stored separately, because old versions would assume that the whole GPU is out of service. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = [
 		...fields.records('unavailable_gpus', (item) => readOutage(item)),
@@ -43,7 +43,6 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
-/** Reads the MIG instances that can serve the entry. Omits unreadable ones. */
 function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] {
 	if (!fields.hasList('eligible_instances')) {
 		fields.ignore('eligible_instances');
@@ -123,7 +122,7 @@ const outageRecords = (outages: readonly NotedOutage[] = []) =>
 				since: formatRfc3339(since),
 			}));
 
-/** Encodes a queue entry. Throws TypeError for an empty label or id and RangeError for an impossible time, which are bugs of the caller. */
+/** Encodes a queue entry. Throws TypeError for an empty label or id and RangeError for an impossible time (bugs of the caller). */
 export const encodeQueueEntry = (entry: QueueEntry): string =>
 	writeRecord(
 		{

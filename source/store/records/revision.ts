@@ -5,7 +5,7 @@ const countPattern = /^\d{1,15}$/v;
 const sincePattern = /^\d{1,12}$/v;
 const runPattern = /^\S*$/v;
 
-/** Splits a revision into its four words. Undefined if invalid. Uses no regular expression, because it is called for every read. */
+/** Splits a revision into its four words. Undefined if invalid. Every read calls this, so it uses no regular expression. */
 function wordsOf(raw: string | undefined) {
 	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
 	return rest.length === 0 &&
@@ -17,10 +17,7 @@ function wordsOf(raw: string | undefined) {
 		: undefined;
 }
 
-/**
-Decodes the revision. An invalid or absent revision means that this program has not written to the store yet.
-@param run - The id of the store's current run. If undefined, the store is assumed to be in the run of the last commit.
-*/
+/** Decodes the revision. Invalid or absent means that this program has never written to the store. Without `run`, assumes the run of the last commit. */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
 	const stored = wordsOf(raw);
 	if (stored === undefined) {
@@ -35,10 +32,8 @@ export function decodeRevision(raw: string | undefined, run: string | undefined)
 }
 
 /**
-Encodes the revision after one more commit.
-@param before - The revision before the commit, as decoded for the current run.
-@param now - The store's clock, in seconds.
-@param restored - Set if the commit restores lost data: all commits up to this count are then restored.
+Encodes the revision after one more commit. `before` must be decoded for the current run, and `now` is store time in seconds. `restored` is set if the
+commit restores lost data: all commits up to this count are then restored.
 */
 export function encodeNextRevision({count, base, run, since}: Revision, now: number, restored?: number): string {
 	const isBeginning = since === undefined || restored !== undefined;

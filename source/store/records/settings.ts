@@ -5,7 +5,7 @@ import {optionalText, writeRecord} from './json/write.js';
 
 type Problem = {readonly problem: string};
 
-/** Decodes a record with settings by key. Never throws: a problem of the record is returned as text. */
+/** Decodes a record with settings by key. Never throws: returns a problem of the record as text. */
 function readMap<Key, Value>(
 	raw: string | undefined,
 	name: string,
@@ -29,7 +29,6 @@ export function decodeDrains(raw: string | undefined): Problem | {readonly drain
 	return 'problem' in read ? read : {drains: read.value};
 }
 
-/** Encodes the drained GPUs. Returns undefined if no GPU is drained. */
 export const encodeDrains = (drains: ReadonlyMap<number, Drain>): string | undefined =>
 	drains.size === 0
 		? undefined
@@ -49,7 +48,6 @@ export function decodePolicy(raw: string | undefined): Problem | {readonly polic
 	return 'problem' in read ? read : {policy: read.value};
 }
 
-/** Encodes the policy. Returns undefined if no key is set. */
 export const encodePolicy = (policy: ReadonlyMap<string, PolicySetting>): string | undefined =>
 	policy.size === 0
 		? undefined

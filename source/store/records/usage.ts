@@ -35,12 +35,11 @@ function readUsage(fields: Fields): UsageRecord {
 	};
 }
 
-/** Decodes a usage record. Returns undefined for an invalid record. */
 export function decodeUsage(raw: string): UsageRecord | undefined {
 	return readIfSound(raw, readUsage);
 }
 
-/** Encodes a usage record. Throws TypeError for an empty label and RangeError for an impossible time, which are bugs of the caller. */
+/** Encodes a usage record. Throws TypeError for an empty label and RangeError for an impossible time (bugs of the caller). */
 export const encodeUsage = (usage: UsageRecord): string =>
 	writeRecord({
 		user: requiredText(usage.user, 'The label of a usage record'),
@@ -59,8 +58,8 @@ export const encodeUsage = (usage: UsageRecord): string =>
 	});
 
 /**
-Returns the texts of which one occurs in each record of this user: the label as encoded by this program, and as encoded by Go, which escapes HTML. The
-texts contain quotes, which are escaped inside strings, so they cannot occur in a note.
+Returns one or two texts, one of which is in each record of this user: the label as encoded by this program, and by Go, which escapes HTML. A note cannot
+contain them, because their quotes would be escaped.
 */
 export function usageNeedles(user: string): readonly string[] {
 	const ours = `"user":${JSON.stringify(user.toWellFormed())}`;

@@ -13,14 +13,14 @@ export type RedisAddress = {
 	/** Path of a Unix socket, which replaces host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** Advice to show if the server requires a password. */
+	/** The hint to show if the server requires a password. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
 	/** The name for error messages, such as `Redis at localhost:6379`. */
 	readonly name: string;
-	/** The location as shown to users, such as `redis localhost:6379/0`. */
+	/** The location to show to users, such as `redis localhost:6379/0`. */
 	readonly location: string;
 	/** The `redis-cli` command with the options for this server. */
 	readonly shell: string;
@@ -29,7 +29,7 @@ export type Endpoint = {
 	readonly options: RedisOptions;
 };
 
-/** Returns the error for an invalid URL. The message does not repeat the URL, which can contain a password. */
+/** Returns the error for an invalid URL, without the URL, which can contain a password. */
 const badUrl = (problem: string): CanhazgpuError =>
 	new CanhazgpuError('config', `redis.url ${problem}`, {hint: 'Write redis://[user:password@]host[:port][/db]'});
 
@@ -74,7 +74,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const hostOf = (host: string): string => (loopback.has(host.toLowerCase()) ? 'localhost' : host.toLowerCase());
 
-/** Whether both locations are the same server, so that credentials for one may be sent to the other. This machine itself has three names. */
+/** Whether both locations are the same server, so that credentials for one may be sent to the other. This machine has three names. */
 export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 	a.socket === undefined && b.socket === undefined
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)

@@ -16,7 +16,7 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Adds one of the keys that a pool has only once, and returns its position. */
+	/** Adds a key of which a pool has only one, and returns its position. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision' | 'jobs'): number {
 		return this.#at(keys[name]);
 	}
@@ -33,7 +33,7 @@ class KeyList {
 		return this.#at(`${changeKeyPrefix}${id}`);
 	}
 
-	/** Adds the key of a queue entry, and returns its position. The id can contain bytes that are not text. */
+	/** Adds the key of a queue entry, and returns its position. The id can contain bytes that are not UTF-8. */
 	entry(id: string): number {
 		const wire = wireOf(id);
 		return typeof wire === 'string'
@@ -89,7 +89,6 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 }
 
 type Expected = {
-	/** Pairs of a key's position and its expected value. */
 	readonly values: readonly Argument[];
 	readonly absent: readonly Argument[];
 	readonly steps: readonly Argument[];
@@ -162,7 +161,6 @@ function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 	}
 }
 
-/** Whether a write needs more memory than the value it replaces. */
 function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	switch (write.kind) {
 		case 'join':
@@ -192,7 +190,7 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 	}
 }
 
-/** Whether a plan needs additional memory. Such plans are refused if the store's memory is full, and all others are still executed. */
+/** Whether a plan needs additional memory. If the store's memory is full, such plans are refused and all others are executed. */
 const asksForMore = ({grants, expect, writes, usage}: RawPlan): boolean =>
 	grants || writes.some((write) => isMore(write, expect)) || (writes.length === 0 && usage.length === 0);
 

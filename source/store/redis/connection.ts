@@ -1,4 +1,4 @@
-/** A connection to Redis with clear errors. ioredis restores a lost connection, and this class decides which operations wait for the new connection, and how long. */
+/** A connection to Redis with clear errors. ioredis restores lost connections. This class decides which operations wait for the new one, and for how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
@@ -31,7 +31,7 @@ const longestRetryMs = 2000;
 const shortPauseMs = 100;
 
 type ConnectionHooks = {
-	/** Whether to reconnect forever. Otherwise the connection gives up soon after a loss. */
+	/** Whether to reconnect forever. Otherwise the connection is given up soon after a loss. */
 	readonly keepReconnecting: boolean;
 	/** Called with each new connection, before other commands. */
 	readonly prepare: (client: Redis) => Promise<unknown>;
@@ -50,9 +50,7 @@ export class Connection {
 	#wasUp = false;
 	#downSince = 0;
 	#lastError: unknown;
-	/** Bytes received since the last complete answer. */
 	#unreadBytes = 0;
-	/** The server's reason for rejecting this connection. */
 	#refusal: CanhazgpuError | undefined;
 	readonly client: Redis;
 
@@ -118,7 +116,7 @@ export class Connection {
 		}
 	}
 
-	/** Replaces this stream by a new connection, unless another command has already done that. */
+	/** Replaces this stream with a new connection, unless another command has already done so. */
 	#reconnect(stream: Redis['stream']): void {
 		if (this.client.stream !== stream) {
 			return;
@@ -136,7 +134,7 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		// An error that says why the connection was lost is more useful to the user than the loss itself.
+		// The cause of the loss is more useful to the user than the loss itself.
 		if (!isCut(error) || this.#lastError === undefined) {
 			this.#lastError = error;
 		}
@@ -145,7 +143,7 @@ export class Connection {
 			this.#refusal = refusal(error, this.endpoint);
 		}
 
-		// ioredis continues in database 0 if it cannot select the configured one.
+		// The client continues in database 0 if it cannot select the configured one.
 		if (this.#refusal !== undefined || this.client.status === 'connect') {
 			this.client.disconnect(this.#wasUp);
 		}
@@ -228,9 +226,8 @@ export class Connection {
 	}
 
 	/**
-	Sends a command. Tries again after short losses of the connection, after a failover, and while the server is still loading its data.
-	@param send - Sends the command. Called again if it is certain that the command was not executed.
-	@param options.isRepeatable - Whether a second execution is harmless. The command is then also sent again if its answer was lost.
+	Sends a command. Tries again after short losses of the connection, after a failover, and while the server is loading its data. `send` is called again if
+	the command was certainly not executed, or if it `isRepeatable` (a second execution is harmless) and its answer was lost.
 	*/
 	async run<Result>(
 		send: (client: Redis) => Promise<Result>,
@@ -271,7 +268,6 @@ export class Connection {
 		}
 	}
 
-	/** Closes the connection. Pending operations are rejected. */
 	close(): void {
 		this.#isClosed = true;
 		this.client.disconnect();

@@ -1,4 +1,4 @@
-/** Turns Redis failures into errors for the user. These do not contain the original error, because ioredis adds the command to it: an AUTH has the password. */
+/** Turns Redis failures into errors for the user. They omit the original error, because ioredis adds the command to it: AUTH contains the password. */
 import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
@@ -10,7 +10,7 @@ const transientWords = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 const replyText =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
-/** Patterns for errors that do not begin with an error code. Some come from Redis rejecting a long command before it has got the password. */
+/** Patterns for errors that do not begin with an error code. Some occur when Redis rejects a long command before it has received the password. */
 const otherWords: ReadonlyArray<readonly [word: string, pattern: RegExp]> = [
 	['NOAUTH', /NOAUTH|unauthenticated/v],
 	['WRONGPASS', /invalid password|AUTH/v],
@@ -28,7 +28,7 @@ function wordOf(error: Error): string {
 	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
-/** Returns how to retry a command that was not executed. `again`: in a moment. `elsewhere`: on a new connection, because this server became a replica. */
+/** Returns how to retry a command that was not executed. `again`: in a moment. `elsewhere`: on a new connection, because this server is now a replica. */
 export function retryOf(error: unknown): 'again' | 'elsewhere' | undefined {
 	if (!isReply(error)) {
 		return undefined;
@@ -56,7 +56,7 @@ export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
-/** Whether ioredis could not parse an answer. It then adds this text to the message, also for lists that are nested too deeply. */
+/** Whether ioredis could not parse an answer, for example because lists are nested too deeply. It then adds this text to the message. */
 const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
 
 /** Whether the error is a bug of the program and says nothing about the connection. */
@@ -161,7 +161,7 @@ export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',
 	});
 
-/** Returns the error for a connection that was lost between a command and its answer. */
+/** Returns the error for a connection that was lost while a command had no answer yet. */
 export const lostAnswer = ({name}: Endpoint, reason: string): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} did not say whether the change was made: ${reason}`, {
 		hint: 'To check: canhazgpu status',
@@ -252,6 +252,5 @@ export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
-/** Returns the error for a key of the wrong type. */
 export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
 	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);

@@ -25,7 +25,7 @@ import {subscribe, type ChannelListener} from './subscription.js';
 import {readCondition, Uptime} from './server-info.js';
 
 export type RedisStoreOptions = RedisAddress & {
-	/** Whether to reconnect forever, as for a monitor or a running job. Otherwise the store gives up soon, as for a command that the user waits for. */
+	/** Whether to reconnect forever, as for a monitor or a running job. Otherwise the store gives up soon, because a user waits for the command. */
 	readonly keepReconnecting: boolean;
 };
 
@@ -36,10 +36,7 @@ type Scripted = Redis & {
 
 const outcomes: readonly CommitOutcome[] = ['done', 'conflict', 'locked'];
 
-/**
-Connects to a pool in Redis.
-@throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, or `config` for an invalid URL.
-*/
+/** Connects to a pool in Redis. Throws `store-unreachable`, `store-refused` for a missing database, or `config` for an invalid URL, within about 5 s. */
 export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
 	const uptime = new Uptime();
@@ -72,8 +69,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// In old pools of the Go program, the key for the provider is missing and is added here. A client with read-only access cannot do that, and
-				// can read the pool nevertheless.
+				// Old pools of the Go program have no key for the provider. Adds the key, unless this client has read-only access and can only read the pool.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 
@@ -91,7 +87,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// If the entry alone cannot be read, for example because it is not a string, the caller reads the whole pool instead.
+				// If the entry alone cannot be read, for example because it is not a string, the caller reads the whole pool.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}
@@ -105,7 +101,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 			return ask(
 				connection,
 				async (client) => {
-					// The arguments contain the id of the server's run, which can change between two attempts.
+					// Computed for each attempt, because the arguments contain the id of the server's run, which can change.
 					const {keys: used, values} = commitArguments(raw, uptime.run ?? '');
 					return (client as Scripted).commitPlan(used.length, ...used, ...values);
 				},

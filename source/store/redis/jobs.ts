@@ -1,4 +1,3 @@
-/** Reads the records of detached jobs in Redis. */
 import type {Redis} from 'ioredis';
 import type {Store} from '../../core/model/ports.js';
 import {decodeJobs} from '../raw-snapshot.js';
@@ -10,7 +9,7 @@ import {withConstants} from './script.js';
 
 type Scripted = Redis & {readonly readJobsBuffer: (...values: readonly number[]) => Promise<unknown>};
 
-/** How often the records are read again because the index changed in the meantime. */
+/** How often the records are read again if the index changed during the read. */
 const mostReads = 5;
 
 export function createJobReader(connection: Connection): Store['readJobs'] {

@@ -1,29 +1,29 @@
-/** The keys in Redis. Keys with a comment "Ours" are only used by this program. All other keys are shared with the Go program. */
+/** The keys in Redis. Keys with a comment "Ours" are only used by this program. The Go program uses all other keys, too. */
 export const keys = {
 	gpuCount: 'canhazgpu:gpu_count',
 	provider: 'canhazgpu:provider',
-	/** Not used by the Go program: the machine that the pool belongs to. */
+	/** Ours: the machine of the pool. */
 	machine: 'canhazgpu:machine',
 	queue: 'canhazgpu:queue',
 	history: 'canhazgpu:usage_history_sorted',
-	/** Not used by the Go program: drained GPUs. */
+	/** Ours: the drained GPUs. */
 	drains: 'canhazgpu:drain',
 	/** Ours: active alerts. */
 	alerts: 'canhazgpu:notices',
 	/** Ours: the policy. */
 	policy: 'canhazgpu:policy',
-	/** Ours: the number of commits, from which readers detect that commits were lost. */
+	/** Ours: the number of commits, which shows readers that commits were lost. */
 	revision: 'canhazgpu:revision',
 	/**
-	Ours: when each user last used each GPU, as a hash that is made from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU.
-	The field `count` has the number of records in the history when the hash was written. The hash is complete for leases that ended after `since`.
+	Ours: when each user last used each GPU, as a hash computed from the history. The field `user LABEL` contains `GPU END_SECONDS` for each GPU. The field
+	`count` is the number of usage records when the hash was written. The hash is complete for leases that ended after `since`.
 	*/
 	lastUse: 'canhazgpu:last_use',
 	/** Ours: the audit log, a stream. */
 	auditLog: 'canhazgpu:trail',
-	/** Ours: which numbers of detached jobs have records, and the next number. */
+	/** Ours: the numbers of detached jobs that have records, and the next number. */
 	jobs: 'canhazgpu:jobs',
-	/** The Go program's lock while it grants GPUs. */
+	/** The Go program's lock for grants. */
 	allocationLock: 'canhazgpu:allocation_lock',
 	/** Ours: set when the Go program's old history is copied completely. */
 	oldHistoryMoved: 'canhazgpu:old_history_moved',
@@ -31,7 +31,7 @@ export const keys = {
 	scanner: 'canhazgpu:scanner',
 	/** Ours: the last shared scan, as `SECONDS JSON`. */
 	scan: 'canhazgpu:scan',
-	/** Never written. Commands that must change nothing use this key. */
+	/** A key that is never written. For commands that must change nothing. */
 	nothing: 'canhazgpu:nothing',
 } as const;
 

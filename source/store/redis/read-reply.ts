@@ -13,7 +13,7 @@ export const readArguments = ({user, change, withoutQueue}: ReadOptions): Readon
 	...(user === undefined ? [] : [user.toWellFormed(), ...usageNeedles(user)]),
 ];
 
-/** Decodes a value that the script returns: a string, a list with the name of another type, or nothing. */
+/** Decodes a value from the script: a string, a list with the name of another type, or nothing. */
 export function valueOf(reply: unknown): RawValue {
 	if (Array.isArray(reply)) {
 		return {wrongType: rawOf(bytesOf(reply[0]))};

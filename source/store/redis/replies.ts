@@ -30,7 +30,6 @@ export function bytesOf(reply: unknown): Uint8Array {
 	return reply;
 }
 
-/** Parses an answer that can also mean "no value". Returns undefined in that case. */
 export const optional = <Item>(reply: unknown, itemOf: (reply: unknown) => Item): Item | undefined =>
 	reply === null || reply === undefined ? undefined : itemOf(reply);
 
@@ -53,11 +52,8 @@ export function wordOf<Word extends string>(reply: unknown, words: readonly Word
 }
 
 /**
-Sends a command with retries, and reads its answer.
-@param send - See {@link Connection.run}.
-@param parse - Reads the answer with the functions above.
-@param isRepeatable - See {@link Connection.run}.
-@throws CanhazgpuError `store-unreachable` for an answer that no Redis sends, and all errors of {@link Connection.run}.
+Sends a command with retries, and reads its answer with `parse`, which uses the functions above. `send` and `isRepeatable` are those of
+{@link Connection.run}, whose errors are thrown, and `store-unreachable` for an answer that no Redis sends.
 */
 export async function ask<Result>(
 	connection: Connection,

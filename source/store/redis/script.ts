@@ -27,8 +27,8 @@ const constants: Readonly<Record<string, string | number>> = {
 };
 
 /**
-Replaces `CONSTANT.` with a name in a script by the value of the constant. If constants were arguments, they would be sent and parsed with each call.
-@throws RangeError for an unknown name, which is a bug of the script.
+Replaces each `CONSTANT.NAME` in a script with the constant's value, because arguments would be sent and parsed with each call. Throws RangeError (a bug)
+for an unknown name.
 */
 export const withConstants = (lua: string): string =>
 	lua.replaceAll(/CONSTANT\.(?<name>\w+)/gv, (_, name: string) => {

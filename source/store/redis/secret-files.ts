@@ -5,7 +5,7 @@ import {effectiveUid, ownerText, readSafely} from '../../security/safe-file.js';
 
 const longestPassword = 65_536;
 
-/** Maximum size of a file with certificates. A bundle of all public authorities has a quarter of this size. */
+/** Maximum size of a certificate file. A bundle of all public authorities is a quarter of this size. */
 const longestPem = 1_048_576;
 
 const refuse = (setting: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
@@ -13,7 +13,6 @@ const refuse = (setting: string, problem: string, hint: string, cause?: unknown)
 
 type ReadOptions = {
 	readonly longestBytes: number;
-	/** Checks the opened file. Throws if the file is not trusted. */
 	readonly judge?: (status: Stats) => undefined;
 };
 
@@ -32,21 +31,18 @@ function readFile(setting: string, file: string, {longestBytes, judge}: ReadOpti
 	return read.text;
 }
 
-/**
-Returns the first line of a file that only this account can read.
-@throws CanhazgpuError `config` if the file cannot be read, belongs to another account, or can be read by others.
-*/
+/** Returns the first line of a file. Throws `config` if the file is unreadable, belongs to another account, or can be read by others. */
 export function readPasswordFile(file: string): string {
 	const setting = 'password_file';
 	const text = readFile(setting, file, {
 		longestBytes: longestPassword,
 		judge(status) {
-			// Root can read the files of all accounts. Without this check, it could be made to send another account's file to a server.
+			// Root can read all files. Without this check, another account could make root send its file to a server.
 			if (status.uid !== effectiveUid()) {
 				throw refuse(setting, `${file} ${ownerText(status)}`, 'Name a file that belongs to you.');
 			}
 
-			// A password that others can read is no secret.
+			// Others can read this password.
 			// eslint-disable-next-line no-bitwise
 			if ((status.mode & 0o077) !== 0) {
 				throw refuse(setting, `${file} can be read by others`, `chmod 600 ${file}`);

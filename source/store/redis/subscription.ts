@@ -1,10 +1,9 @@
-/** Subscribes to a channel on a separate connection. */
 import type {Redis} from 'ioredis';
 import type {Endpoint} from './address.js';
 import {Connection} from './connection.js';
 import {unreachableText} from './failures.js';
 
-/** Time between two PINGs. A dead connection is noticed after at most this time and the time limit of one command. */
+/** Time between two PINGs. A dead connection is noticed within this time plus the time limit of one command. */
 const pingIntervalMs = 3000;
 
 export type ChannelListener = {
@@ -40,7 +39,7 @@ export async function subscribe(
 	});
 	await connection.open();
 	const timer = setInterval(() => {
-		// The result is not needed, because the connection itself reports failures.
+		// The result is not needed, because the connection reports failures itself.
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {

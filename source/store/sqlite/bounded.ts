@@ -1,5 +1,5 @@
 /**
-Limits how much is read from a database. Accounts that share a pool can write anything into its file: endless rows, or a text as large as the disk.
+Limits how much is read from a database. Accounts that share a pool can write anything to its file, such as endless rows or texts as large as the disk.
 SQLite reads each row fast, so limits on rows and characters also limit the time.
 */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
@@ -11,7 +11,6 @@ const longestText = 4 * 2 ** 20;
 /** Maximum number of rows to read at once. The audit log and the longest queue have far fewer. */
 const mostRows = 100_000;
 
-/** Maximum number of characters to read at once. */
 const mostCharacters = 64 * 2 ** 20;
 
 /** Returns SQL for a column. If a text is too long, the column is NULL, and SQLite does not load the text. */
@@ -47,7 +46,7 @@ function checkRow(row: Row, path: string): number {
 /** Node's errors for stored values that JavaScript cannot represent, such as a 64-bit number or a text that is too long. */
 const valueErrors: ReadonlySet<string | undefined> = new Set(['ERR_OUT_OF_RANGE', 'ERR_STRING_TOO_LONG']);
 
-/** Runs a read. Node's errors about such values become problems of the file, because they are not bugs of this program. */
+/** Runs a read. Turns Node's errors about such values into problems of the file, because they are no bugs of this program. */
 function within<Result>(path: string, read: () => Result): Result {
 	try {
 		return read();

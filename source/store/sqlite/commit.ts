@@ -22,7 +22,6 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 
 		case 'queue': {
 			const {ids, scope} = expectation;
-			// Reads one more id than expected, to see whether the queue is longer.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
 			return ids.every((id, index) => queue[index] === id) && (scope === 'prefix' || queue.length === ids.length);
 		}
@@ -45,7 +44,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 	}
 }
 
-/** Number of changes to remember. Few are enough: the process that makes a change executes it itself, so no request arrives late. */
+/** Number of changes to remember. A few are enough, because the process that makes a change executes it itself, so no request arrives late. */
 const changesKept = 1000;
 
 /** Whether a write to the queue is possible. A second join would lose the entry's position, and an entry without a position would never be found. */
@@ -66,7 +65,7 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** Returns the first free position at or after this time of joining. */
+/** Returns the first free position at or after this time. */
 function positionAt(statements: PoolStatements, microseconds: number): number {
 	let position = microseconds;
 	while (statements.idAt.get(position) !== undefined) {

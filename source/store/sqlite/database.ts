@@ -29,18 +29,18 @@ import {checkSchemaPages} from './schema-pages.js';
 /** How long a transaction waits for other programs that keep the database locked. */
 const longestWaitMs = 5000;
 
-/** How long a missing journal is waited for. When the owner closes the database, SQLite deletes the journal, and the owner creates it again. */
+/** How long to wait for a missing journal. When the owner closes the database, SQLite deletes the journal, and the owner creates it again. */
 const longestReturnMs = 2000;
 
-/** The longest pause between two attempts. Pauses become longer up to this value. */
+/** The longest pause between two attempts. Pauses grow up to this value. */
 const rarestTryMs = 250;
 /** Processes that have waited longer than this try more often, so that they go first. */
 const longWaitMs = 3000;
 const longWaitersTryMs = 120;
 
 /**
-Returns the pause before the next attempt. It is random, because equal pauses would end at the same time. Each attempt takes a tenth of a millisecond
-of CPU time, so too many attempts would slow down the process that holds the lock.
+Returns a random pause before the next attempt, because equal pauses would end at the same time. Each attempt takes 0.1 ms of CPU time, so too many would
+slow down the process that holds the lock.
 */
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
@@ -49,8 +49,8 @@ export type Form<Name extends string> = {
 	/** Creates all missing tables in a separate transaction. The database is either an old one, or new and not visible to others yet. */
 	readonly prepare: (database: DatabaseSync, path: string) => void;
 	/**
-	Checks the database without changing it. Returns false if an old version made it and `prepare` must complete it.
-	@throws CanhazgpuError for a database of another program or a later version, without tables, or with foreign contents.
+	Returns false if `prepare` must complete a database of an old version. Changes nothing. Throws a CanhazgpuError for a database of another program or a
+	later version, without tables, or with foreign contents.
 	*/
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
 	/** Whether commits survive a power failure. */
@@ -91,14 +91,14 @@ function lazily<Name extends string>(
 	) as Statements<Name>;
 }
 
-/** Does the same as `pathToFileURL` of node:url. Loading node:url would take longer than reading the whole database. */
+/** Does the same as `pathToFileURL` of node:url, which takes longer to load than reading the whole database. */
 const urlOf = (path: string): URL => {
 	const url = new URL('file:///');
 	url.pathname = path.replaceAll(/[\t\n\r%\\]/gv, (character) => encodeURIComponent(character));
 	return url;
 };
 
-/** Opens an existing database. SQLite must create no file, and must not wait for a lock, because that would block the whole process. */
+/** Opens an existing database. SQLite creates no file, and does not wait for a lock, because that would block the whole process. */
 const openExisting = (path: string): DatabaseSync => {
 	const {DatabaseSync} = loadSqlite();
 	const url = urlOf(path);
@@ -118,8 +118,8 @@ const nothing = (): void => undefined;
 const openGate: Gate = {enter: nothing, close: nothing};
 
 /**
-Returns the gate, which uses SQLite's lock on an empty file. Without a gate, many processes would block each other: a process that finds the database
-locked has already taken a shared lock on it. Trying to enter the gate is cheap. If the file is missing, is a link or is not empty, no gate is used,
+Returns the gate, which is SQLite's lock on an empty file. Without a gate, many processes would block each other, because a process that finds the
+database locked has already taken a shared lock on it. Trying to enter the gate is cheap. If the file is missing, a link or not empty, no gate is used,
 because SQLite would treat the file as a database and change it.
 */
 function gateOf(path: string): Gate {
@@ -131,13 +131,13 @@ function gateOf(path: string): Gate {
 	try {
 		gate = openExisting(`${path}-lock`);
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE');
-		// Another process may have written into the file since the check above.
+		// Another process may have written to the file since the check above.
 		if (gate.prepare('PRAGMA page_count').get()?.['page_count'] !== 0) {
 			gate.close();
 			return openGate;
 		}
 
-		// This database always stays empty. In this mode, SQLite creates no journal file beside it.
+		// The empty database needs no journal. In this mode, SQLite creates no journal file.
 		gate.exec('PRAGMA journal_mode = MEMORY');
 	} catch {
 		gate?.close();
@@ -172,8 +172,8 @@ function gateOf(path: string): Gate {
 const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
 
 /**
-Ignores these signals while this process holds a lock, because all other processes would otherwise wait until this one continues. Returns a function
-that ends this. Until then, nothing may be written to a terminal: the kernel would refuse the write and send the signal again and again.
+Ignores these signals while this process holds a lock, because other processes would have to wait until this one continues. Until the returned function
+is called, nothing may be written to a terminal: the kernel would refuse the write and send the signal again and again.
 */
 function holdOffStops(): () => void {
 	for (const signal of stopSignals) {
@@ -200,8 +200,8 @@ function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 }
 
 /**
-Throws a CanhazgpuError unless the database has the settings that {@link makeDatabase} makes. With other settings, SQLite could play back a rollback
-journal, which an account that can write the database could have forged, or could search for a free page forever.
+Throws a CanhazgpuError unless the database has the settings of {@link makeDatabase}. With other settings, SQLite could play back a rollback journal
+that another account has forged, or search for a free page forever.
 */
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
@@ -256,9 +256,7 @@ export class Database<Name extends string> {
 		this.#form = form;
 	}
 
-	/**
-	Runs a transaction. `work` must be synchronous. It returns whether to commit, its result, and work to do after the commit while the lock is still held.
-	*/
+	/** Runs a transaction. `work` must be synchronous. It returns whether to commit, its result, and work for after the commit, while the lock is still held. */
 	async write<Result>(
 		work: (statements: Statements<Name>) => {
 			readonly isKept: boolean;
@@ -290,7 +288,7 @@ export class Database<Name extends string> {
 		);
 	}
 
-	/** Runs `work` with a connection that is read-only at first. */
+	/** Runs `work` with a connection that is initially read-only. */
 	#withReadyConnection<Result>(work: (connection: DatabaseSync) => Result): Result {
 		return this.#withConnection((connection) => {
 			const isReady = this.#form.isReady(connection, this.path);
@@ -303,7 +301,6 @@ export class Database<Name extends string> {
 		});
 	}
 
-	/** Creates the tables that are missing in the database of an old version. */
 	#prepare(connection: DatabaseSync): void {
 		connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
 		this.#form.prepare(connection, this.path);
@@ -332,7 +329,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error now means that nothing was changed. */
+	/** Runs `work`, and retries while others hold the lock. Rejects with a CanhazgpuError. `isUndone` returns whether an error proves that nothing changed. */
 	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
@@ -362,7 +359,7 @@ export class Database<Name extends string> {
 					}
 				}
 
-				// If the database is still locked, the process keeps the gate while it retries, so that no other process tries at the same time.
+				// Between attempts at a locked database, this process keeps the gate, so that no other process tries at the same time.
 				endHoldingOff();
 				await sleep(pauseMs(triedMs - beganMs));
 				endHoldingOff = holdOffStops();

@@ -1,6 +1,6 @@
 /**
-The newest events of the pool. They are stored in the database, and the last ones also in a small signal file. Reading this file is cheap, and
-listeners open the database only if the file does not contain all events that they have missed. Heartbeats are not events, so they wake no listener.
+The newest events of the pool, stored in the database, and the last ones also in a small signal file, which is cheap to read. Listeners open the
+database only if the file lacks events that they have missed. Heartbeats are not events, so they wake no listener.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
@@ -12,7 +12,6 @@ const keptCount = 32;
 /** Maximum length of an event. A longer event is stored as an empty text, which means that something happened. */
 const longestEvent = 4096;
 
-/** Name of the row with the events in the table `pool`. */
 const rowName = 'events';
 
 /** Maximum number of events in the signal file. Usually there are no more in a fifth of a second. */
@@ -42,13 +41,13 @@ function parse(raw: string): RecentEvents | undefined {
 	}
 }
 
-/** Reads the events in the database. Any account can write to the row, so invalid lines are ignored. */
+/** Reads the events from the database. Any account can write to the row, so invalid lines are ignored. */
 export function readEvents(statements: PoolStatements): RecentEvents {
 	const raw = statements.poolValue.get(rowName)?.['raw'];
 	return (typeof raw === 'string' ? parse(raw) : undefined) ?? none;
 }
 
-/** Adds an event to the database inside a transaction. Returns the events that are now stored. */
+/** Adds an event to the database inside a transaction. Returns the events that are stored after that. */
 export function addEvent(statements: PoolStatements, event: string): RecentEvents {
 	const {sequence, recent} = readEvents(statements);
 	const next: RecentEvents = {
@@ -61,7 +60,7 @@ export function addEvent(statements: PoolStatements, event: string): RecentEvent
 
 const signalOf = (path: string): string => `${path}-signal`;
 
-/** Encodes events as the line of the signal file. No two lines are equal, so a writer recognizes its own line. */
+/** Encodes events as the line of the signal file. No two lines are equal, so that a writer recognizes its own line. */
 const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 	const line = (events: readonly string[]): string =>
 		`${JSON.stringify({sequence, recent: events, nonce: Math.random()})}\n`;
@@ -73,8 +72,8 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
 /**
-Writes events to the signal file, and returns the written line. Called while the database is still locked, so that the last signal is always that of
-the last change. If the file cannot be written, nothing is lost: listeners also check the database, though less often.
+Writes events to the signal file, and returns the written line. Called while the database is locked, so that the last signal belongs to the last
+change. If the file cannot be written, nothing is lost, because listeners also check the database, though less often.
 */
 export function signal(path: string, events: RecentEvents): string {
 	const text = encodeSignal(events);
@@ -87,11 +86,11 @@ export function signal(path: string, events: RecentEvents): string {
 		try {
 			const {nlink} = fstatSync(descriptor);
 			if (nlink !== 1) {
-				// The file has a second name. Writing could overwrite a file that has nothing to do with the pool.
+				// The file has a second name, so writing could overwrite a file outside of the pool.
 				return text;
 			}
 
-			// If the previous line was longer, its rest is cut off after the write. Until then, readers stop at the end of the first line.
+			// Cuts off the rest of a longer previous line. Until then, readers stop at the end of the first line.
 			ftruncateSync(descriptor, writeSync(descriptor, text, 0));
 		} finally {
 			closeSync(descriptor);
@@ -101,10 +100,9 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** A buffer that all reads share. They are synchronous, so no two use it at the same time. */
+/** A buffer for all reads, which are synchronous and so never need it at the same time. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
-/** Reads the line of the signal file. Returns undefined if the file does not exist. */
 export function readSignal(path: string): string | undefined {
 	try {
 		const descriptor = openSync(signalOf(path), constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);

@@ -86,10 +86,7 @@ function lockedProblem(path: string): Problem {
 		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
 }
 
-/**
-Turns an error of SQLite or of the file system into an error for users. Returns other errors, which are bugs, unchanged.
-@param isUndone - Whether it is certain that nothing was changed.
-*/
+/** Turns errors of SQLite and of the file system into errors for users, and returns others, which are bugs. `isUndone` means that nothing was changed. */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error) ?? systemCode(error);
 	if (code === undefined) {
@@ -108,7 +105,6 @@ export function explain(error: unknown, path: string, isUndone = false): unknown
 	);
 }
 
-/** Runs `work`. Errors of SQLite and of the file system become errors for users, as with {@link explain}. */
 export function explained<Result>(path: string, work: () => Result): Result {
 	try {
 		return work();

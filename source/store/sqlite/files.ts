@@ -1,7 +1,7 @@
 /**
-The files of the embedded pool: who may replace them, how they are created, and where SQLite's locks do not work.
-SQLite opens files by name. Therefore only the owner may write in a pool's directory, and every file that other accounts write to is created together
-with the pool. Other accounts can change the contents of these files, but only the owner can replace a file with a link, a FIFO or another file.
+The files of the embedded pool: who may replace them, how they are created, and where SQLite's locks do not work. SQLite opens files by name. So only
+the owner may write in a pool's directory, and every file that other accounts write to is created together with the pool. They can change the contents
+of these files, but only the owner can replace a file with a link, a FIFO or another file.
 */
 import {
 	accessSync,
@@ -32,7 +32,6 @@ import {databaseProblem, explained, makeAgain} from './failures.js';
 export type Audience = {
 	/** Permissions of the directory. Group and others never write there. */
 	readonly directoryMode: number;
-	/** Permissions of the files. */
 	readonly fileMode: number;
 	/** The group of the directory and the files. Defaults to the creator's group. */
 	readonly gid?: number;
@@ -71,39 +70,35 @@ const isOpenToOthers = ({mode}: {readonly mode: number}): boolean =>
 export const isOwnDirectory = (path: string): boolean =>
 	isMachineRoot() || statSync(dirname(path)).uid === process.geteuid?.();
 
-/** Whether accounts other than the owner may write this file. */
 export function isForOthers(path: string): boolean {
 	const status = statSync(path, {throwIfNoEntry: false});
 	return status !== undefined && isOpenToOthers(status);
 }
 
-/** Whether a directory is like /tmp, in which all accounts may create files but cannot remove the files of others. */
+/** Whether a directory is like /tmp, where all accounts may create files but cannot remove the files of others. */
 const isSticky = ({mode}: {readonly mode: number}): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** Whether this process must trust an account anyway: root, or its own account. */
+/** Whether this process must trust an account anyway, because it is root or its own account. */
 const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
 
-/**
-Returns whether there is a pool at this path: a file that is a database, or could be one.
-@throws CanhazgpuError `store-unreachable` if that cannot be found out, because another pool must then not be used instead.
-*/
+/** Returns whether the file at this path is a database or could be one. Throws `store-unreachable` if unknown, so that no other pool is used instead. */
 export function embeddedPoolExists(path: string): boolean {
 	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
 	return status !== undefined && !status.isDirectory();
 }
 
-/** Whether a file is too short to be a database. The smallest database has one page of 512 bytes, so a shorter file was cut off and contains nothing. */
+/** Whether a file is too short to be a database. The smallest database is one page of 512 bytes, so a shorter file was cut off and has no data. */
 const isTooShort = ({size}: {readonly size: number}): boolean => size < 512;
 
 /** Whether a file belongs to an account that may put files beside the pool's database. */
 const isOfPool = ({uid}: Stats, path: string): boolean => isTrusted(uid) || uid === statSync(dirname(path)).uid;
 
-/** Whether a file is a regular file without a second name (hard link). Otherwise, writing could change a file that has nothing to do with the pool. */
+/** Whether a file is a regular file without a second name (hard link). Writing to any other file could change something outside of the pool. */
 const isPlain = (status: Stats): boolean => status.isFile() && status.nlink === 1;
 
-/** Whether the lock file of a database is still as it was created: empty, and without a journal that SQLite would play back. */
+/** Whether the lock file of a database is unchanged since its creation: empty, and without a journal that SQLite would play back. */
 export function isPlainLock(path: string): boolean {
 	const [lock, ...journals] = ['', '-journal', '-wal'].map((suffix) =>
 		lstatSync(`${path}-lock${suffix}`, {throwIfNoEntry: false}),
@@ -117,7 +112,7 @@ const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admi
 
 /** Throws a CanhazgpuError if another account could replace the whole directory. */
 function checkAncestors(path: string): void {
-	// The owner of the directory can replace its files anyway, so this check trusts the owner. checkDirectory() decides whose directories root uses.
+	// Trusts the owner of the directory, who can replace its files anyway. checkDirectory() decides whose directories root uses.
 	const unsafe = findUnsafeLocation(dirname(path), {trustsOwner: true});
 	if (unsafe !== undefined) {
 		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
@@ -135,7 +130,7 @@ export function checkDirectory(path: string): void {
 		]);
 	}
 
-	// With a forged journal, the owner of the directory could make root delete files. So root uses no directories of other accounts.
+	// With a forged journal, the directory's owner could make root delete files. So root uses no directories of other accounts.
 	if (status.uid !== 0 && isMachineRoot()) {
 		throw databaseProblem(path, [
 			`belongs to uid ${status.uid}, and root uses pools of root alone`,
@@ -146,7 +141,7 @@ export function checkDirectory(path: string): void {
 
 const missingJournals = new WeakSet<CanhazgpuError>();
 
-/** Whether an error means that the journal is missing. That is normal for a moment while the owner closes the database. */
+/** Whether the error says that the journal is missing, which is normal for a moment while the owner closes the database. */
 export const isMissingJournal = (error: unknown): boolean =>
 	error instanceof CanhazgpuError && missingJournals.has(error);
 
@@ -196,8 +191,8 @@ function checkFile(path: string): void {
 }
 
 /**
-Checks the files of a database. Called each time before the database is opened, because the pool's owner can replace the files.
-@throws CanhazgpuError `store-unreachable` if other accounts could have made the files. Also throws errors of the file system.
+Checks the files of a database before each opening, because the pool's owner can replace them. Throws `store-unreachable` if other accounts could have
+made the files. Also throws file system errors.
 */
 export function checkLocation(path: string): void {
 	checkDirectory(path);
@@ -205,7 +200,7 @@ export function checkLocation(path: string): void {
 	accessSync(path, constants.R_OK + constants.W_OK);
 }
 
-/** Throws `store-unreachable` for a file system that several machines share, because it has no locks or unreliable ones. */
+/** Throws `store-unreachable` for a file system that several machines share, because its locks are missing or unreliable. */
 function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
 	const name = networkFileSystems.get(typeOf(dirname(path)));
 	if (name !== undefined) {
@@ -216,7 +211,7 @@ function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => nu
 	}
 }
 
-/** Sets the group and permissions of an open file or directory, independent of the umask. */
+/** Sets the group and permissions of an open file or directory, whatever the umask is. */
 function give(descriptor: number, mode: number, gid: number | undefined): void {
 	if (gid !== undefined) {
 		fchownSync(descriptor, -1, gid);
@@ -247,10 +242,7 @@ function createDirectory(path: string, {directoryMode, gid}: Audience): void {
 	}
 }
 
-/**
-Creates a file atomically with its permissions. Leaves an existing file as it is.
-@param fill - Called with the path of the empty file, before anybody else can see it.
-*/
+/** Creates a file atomically with its permissions, or keeps an existing file. `fill` gets the path of the empty file before anybody else can see it. */
 function createFile(
 	path: string,
 	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,
@@ -268,7 +260,6 @@ function createFile(
 		});
 		linkSync(temporary, path);
 	} catch (error) {
-		// EEXIST means that another process has created the file in the meantime.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
 			throw error;
 		}
@@ -278,8 +269,8 @@ function createFile(
 }
 
 /**
-Creates the directory and the database with the permissions of this audience, unless they exist. `fill` creates the tables in an empty file.
-@throws CanhazgpuError if others could replace directory or database. Also throws errors of the file system.
+Creates the directory and the database with the permissions of this audience, unless they exist. `fill` creates the tables in an empty file. Throws a
+CanhazgpuError if others could replace directory or database. Also throws file system errors.
 */
 export function createLocation(
 	path: string,
@@ -287,7 +278,7 @@ export function createLocation(
 	typeOf: (directory: string) => number,
 	fill: (path: string) => void,
 ): void {
-	// The directories are checked now, so that nothing is created below directories of others, and again afterwards, because some are created here.
+	// Checks the directories before creating anything below directories of others, and again afterwards, because some are created here.
 	checkAncestors(path);
 	createDirectory(path, audience);
 	checkAncestors(path);
@@ -300,7 +291,7 @@ export function createLocation(
 	}
 
 	if (status === undefined || isCutShort) {
-		// A journal that a deleted database has left would be played back into the new one.
+		// SQLite would play back a journal that is left from a deleted database.
 		rmSync(`${path}-wal`, {force: true});
 	}
 
@@ -308,7 +299,7 @@ export function createLocation(
 	createBesides(path);
 }
 
-/** Checks what cannot change while the pool is used, so that one check is enough. Throws `no-pool` or `store-unreachable`. */
+/** Checks what cannot change while the pool is used. Called once. Throws `no-pool` or `store-unreachable`. */
 export function checkOnce(path: string, typeOf: (directory: string) => number): void {
 	if (!embeddedPoolExists(path)) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool at ${path}`, {
@@ -335,19 +326,18 @@ export function createBesides(path: string): void {
 			}
 		}
 	} catch {
-		// A failure is not reported here: whatever needs the missing file reports it.
+		// Whatever needs the missing file will report the failure.
 	}
 }
 
 /**
-Makes the pool directory of an old version safe. In such a directory, everybody could write, so files that others may have left there are removed.
-Permissions are only taken away and never added. Must be called by the directory's owner or by root.
-@returns What was done, in sentences. Empty if the directory was safe already or does not exist.
+Makes the pool directory of an old version safe: removes write permission for others, and files that they may have left there. Adds no permissions.
+Must be called by the directory's owner or by root. Returns what was done, in sentences.
 @throws CanhazgpuError if it is not a pool's directory.
 */
 export const closeDirectory = (path: string): readonly string[] => explained(path, () => closeOpenDirectory(path));
 
-/** Whether root or this account created the database. A file with a second name is not accepted, because it could be any file of these accounts. */
+/** Whether root or this account created the database. Rejects a file with a second name, which could be any file of these accounts. */
 function isOwnDatabase(path: string): boolean {
 	const status = lstatSync(path, {throwIfNoEntry: false});
 	return status?.isFile() === true && isTrusted(status.uid) && status.nlink === 1;
@@ -396,9 +386,8 @@ function closeOpenDirectory(path: string): readonly string[] {
 }
 
 /**
-Removes a file or an empty directory, and renames a directory that is not empty. Its contents are not removed, because the directory's owner could
-replace them with a link in the meantime, and files elsewhere would be removed.
-@returns What was done with a directory, in a sentence.
+Removes a file or an empty directory, and renames a directory with contents. Contents are not removed, because the directory's owner could replace
+them with a link in the meantime, so that files elsewhere would be removed. Returns what was done with a directory, in a sentence.
 */
 function removeOrSetAside(file: string): readonly string[] {
 	const status = lstatSync(file, {throwIfNoEntry: false});
@@ -421,7 +410,6 @@ function removeOrSetAside(file: string): readonly string[] {
 	}
 }
 
-/** Returns the path of the database in which viewers share scans. It is in the directory of the pool. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
 /** Changes the group and permissions of an existing pool. That is safe, because no other account can write in the directory. */

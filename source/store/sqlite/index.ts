@@ -28,15 +28,14 @@ type SqliteStoreOptions = {
 	readonly path: string;
 	/** Whether to create the file and its directory if they are missing. Otherwise a missing file is the error `no-pool`. */
 	readonly create: boolean;
-	/** Permissions of a new directory, independent of the umask. Default: 0o700. Group and others never get write permission. */
+	/** Permissions of a new directory, whatever the umask is. Default: 0o700. Group and others never get write permission. */
 	readonly directoryMode?: number;
-	/** Permissions of a new file, independent of the umask. Default: 0o600. */
+	/** Permissions of a new file, whatever the umask is. Default: 0o600. */
 	readonly fileMode?: number;
-	/** The group of new files. Defaults to the creator's group. */
 	readonly gid?: number;
 	/** The store's clock, in seconds. Default: the clock of this machine. */
 	readonly now?: () => number;
-	/** Returns the number of the file system of a directory. By default, the kernel is asked. */
+	/** Returns the number of a directory's file system. Defaults to asking the kernel. */
 	readonly typeOf?: (directory: string) => number;
 };
 
@@ -72,7 +71,7 @@ const form: Form<keyof typeof poolStatements> = {...poolForm, statements: poolSt
 
 type UsageRow = {readonly endSecond: number; readonly raw: string};
 
-/** Whether a record follows another in SQLite's order, which compares bytes. */
+/** Whether a record comes after another in SQLite's order, which compares bytes. */
 const isLater = (one: UsageRow, other: UsageRow): boolean =>
 	one.endSecond > other.endSecond ||
 	(one.endSecond === other.endSecond && Buffer.compare(Buffer.from(one.raw), Buffer.from(other.raw)) > 0);
@@ -87,8 +86,8 @@ type PageRow = {
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
 
 /**
-Splits a text into lines. JSON has no line breaks, so a record is one line. If a foreign record has several lines, they are later skipped as invalid.
-@yields A few lines at a time, because a list of all lines would live longer and cost the garbage collector more time.
+Splits a text into lines, which are records, because JSON has no line breaks. Lines of foreign records are later skipped as invalid. Yields a few lines
+at a time, because a list of all lines would cost the garbage collector more time.
 */
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
@@ -129,8 +128,7 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 			return;
 		}
 
-		// The last line is the last record, unless a record contains line breaks. Asking SQLite for the last record is avoided, because it takes half as long
-		// as reading the page.
+		// The last line is the last record, unless a record contains line breaks. Asking SQLite would take half as long as reading the page.
 		const isLastKnown = long === undefined && lineCount === row.records;
 		const end = isLastKnown
 			? {endSecond: row.lastSecond, raw: row.lines.slice(row.lines.lastIndexOf('\n') + 1)}
@@ -150,7 +148,7 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 /** Returns the name of the row with an hour of load history. Six digits are enough until the year 2084. */
 const loadNameOf = (hour: number): string => `load:${String(hour).padStart(6, '0')}`;
 
-/** Stores the load history in the table `pool`, with one row for each hour. Writing wakes no listener. */
+/** Stores the load history in the table `pool`, with a row for each hour. Writing wakes no listener. */
 const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	async append(hour, line) {
 		await database.write((statements) => {
@@ -172,7 +170,7 @@ const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
 	},
 });
 
-/** Opens the pool in a file. Throws `no-pool` if there is no file and none may be created, `store-unreachable` if the file is unusable. */
+/** Opens the pool in a file. Throws `no-pool` if there is no file and none may be created, and `store-unreachable` if the file is unusable. */
 export async function openSqliteStore({
 	path,
 	create,

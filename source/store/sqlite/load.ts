@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 
 type Sqlite = typeof sqliteModule;
 
-/** Loads SQLite on first use, without Node's warning that it is experimental. Throws `store-refused` if this Node has no SQLite. */
+/** Loads SQLite on first use, without Node's warning that it is experimental. Throws `store-refused` if Node has no SQLite. */
 export function loadSqlite(): Sqlite {
 	const {emitWarning} = process;
 	process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
@@ -14,7 +14,7 @@ export function loadSqlite(): Sqlite {
 	};
 
 	try {
-		// `import` would finish only after this function, when warnings are no longer suppressed.
+		// `import` would finish after this function, when warnings are shown again.
 		const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined;
 		if (sqlite === undefined) {
 			throw new CanhazgpuError('store-refused', 'This Node.js has no SQLite', {hint: 'Use Node.js 22.15 or later.'});

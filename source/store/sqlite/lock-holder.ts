@@ -1,10 +1,10 @@
-/** Determines which process keeps a file locked, and how long others wait for it. */
+/** Finds out which process keeps a file locked, and for how long others wait for it. */
 import {readFileSync, statSync} from 'node:fs';
 import process from 'node:process';
 
 type LockHolder = {readonly pid: number; readonly isStopped: boolean};
 
-/** A line such as `3: POSIX  ADVISORY  WRITE 4711 08:01:131077 0 EOF` in /proc/locks (proc_locks(5)); device numbers are hexadecimal. */
+/** Matches lines of /proc/locks (proc_locks(5)) such as `3: POSIX  ADVISORY  WRITE 4711 08:01:131077 0 EOF`. Device numbers are hexadecimal. */
 const linePattern = /^\d+: POSIX +ADVISORY +WRITE +(?<pid>\d+) (?<major>[\da-f]+):(?<minor>[\da-f]+):(?<inode>\d+) /v;
 
 function isStopped(pid: number): boolean {
@@ -50,9 +50,9 @@ export function lockHolder(paths: readonly string[]): LockHolder | undefined {
 	return undefined;
 }
 
-/** If nothing was committed for this long, the kernel is asked which process holds the lock. */
+/** If nothing was committed for this long, the kernel is asked for the process that holds the lock. */
 const longestStandstillMs = 30_000;
-/** Time until the kernel is asked again, to see whether the same process still holds the lock. */
+/** The kernel is asked again after this time, to see whether the same process still holds the lock. */
 const secondLookMs = 3000;
 
 const changeOf = (path: string): string => {
@@ -61,7 +61,7 @@ const changeOf = (path: string): string => {
 };
 
 type Evidence = {
-	/** Returns any value that differs after each change of the pool. */
+	/** Returns a value that is different after each change of the pool. */
 	readonly changeOf: (path: string) => string;
 	/** Returns the process that keeps one of these files locked. Undefined if none or unknown. */
 	readonly holderOf: (paths: readonly string[]) => LockHolder | undefined;
@@ -70,9 +70,9 @@ type Evidence = {
 const ofSystem: Evidence = {changeOf, holderOf: lockHolder};
 
 /**
-Determines whether the processes that wait for a lock are stuck. On a busy machine, hundreds of them may wait for minutes, which is no error as long
-as some succeed. They are stuck if nothing was committed for long and the same process holds the lock all the time. The kernel is only asked for this
-process after a standstill, because no process of the machine can take a lock while the kernel lists all locks.
+Determines whether the processes that wait for a lock are stuck. On a busy machine, hundreds may wait for minutes, which is no error as long as some
+succeed. They are stuck if nothing was committed for long and the same process holds the lock all the time. The kernel is asked for this process only
+after a standstill, because no process of the machine can take a lock while the kernel lists all locks.
 @returns A function to call after each attempt, with the monotonic time.
 */
 export function createStandstill(path: string, evidence: Evidence = ofSystem): (nowMs: number) => boolean {

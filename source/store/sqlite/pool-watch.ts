@@ -1,4 +1,4 @@
-/** Notifies listeners of events in the pool: at once of events of this process, and within a fifth of a second of those of other processes. */
+/** Notifies listeners of events in the pool: immediately for events of this process, and within a fifth of a second for events of other processes. */
 import {statSync} from 'node:fs';
 import type {StoreListener} from '../../core/model/ports.js';
 import {decodeEvent} from '../records/index.js';
@@ -8,12 +8,12 @@ import {decodeSignal, readEvents, readSignal, type RecentEvents} from './events.
 import type {poolStatements} from './statements.js';
 import {Watch} from './watch.js';
 
-/** A change without a signal, for example because a process was killed after its commit, is noticed after this time. */
+/** Changes without a signal, for example because a process was killed after its commit, are noticed after this time. */
 const unsignalledMs = 20_000;
 
 type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
-	/** Publishes an event of this process. `signalled` is the line that was written to the signal file. */
+	/** Publishes an event of this process. `signalled` is the line in the signal file. */
 	readonly publishOwn: (event: string, sequence: number, signalled: string) => void;
 	readonly stop: () => void;
 };
@@ -23,7 +23,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	let identity: string | undefined;
 	let sequence = 0;
 	let ownSignal: string | undefined;
-	/** False if the database has changed and must be read to see whether there was a change without a signal. */
+	/** False if the database has changed and must be read, because there may have been a change without a signal. */
 	let isSignalEnough = true;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
@@ -93,7 +93,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	return {
 		add: async (listener) => watch.add(listener),
 		publishOwn(raw, ownSequence, signalled) {
-			// If events of other processes come before this one, all of them are published when the signal is seen.
+			// If other processes had events before this one, all of them are published when the signal is read.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
 				ownSignal = signalled;

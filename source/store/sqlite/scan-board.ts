@@ -1,6 +1,6 @@
 /**
-Stores the scan that viewers share, in a small database beside that of the pool. A scan is not a change of the pool, so it must wake no listeners of
-the pool. It need not survive a power failure, so writing does not wait for the disk.
+Stores the scan that viewers share in a separate small database, because a scan must not wake listeners of the pool. Writing does not wait for the disk,
+because a scan need not survive a power failure.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';
@@ -73,7 +73,7 @@ const audienceOf = (poolPath: string, file: string): Audience =>
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};
 	});
 
-/** Creates the scan board. Its database is opened when it is first used. The store that owns the board must call `close`. */
+/** Creates the scan board. Its database is opened on first use. The store that owns the board must call `close`. */
 export function createScanBoard({
 	path: poolPath,
 	now,
@@ -104,7 +104,7 @@ export function createScanBoard({
 		}
 	};
 
-	/** Writes to the board. If the file was removed, creates it again. */
+	/** Writes to the board. Creates the file again if it was removed. */
 	const write = async (work: (statements: Statements<Names>) => number): Promise<boolean> => {
 		const database = await opened();
 		try {
@@ -116,7 +116,7 @@ export function createScanBoard({
 	};
 
 	return {
-		/** Creates the database before it is needed, because other accounts that share the pool may not create it. */
+		/** Creates the database before it is needed, because other accounts that share the pool may be unable to create it. */
 		async prepare() {
 			await opened();
 		},

@@ -1,7 +1,7 @@
 /**
-Checks the first page of a database before SQLite opens it. The list of tables begins on this page, and SQLite always reads the whole list. In
-databases of this program, the list fits into the first page. If it continues on other pages, somebody else has written it, and it could be circular,
-so that SQLite would read forever.
+Checks the first page of a database before SQLite opens it, because SQLite always reads the whole list of tables, which begins there. In databases of this
+program, the list fits into the first page. A list that continues on other pages was written by somebody else, and could be circular, so that SQLite
+would read it forever.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
@@ -29,7 +29,7 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	try {
 		descriptor = openSync(path, constants.O_RDONLY + constants.O_NOFOLLOW + constants.O_NONBLOCK);
 	} catch {
-		// The problem is not reported here, because SQLite will report it.
+		// SQLite will report the problem.
 		return undefined;
 	}
 
@@ -40,7 +40,7 @@ function withFile<Result>(path: string, work: (descriptor: number) => Result): R
 	}
 }
 
-/** Whether the copy of the first page at this position is a leaf. True for anything that is not a database, because SQLite will report that. */
+/** Whether the copy of the first page at this position is a leaf. True for anything that is not a database, which SQLite will report. */
 const isLeafAt = (descriptor: number, position: number): boolean =>
 	readSync(descriptor, bytes, 0, bytes.length, position) < bytes.length ||
 	!bytes.subarray(0, magic.length).equals(magic) ||
@@ -68,9 +68,8 @@ const isLeafInJournal = (descriptor: number): boolean => {
 };
 
 /**
-Checks a database and its journal. Must be called before this process opens the database with SQLite: this function opens and closes the files, and
-closing any descriptor of a file releases all of the process's locks on it.
-@throws CanhazgpuError if the list of tables does not fit into the first page.
+Checks a database and its journal. Throws a CanhazgpuError if the list of tables does not fit into the first page. Must be called before this process
+opens the database with SQLite, because closing any descriptor of a file releases all of the process's locks on it.
 */
 export function checkSchemaPages(path: string): void {
 	const journal = `${path}-wal`;

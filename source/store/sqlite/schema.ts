@@ -3,12 +3,12 @@ import type {DatabaseSync} from 'node:sqlite';
 import type {Form} from './database.js';
 import {changedByHand, databaseProblem, makeAgain} from './failures.js';
 
-/** The letters `chgp`, with which databases of this program are marked. */
+/** The letters `chgp`, which mark databases of this program. */
 const appId = 0x63_68_67_70;
 
 const schemaVersion = 2;
 
-/** The tables by name, each with the SQL that creates it. SQLite stores this text. */
+/** The SQL that creates each table, by name. SQLite stores this text. */
 const tables: ReadonlyMap<string, string> = new Map([
 	['pool', 'CREATE TABLE pool (name TEXT PRIMARY KEY, raw TEXT NOT NULL) STRICT, WITHOUT ROWID'],
 	['gpus', 'CREATE TABLE gpus (gpu INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
@@ -36,13 +36,10 @@ const numberOf = (database: DatabaseSync, query: string): number =>
 
 type SchemaRow = {readonly type: string; readonly name: string; readonly sql: unknown};
 
-/**
-Returns how many of the known tables exist.
-@throws CanhazgpuError if the database contains anything else: a trigger or view could run forever with each read, and other tables are not ours.
-*/
+/** Returns how many of the known tables exist. Throws a CanhazgpuError for anything else, such as a foreign table or an endless trigger. */
 export function refuseForeign(database: DatabaseSync, path: string, known: ReadonlyMap<string, string>): number {
 	const found = new Set<string>();
-	// If there are more than 100 rows, at least one of the first 100 is foreign.
+	// More than 100 rows include foreign ones, which are then among the first 100.
 	const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema LIMIT 100').all() as SchemaRow[];
 	for (const {type, name, sql} of rows) {
 		// SQLite itself creates an index for UNIQUE, without an SQL text.
@@ -78,7 +75,7 @@ function checkOwner(database: DatabaseSync, path: string): number {
 		]);
 	}
 
-	// This program gives a database its final name only when it is complete, so somebody else has changed this file.
+	// This program gives a database its final name only when it is complete, so somebody else has changed the file.
 	if (version < 1) {
 		throw databaseProblem(path, ['is a database without tables: somebody truncated it', makeAgain]);
 	}
@@ -109,10 +106,9 @@ export const poolForm = {
 	},
 } satisfies Omit<Form<never>, 'statements'>;
 
-/** Returns the name of the row with the record of a job in the table `pool`. */
 export const jobName = (number: number): string => `job:${number}`;
 
-/** The names of rows in the table `pool`. Older programs read the same rows, so no name may change. */
+/** The names of rows in the table `pool`. No name may change, because older programs read the same rows. */
 export const valueNames = {
 	drains: 'drains',
 	alerts: 'notices',

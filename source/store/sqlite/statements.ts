@@ -6,13 +6,13 @@ import type {Statements} from './database.js';
 const raw = boundedColumn('raw');
 const id = boundedColumn('id');
 
-/** Maximum length of a usage record to read, in bytes. Records are shorter today, but old versions wrote notes of any length. */
+/** Maximum length of a usage record to read, in bytes. Current records are shorter, but old versions wrote notes of any length. */
 const longestUsage = 16 * 2 ** 10;
 
 /** SQL for the usage records after a given record, oldest first. */
 const usageAfter = 'FROM history WHERE (end_second, raw) > (?1, ?2) AND end_second <= ?3 ORDER BY end_second, raw';
 
-/** Maximum number of rows to remove at once. In a damaged file, a DELETE without a limit might never end. */
+/** Maximum number of rows to remove at once. In a damaged file, an unlimited DELETE might never end. */
 const mostTrimmed = 1000;
 
 export const poolStatements = {
@@ -24,7 +24,7 @@ export const poolStatements = {
 	setPoolValue: 'INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)',
 	deletePoolValue: 'DELETE FROM pool WHERE name = ?',
 
-	/** Reads an hour of load history. The rows have names such as `load:491234`, which sort by hour. Texts that are too long are not read. */
+	/** Reads an hour of load history. Row names such as `load:491234` sort by hour. Texts that are too long are not read. */
 	loadHour: `SELECT raw FROM pool WHERE name = ?1 AND octet_length(raw) <= ${longestLoadHour}`,
 	appendLoad: `
 		INSERT INTO pool (name, raw) VALUES (?1, ?2)
@@ -56,14 +56,14 @@ export const poolStatements = {
 		SELECT ${raw} FROM (SELECT * FROM history ORDER BY end_second DESC, raw DESC LIMIT ?1)
 		WHERE user = ?2 ORDER BY end_second DESC, raw DESC
 	`,
-	/** Reads a page of usage records as one text with a line for each record. A row for each record would take twice as long. Long records are only counted. */
+	/** Reads a page of usage records as one text with a line for each record, which takes half as long as a row for each. Long records are only counted. */
 	usagePage: `
 		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
 			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond
 		FROM (SELECT end_second, ${boundedColumn('raw', longestUsage, 'record')} ${usageAfter} LIMIT ?4)
 	`,
 	longUsagePage: `SELECT ${raw} ${usageAfter} LIMIT ?4`,
-	/** Reads the last record of a full page. Used if the lines of the page do not show which record is the last. */
+	/** Reads the last record of a full page, if the lines do not show which record is the last. */
 	usagePageEnd: `SELECT end_second AS endSecond, ${raw} ${usageAfter} LIMIT 1 OFFSET ?4 - 1`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
 	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,

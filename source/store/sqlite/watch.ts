@@ -1,4 +1,4 @@
-/** Checks a few times a second whether another process has changed a file, and notifies listeners. */
+/** Checks a few times a second whether other processes have changed a file, and notifies listeners. */
 import type {StoreListener} from '../../core/model/ports.js';
 import type {PoolEvent} from '../../core/model/types.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -8,11 +8,11 @@ const pollIntervalMs = 200;
 
 type Watched = {
 	readonly path: string;
-	/** Returns any value that differs after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
+	/** Returns a value that is different after a change. Called five times a second, so it must be cheap. Throws if the file is gone. */
 	readonly mark: () => string;
 	/**
-	Finds out what has changed, and calls {@link Watch.publish}. Called for the first subscription, when the value of `mark` has changed, and when a
-	missing file is back. In the last case, listeners read everything anyway.
+	Finds out what has changed, and calls {@link Watch.publish}. Called for the first subscription, after `mark` has changed, and when a missing file is
+	back. After the return of a missing file, listeners read everything anyway.
 	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
@@ -80,12 +80,9 @@ export class Watch {
 		});
 	}
 
-	/**
-	Subscribes a listener. It is notified of everything that happens after this resolves. Returns a function that unsubscribes the listener. Rejects if
-	the file cannot be read.
-	*/
+	/** Subscribes a listener, which is notified of everything that happens after this resolves. Returns a function that unsubscribes it. */
 	async add(listener: StoreListener): Promise<() => void> {
-		// Copies the listener, because the same object may subscribe twice and then unsubscribe only once.
+		// Copies the listener, because the same object may subscribe twice and unsubscribe once.
 		const subscription = {...listener};
 		if (this.#timer === undefined) {
 			const mark = this.#watched.mark();
@@ -103,7 +100,7 @@ export class Watch {
 		};
 	}
 
-	/** Schedules the next check. The listener that tolerates the shortest delay decides when. */
+	/** Schedules the next check for the listener that tolerates the shortest delay. */
 	#pollLater(): void {
 		const mayBeLateMs = [...this.#listeners].map((listener) => listener.tolerableDelayMs?.() ?? 0);
 		clearTimeout(this.#timer);

@@ -10,7 +10,7 @@ const secondsPerHour = 3600;
 
 export const mostHeldUseHours = loadHours - 1;
 
-/** How many hours of load history are read at once. A larger read would block this process, and so delay its other clients. */
+/** How many hours of load history are read at once. A larger read would block this process for too long. */
 const hoursAtOnce = 12;
 
 export type HeldUseReport = {
@@ -20,11 +20,7 @@ export type HeldUseReport = {
 	readonly gaps: readonly TimeWindow[];
 };
 
-/**
-Compares reserved and used GPU time over the last hours, at most {@link mostHeldUseHours}.
-@param nameOf - Returns the name of a GPU in the load history.
-@throws CanhazgpuError if the store fails.
-*/
+/** Compares reserved and used GPU time in the last hours, at most {@link mostHeldUseHours}. `nameOf` returns a GPU's name in the load history. */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

@@ -15,7 +15,7 @@ export type Past = {
 /** Maximum number of leases to keep. The newest are kept. A graph with a few hundred columns cannot show more anyway. */
 const mostUsage = 20_000;
 
-/** How long after the end of a lease its record may be written. Records written later are only found by the next complete read. */
+/** How long after the end of a lease its record may be written. Records written even later are found only by the next complete read. */
 const lateSeconds = 120;
 
 async function usageBetween({history}: Pick<Store, 'history'>, from: number, to: number): Promise<UsageRecord[]> {
@@ -41,10 +41,7 @@ export async function readLoads(
 	return [...texts].flatMap(([hour, text]) => decodeHour(hour, text, nowMinute));
 }
 
-/**
-Reads load and usage of the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
-@param before - The last result, so that only newer records are read.
-*/
+/** Reads load and usage of the last `seconds`. Given the last result as `before`, reads only newer records. Rejects with a CanhazgpuError. */
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},
 	{now, seconds}: {readonly now: number; readonly seconds: number},

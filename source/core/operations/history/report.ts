@@ -77,7 +77,7 @@ type ReportOptions = {
 	readonly series?: SeriesOptions;
 };
 
-/** Makes a report. Reads each record once and keeps only sums, so a long history needs no more memory than a short one. */
+/** Makes a report. Reads each record once and keeps only sums, so that a long history needs no more memory than a short one. */
 export async function makeReport(
 	records: UsageHistory | Iterable<UsageRecord>,
 	live: readonly UsageRecord[],
@@ -105,7 +105,7 @@ export async function makeReport(
 			sums.set(key, sum);
 			sum[isInstance ? 'instanceSeconds' : 'seconds'] += seconds;
 			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
-			// A reservation that is split over several parts is counted only in the first part.
+			// A reservation that the split divides into several parts is counted once, in its first part.
 			const counted = index === 0 ? 1 : 0;
 			sum.runs += record.reservationType === 'run' ? counted : 0;
 			sum.manuals += record.reservationType === 'manual' ? counted : 0;

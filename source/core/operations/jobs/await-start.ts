@@ -1,4 +1,3 @@
-/** Waits until a job may start. */
 import type {Job, JobList} from '../../model/jobs.js';
 import type {World} from '../../model/ports.js';
 import {jobsNamed} from '../../rules/jobs/ids.js';
@@ -10,15 +9,15 @@ import {readCurrentJobs} from './jobs.js';
 
 const retryMs = 1000;
 
-/** How often a job that is next in turn looks, and how much rarer one looks that has others before it. */
+/** How often a pending job reads the jobs that it depends on. In an array, each job before it adds `moreMsForEach`. */
 const shortestLookMs = 2000;
 const moreMsForEach = 100;
 const longestLookMs = 20_000;
 
-/** The longest time until the next look at the clock, which can be set. */
+/** The longest sleep until a start time, because the clock can be set in the meantime. */
 const longestSleepMs = 30_000;
 
-/** Repeats work while the store cannot be used. Returns undefined if the signal is aborted first. */
+/** Repeats work while the store is unusable. Returns undefined if the signal is aborted first. */
 export async function persist<Result>(
 	{clock}: Pick<World, 'clock'>,
 	work: () => Promise<Result>,
@@ -41,7 +40,7 @@ export async function persist<Result>(
 	}
 }
 
-/** Returns which records a pending job depends on. This never changes, because an array is stored in one commit. */
+/** Returns the numbers of the jobs on which a pending job depends. They never change, because an array is stored in one commit. */
 function concerningNumbers(job: Job, list: JobList): readonly number[] {
 	const jobs = soundJobs(list);
 	const concerning = [
@@ -74,9 +73,8 @@ type WaitOptions = {
 };
 
 /**
-Waits until the job may start: its dependencies have ended, its time has come, and its array has a free slot.
-@param find - Returns the job in what was read, or undefined if it is to wait no longer.
-@returns The last decision, or undefined if the job is to wait no longer, or if the signal was aborted.
+Waits until a job may start: its dependencies have ended, its start time has come, and its array has a free slot. Returns the decision.
+Undefined if the signal is aborted, or if `find` returns undefined because the job need not wait any longer.
 */
 export async function awaitStart(
 	world: World,
@@ -118,7 +116,7 @@ export async function awaitStart(
 			}
 
 			onStart?.(start);
-			// With a long array, the end of one job wakes only those that come next.
+			// In a long array, the end of one job wakes only the jobs that can start next.
 			isNear = start.kind !== 'in-turn' || start.before <= (job.array?.limit ?? 0) + 1;
 			await wakeSignal.wait(world.clock, lookAgainMs(start, job, list.now) * (0.75 + world.clock.random() / 2), signal);
 		}

@@ -1,4 +1,4 @@
-/** Takes over a detached job, waits until it may start, and keeps its record. Used by the wrapper of the job. */
+/** Keeps the record of a detached job for the job's wrapper: takes over the job, waits until the job may start, and stores changes. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Job, JobList, JobState} from '../../model/jobs.js';
 import type {World} from '../../model/ports.js';
@@ -10,12 +10,12 @@ import {createWakeSignal} from '../waiting/wake-signal.js';
 import {awaitStart, persist} from './await-start.js';
 import {changeJob, changeJobs} from './jobs.js';
 
-/** How often the record is put back if the store has lost it. */
+/** How often the record is checked, and written again if the store has lost it. */
 const putBackMs = 60_000;
 
 const progress: Readonly<Partial<Record<JobState, number>>> = {pending: 0, queued: 1, running: 2};
 
-/** Whether the store shows an earlier state than this wrapper has stored, because it has lost its last data. */
+/** Whether the store has lost the newest data, because it shows an earlier state than this wrapper has stored. */
 const isEarlier = (found: Job, latest: Job): boolean =>
 	found.state === 'lost' ||
 	(!isOver(found) &&
@@ -24,17 +24,17 @@ const isEarlier = (found: Job, latest: Job): boolean =>
 
 export type JobKeeper = {
 	readonly job: () => Job;
-	/** Waits until the job may start, and stores that it now waits for GPUs. Returns false if it never starts. */
+	/** Waits until the job may start, and stores that the job now waits for GPUs. Returns false if the job never starts. */
 	readonly awaitStart: (signal: AbortSignal) => Promise<boolean>;
 	/**
-	Stores a change, and waits for the store as long as necessary. Puts the record back if the store has lost it.
-	@returns The changed job. Undefined if the job was cancelled or belongs to another wrapper, if `change` returns undefined, or after an abort.
+	Stores a change, and waits for the store as long as necessary. Writes the record again if the store has lost it. Returns the changed job.
+	Undefined if the job was cancelled or belongs to another wrapper, if `change` returns undefined, or after an abort.
 	*/
 	readonly update: (
 		change: (job: Job, now: number) => Job | undefined,
 		signal?: AbortSignal,
 	) => Promise<Job | undefined>;
-	/** Puts the record back if the store has lost it, and calls `cancelled` when somebody has cancelled the job, until the signal is aborted. */
+	/** Writes the record again whenever the store loses it, and calls `cancelled` when somebody cancels the job. Ends with the signal. */
 	readonly keep: (signal: AbortSignal, cancelled: () => void) => Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export async function takeJob(
 		world,
 		async () =>
 			(await changeJob(world, number, (job) => taken(job, token, world.host))) ??
-			// The answer to the change may have been lost.
+			// Perhaps the change was made, and only its answer was lost.
 			soundJobs(await world.store.readJobs([number])).find(
 				(job) => job.token === token && job.isHeld && !isOver(job) && job.holder?.pid === world.host.self.pid,
 			),
@@ -108,7 +108,7 @@ export async function takeJob(
 				async (list) => {
 					const found = soundJobs(list).find((job) => job.number === number);
 					if (found === undefined || (found.token === token && isEarlier(found, latest))) {
-						// If nothing could be updated, another job has this number now.
+						// Returns undefined if another job has this number now.
 						return update((job) => job, startSignal);
 					}
 

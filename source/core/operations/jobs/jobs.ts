@@ -1,4 +1,3 @@
-/** Reads and changes the records of detached jobs. */
 import {CanhazgpuError, quoted, withFallback} from '../../../errors.js';
 import {emptyPlan, isEmpty, type Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
@@ -13,10 +12,10 @@ import {planSubmission, type JobRequest} from '../../rules/jobs/submit.js';
 import {requirePool} from '../../rules/pool/pool.js';
 import {changeOnce} from '../change-once.js';
 
-/** How often the jobs are read again because others changed them in the meantime. What is then still due is left to the next reader. */
+/** How often jobs are read again after a conflict with other changes. Remaining changes are left to the next reader. */
 const mostLooks = 5;
 
-/** Reads jobs, and stores what every reader notices: that jobs are lost, or will never start. Reads those with these numbers, or all. */
+/** Reads all jobs or those with these numbers, and stores which of them are lost or will never start. */
 export async function readCurrentJobs({store, host}: World, numbers?: readonly number[]): Promise<JobList> {
 	let list = await store.readJobs(numbers);
 	for (let looks = 0; looks < mostLooks; looks++) {
@@ -25,7 +24,7 @@ export async function readCurrentJobs({store, host}: World, numbers?: readonly n
 			break;
 		}
 
-		// A store that rejects writes, as a replica does, is shown as it is.
+		// If the store rejects writes, as a replica does, jobs are shown as stored.
 		const isRefused = await withFallback(
 			async () => store.commit(plan).then(() => false),
 			() => true,
@@ -48,7 +47,7 @@ type ChangeOptions<Result> = {
 	readonly plan: (list: JobList) => Planned<Result>;
 };
 
-/** Makes one change of jobs, exactly once or not at all. Throws as {@link changeOnce}. */
+/** Makes one change of jobs, exactly once or not at all. Throws like {@link changeOnce}. */
 export const changeJobs = async <Result>(world: World, {numbers, plan}: ChangeOptions<Result>): Promise<Result> =>
 	changeOnce(world, {
 		async read(change) {
@@ -59,7 +58,7 @@ export const changeJobs = async <Result>(world: World, {numbers, plan}: ChangeOp
 		attempt: async () => plan(await world.store.readJobs(numbers)),
 	});
 
-/** Changes one job. `change` returns undefined to leave the job as it is, which is then the result. */
+/** Changes one job, and returns the changed job. Changes nothing and returns undefined if `change` returns undefined. */
 export const changeJob = async (
 	world: World,
 	number: number,
@@ -105,14 +104,14 @@ const notOwner = (id: string): CanhazgpuError =>
 		hint: 'See whose it is: canhazgpu jobs --all',
 	});
 
-/** Throws `not-owner` for a job of another account. Root may see and cancel all jobs. */
+/** Throws `not-owner` for a job of another account, unless the requester is root. */
 export function requireOwn(requester: Requester, {job}: SoundJobRecord): void {
 	if (job.account !== requester.account && !isRoot(requester)) {
 		throw notOwner(jobIdOf(job));
 	}
 }
 
-/** Throws `not-owner` for a job of another account, also for root. */
+/** Throws `not-owner` for a job of another account, even if the requester is root. */
 export function requireOwner(
 	{account}: Requester,
 	{id, account: owner}: {readonly id: string; readonly account: string},
@@ -138,7 +137,7 @@ export const submitJobs = async (
 		},
 	});
 
-/** Cancels jobs. Returns each as it was before and is now, without those that had already ended. */
+/** Cancels jobs that have not ended. Returns each of them before and after the change. */
 export const cancelJobs = async (
 	world: World,
 	requester: Requester,
@@ -162,10 +161,7 @@ export const cancelJobs = async (
 		},
 	});
 
-/**
-Prepares ended jobs to start again, in the state before a wrapper has taken them. Throws `failed` for a job that has not ended, and `not-owner`.
-@param isGenuine - Returns whether this account has written the command line of a job.
-*/
+/** Resets ended jobs for a new wrapper. Throws `failed` for a job that has not ended, `not-owner` for a job of another account or one that is not genuine. */
 export const retryJobs = async (
 	world: World,
 	requester: Requester,
@@ -176,7 +172,7 @@ export const retryJobs = async (
 		plan(list) {
 			const records = jobsWithIds(list, ids);
 			for (const record of records) {
-				// Not even root may run the command lines of others.
+				// Not even root may run command lines that others have written.
 				requireOwner(requester, {id: jobIdOf(record.job), account: record.job.account});
 
 				if (!isGenuine(record.job)) {

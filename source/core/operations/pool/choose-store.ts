@@ -3,9 +3,7 @@ import type {PoolRecord} from '../../model/types.js';
 export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 
 export type StoreFacts = {
-	/** The store requested with `--store`, or with `store` in a config. */
 	readonly asked: PoolRecord['store'] | undefined;
-	/** Whether a flag, the environment or a config names a Redis. */
 	readonly isRedisGiven: boolean;
 	readonly recorded: PoolRecord | undefined;
 	/** The store that this user's commands used last. Read only if needed, so it can be a getter. */
@@ -19,16 +17,12 @@ export type StoreChoice =
 	| {readonly kind: 'private'}
 	/** No pool exists. Commands fail, but the monitor creates a private pool. */
 	| {readonly kind: 'none'}
-	/** A private pool was requested although a shared one exists. */
 	| {readonly kind: 'private-refused'; readonly because: PoolRecord | 'redis'};
 
 const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
-/**
-Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted twice.
-@param probe - Asks the configured Redis whether it has a pool. Called only if needed.
-*/
+/** Chooses the store. `probe` asks Redis whether it has a pool. An outage is no reason to choose another store: a GPU could then be granted twice. */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
 	if (asked === 'redis' || (asked === undefined && isRedisGiven)) {
@@ -56,7 +50,7 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 	}
 
 	const {remembered} = facts;
-	// A Redis that held the pool and is now down or empty is an error, not a reason to use another store.
+	// If a Redis that held the pool is now down or empty, that is an error.
 	if (remembered?.store === 'redis') {
 		return byRecord(remembered);
 	}

@@ -1,4 +1,3 @@
-/** Creates the pool, or replaces it by force, for the command `admin`. */
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
@@ -23,7 +22,7 @@ export type PoolMade = {
 
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
-/** Reads the pool. If its keys are invalid, first overwrites them with `replacement`, if given. Also returns whether keys were invalid. */
+/** Reads the pool, and returns whether its keys were invalid. If `replacement` is given, overwrites invalid keys before the read. */
 async function readEvenGarbage(
 	{store}: PoolCreation,
 	replacement: Pool | undefined,
@@ -42,10 +41,9 @@ async function readEvenGarbage(
 	}
 }
 
-/** After a loss of data, another process may restore the old pool just before this command creates the same pool. That is no error. */
+/** How long a restored pool counts as just restored. After a loss of data, another process may restore the old pool just before this command creates it. */
 const restoredRecentlySeconds = 60;
 
-/** Returns whether another process has just restored exactly the requested pool. */
 const isJustRestored = (
 	snapshot: Snapshot,
 	{gpuCount, provider, force}: PoolRequest,
@@ -70,7 +68,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
 			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
-			// Once they are overwritten, the previous values are unknown, also to later attempts.
+			// After the overwrite, the previous values are also unknown to all later attempts.
 			isUnknown ||= wasGarbage;
 			return snapshot;
 		},
@@ -107,11 +105,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	});
 }
 
-/**
-Closes this machine's pool because it has moved to another store. Programs that use the old store learn the new location at their next read.
-@returns The number of leases that ended.
-@throws CanhazgpuError The errors of `requirePool`.
-*/
+/** Closes this machine's pool after a move. Programs learn the new location at their next read. Returns how many leases ended. Throws like `requirePool`. */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
 	changeOnce(makers, {
 		read: async (change) => makers.store.read({change}),

@@ -46,9 +46,8 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 }
 
 /**
-Takes GPUs out of service, or changes the reason for GPUs that already are.
-@returns The GPUs, sorted, and which of them are still held.
-@throws CanhazgpuError `impossible` for an unknown id, `usage` for a long reason, `pool-garbage` if the record cannot be replaced.
+Takes GPUs out of service, or changes the reason. Returns which of the GPUs are still held. Throws `impossible` for an unknown id, `usage` for a long
+reason, `pool-garbage` if the record cannot be replaced.
 */
 export const drain = async (
 	world: EngineWorld,
@@ -78,11 +77,7 @@ export const drain = async (
 	});
 };
 
-/**
-Puts GPUs back into service.
-@returns The GPUs that were out of service.
-@throws CanhazgpuError `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced.
-*/
+/** Puts GPUs back into service. Returns those that were out of service. Throws `impossible` for an unknown id, `pool-garbage` for an unusable record. */
 export const undrain = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -25,17 +25,12 @@ const change = async (
 };
 
 /**
-Sets and unsets policy keys, either all of them or none.
-@returns The keys that have a new value, and their old values.
-@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
+Sets and unsets policy keys, all or none. Returns the keys with a new value, and their old values.
+Throws `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
 */
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
 	change(planPolicy, world, requester, changes);
 
-/**
-Replaces the whole policy with these settings, even if it cannot be read.
-@returns The keys that have a new value, or `all` if the old record was unreadable.
-@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be replaced.
-*/
+/** Replaces the whole policy, even an unreadable one. Returns the keys with a new value, or `all` if it was unreadable. Throws like {@link changePolicy}. */
 export const replacePolicy = async (world: EngineWorld, requester: Requester, settings: readonly PolicyChange[] = []) =>
 	change(planPolicyReplacement, world, requester, settings);

@@ -17,7 +17,6 @@ const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Pro
 		'busy',
 	);
 
-/** Throws `unavailable` if some GPUs are hidden from this process. */
 function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
@@ -66,7 +65,7 @@ async function acquireHere(
 		return lastScan;
 	};
 
-	/** Scans before joining the queue. A request that cannot see the GPUs could take none, and would block all later ones. */
+	/** Scans before joining the queue. A request that cannot see the GPUs could never take any, and would block all later requests. */
 	const observeToWait = async (): Promise<Observation> => {
 		const seen = await observe();
 		checkNotBlind(seen);

@@ -1,4 +1,4 @@
-/** Looks for reservations that must go back while a request waits, so that somebody looks even without a monitor. Only the first request in the queue looks. */
+/** Returns idle GPUs and GPUs beyond a limit to the pool while a request waits, even if no monitor runs. Only the first request in the queue does this. */
 import type {World} from '../../model/ports.js';
 import type {QueueEntry, Snapshot} from '../../model/types.js';
 import {idleRulesOf} from '../../rules/policy/idle-rules.js';
@@ -8,23 +8,22 @@ import {answeringIn, createFreshScan} from '../acquire-now.js';
 import {createReclaimer} from '../reclaim.js';
 
 const intervalSeconds = 30;
-/** The scan comes a little later than the step is due, so that the step is due by then. */
+/** Delay of the scan, so that the step is certainly due by then. */
 const delaySeconds = 0.02;
 const shortestSeconds = 0.25;
 
 export type IdleWatch = {
-	/** Starts to look if the policy returns idle GPUs, or if reservations are beyond their limit. Further calls have no effect. */
+	/** Starts the loop if the policy returns idle GPUs, or if reservations are beyond their limit. Further calls have no effect. */
 	readonly start: (snapshot: Snapshot) => void;
 };
 
-/** Whether the entry's program may look. The Go program, whose entries name no machine, never does. */
+/** Whether the entry's program returns GPUs to the pool. The Go program, whose entries name no machine, never does. */
 const canLook = ({machine}: QueueEntry): boolean => machine !== undefined;
 
 type Options = {
 	readonly world: World;
 	readonly entryId: string;
 	readonly signal: AbortSignal;
-	/** Runs the loop, which ends with the signal. */
 	readonly run: (work: () => Promise<void>) => void;
 };
 
@@ -46,7 +45,6 @@ export function createIdleWatch({world, entryId, signal, run}: Options): IdleWat
 	async function watch(): Promise<void> {
 		const reclaimer = createReclaimer(world);
 
-		/** Looks once. Returns the seconds until the next step is due. */
 		const look = async (): Promise<number> => {
 			const before = await store.read();
 			if (!isFirst(before)) {

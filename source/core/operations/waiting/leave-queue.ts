@@ -6,7 +6,6 @@ import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-/** The entry did not leave the queue, because it holds these GPUs. */
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
 /** Removes an entry from the queue and releases the GPUs that it holds. `id` can be the beginning of the id. Root can remove any entry. */
@@ -14,7 +13,7 @@ export const leaveQueue = async (world: EngineWorld, requester: Requester, id: s
 	world.engine?.leaveQueue(requester, id) ??
 	((await leave(world, requester, {id, isWhileEmpty: false})) as LeaveResult);
 
-/** Removes an entry from the queue unless it holds a GPU. If it gets one in the meantime, the commit conflicts, and the entry is checked again. */
+/** Removes an entry from the queue unless it holds a GPU. If the entry gets a GPU in the meantime, the commit conflicts and the entry is checked again. */
 export const leaveQueueWhileEmpty = async (
 	world: EngineWorld,
 	requester: Requester,

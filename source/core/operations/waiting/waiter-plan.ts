@@ -19,21 +19,19 @@ import {answeringIn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
 type Options = {
 	readonly request: TimedRequest;
-	/** The `max-gpus` of the requester. */
 	readonly limit?: Limit | undefined;
 	readonly leaseId: string;
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
 	readonly readLinks: ReadLinks;
-	/** Whether to scan even if no GPU can be taken: other requests depend on the GPUs that the entry holds or notes as out of service. */
+	/** Whether to scan even if no GPU can be taken, because other requests depend on the GPUs that the entry holds or notes as out of service. */
 	readonly isScanDue?: boolean;
-	/** Called with the scan, unless the scan is newer than the read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 export type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	readonly unusable: readonly UnusableGpu[];
-	/** The unavailable and eligible GPUs according to the scan, to be noted in the entry. Absent without a scan. */
+	/** The unavailable and eligible GPUs according to the scan, to be stored in the entry. Absent without a scan. */
 	readonly note?: EntryNote;
 	readonly unknown?: Eligibility['unknown'];
 };
@@ -41,9 +39,8 @@ export type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-Plans which GPUs a waiting request can take now. Scans only if there may be any, by the GPU records and by what earlier
-entries have noted, so that a release does not make all waiting commands scan at once.
-@returns `stale` if the scan is newer than the read. The plan is then useless: the scan must come before the read.
+Plans which GPUs a waiting request can take now. Scans only if GPU records and notes of earlier entries leave any, so that a release does not make
+all waiting commands scan at once. Returns `stale` if the scan is newer than the read, because the scan must come first.
 @throws CanhazgpuError `impossible` if the pool can never satisfy the request.
 */
 export async function planWithScan(
@@ -62,7 +59,6 @@ export async function planWithScan(
 		force: request.force,
 	};
 	const position = snapshot.queue.findIndex(({id}) => id === entryId);
-	// Earlier entries may have noted which GPUs are out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAnswering(record.entry));

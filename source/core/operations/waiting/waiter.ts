@@ -59,7 +59,6 @@ type WaiterOptions = {
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;
 	readonly leaseId: string;
-	/** Scans the GPUs. Results are cached for 2 s. */
 	readonly scan: () => Promise<Observation>;
 	readonly deadlineMs: number;
 };
@@ -88,7 +87,6 @@ export class Waiter {
 	/** Qualities of the GPUs that the last scan could not determine. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
 	#hasSplit = false;
-	/** The last read, updated with the events that came later. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
 	#tenure: Tenure | undefined;
@@ -169,7 +167,6 @@ export class Waiter {
 		}
 	}
 
-	/** Runs work whose failure must not end the wait or prevent the grant. */
 	async #inBackground(work: Promise<void>): Promise<void> {
 		try {
 			await work;
@@ -217,7 +214,6 @@ export class Waiter {
 		});
 	}
 
-	/** Waits until the next read is due, and sends heartbeats in the meantime. */
 	async #waitUntilDue(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
 		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
@@ -245,7 +241,7 @@ export class Waiter {
 		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
 	}
 
-	/** Sends a heartbeat without reading the whole queue, which would be expensive. Returns false if a complete read is needed. */
+	/** Sends a heartbeat without the expensive read of the whole queue. Returns false if a complete read is needed. */
 	async #sendHeartbeat(): Promise<boolean> {
 		const {store} = this.#world;
 		const lastRead = this.#lastRead;
@@ -314,7 +310,7 @@ export class Waiter {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
-			// A grant whose answer was lost counts, even if the policy has become stricter since.
+			// A grant counts even if its answer was lost and the policy has become stricter since.
 			const earlier = grantIn(snapshot, this.#leaseId, this.#tenure);
 			if (earlier !== undefined) {
 				return earlier;
@@ -323,7 +319,6 @@ export class Waiter {
 			// The pool may have been replaced by a smaller one, for which the request is impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
 			checkAgentRequest(snapshot, this.#request, wanted.count);
-			// The limits may have been lowered.
 			const limits = limitsFor(this.#world, snapshot, this.#request.requester);
 			const request = withinLimits(this.#request, wanted, {limits, policy: snapshot});
 			this.#tenure = request.tenure;
@@ -343,10 +338,10 @@ export class Waiter {
 
 			this.#hadOutage = false;
 			const renewed = this.#withGroups(own, snapshot);
-			// A heartbeat that tells the groups comes at once, because others could otherwise overtake the request.
+			// A heartbeat that stores new groups is sent at once, because others could otherwise overtake the request.
 			const isDue = String(renewed.entry.groups) !== String(own.entry.groups);
 			if (isDue || isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
-				// If the commit conflicts, nothing is retried: the next read shows whether a heartbeat is still due.
+				// A conflict needs no retry: the next read shows whether a heartbeat is still due.
 				await store.commit(planEntryHeartbeat(snapshot, renewed));
 				this.#lastHeartbeat = snapshot.now;
 				// Continues without a new read, because heartbeats are most of the work in a long queue. A grant based on the old
@@ -418,7 +413,7 @@ export class Waiter {
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
-			// Conflicts may never end, for example if a crashed Go program has left its lock.
+			// Conflicts may never end, for example if the Go program crashed and left its lock.
 			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
 				return undefined;
 			}
@@ -472,7 +467,7 @@ type JoinOptions = {
 	readonly id: string;
 	readonly request: AcquireRequest;
 	readonly waitSeconds: number | undefined;
-	/** The scan that determines which GPUs are eligible. Absent if all GPUs are. */
+	/** The scan that determines which GPUs are eligible. Absent if all GPUs are eligible. */
 	readonly observation?: Observation | undefined;
 	readonly readLinks?: ReadLinks;
 	/** For an entry that was lost, the store time at which it first joined. If undefined, the entry joins at the end of the queue. */
@@ -502,7 +497,7 @@ export const joinQueue = async (
 			const waiting = snapshot.queue.filter(
 				(record) => record.kind === 'entry' && ownerOf(record.entry) === requester.account,
 			).length;
-			// An entry that was lost has joined within the limit before.
+			// A lost entry was within this limit when it first joined.
 			const isLimited = limits['max-waiting'] !== undefined && joinedAt === undefined;
 			const {now} = snapshot;
 			const began = joinedAt ?? now;

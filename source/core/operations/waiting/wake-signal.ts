@@ -2,13 +2,13 @@ import type {Clock} from '../../model/ports.js';
 
 type WakeSignal = {
 	readonly wake: () => void;
-	/** Wakes the waiter after a time, unless the signal is aborted. Calls before that have no further effect. */
+	/** Wakes the waiter after a time, unless the signal is aborted. While a call is pending, further calls have no effect. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
 	/** Waits for a wake-up, a timeout or an abort. Resolves with true for a wake-up. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** Creates a wait that can be ended early. A wake-up that comes while nothing waits ends the next wait, so that none is lost. */
+/** Creates a wait that can be ended early. A wake-up during which nothing waits ends the next wait, so that no wake-up is lost. */
 export function createWakeSignal(): WakeSignal {
 	let isWoken = false;
 	let isTimerSet = false;

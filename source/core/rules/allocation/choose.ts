@@ -1,4 +1,4 @@
-/** Chooses among the available GPUs. Each strategy scores sets of GPUs with lists of numbers. The set with the lowest score is chosen. */
+/** Chooses GPUs by a strategy, which scores each set of available GPUs with a list of numbers. The set with the lowest score is chosen. */
 import type {GpuGroup, GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
 import {compareNumbers} from './compare-numbers.js';
@@ -8,7 +8,6 @@ import {readingsByIndex} from './need.js';
 /** Facts that strategies use. Times are store times. Undefined values are unknown. */
 type Candidate = {
 	readonly index: number;
-	/** When the GPU was last released. Undefined if it was never used. */
 	readonly lastReleased: number | undefined;
 	/** When the requesting user last released the GPU. Undefined if the user has not used it recently. */
 	readonly lastUsedByRequester: number | undefined;
@@ -105,10 +104,7 @@ function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly C
 		.map(({gpu}) => gpu);
 }
 
-/**
-Returns the strategy's score of the set, followed by the positions of its GPUs among all free GPUs in the strategy's order.
-@param box - Must be the same for all choices that are compared.
-*/
+/** Returns the strategy's score of a set, then the positions of its GPUs in the strategy's order. Only scores of the same `box` are comparable. */
 function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
 	const ranked = inOrder(strategy, box.free);
 	return [
@@ -163,10 +159,7 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 		return set;
 	});
 
-/**
-Returns the best set of `count` free GPUs. With more than 16 free GPUs, not every set is tried: the best set is
-approximated by adding one GPU at a time. Returns all free GPUs if there are not enough.
-*/
+/** Returns the best `count` free GPUs, or all if there are too few. With more than 16 free GPUs, approximates the best set by adding one at a time. */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
 	const setScore = scoresOfSets[strategy];

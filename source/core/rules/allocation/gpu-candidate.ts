@@ -91,7 +91,7 @@ export function roomFor(
 export type GpuCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
-	/** GPUs or shares that waiting requests hold and lose with this grant. */
+	/** GPUs or shares that this grant takes from waiting requests. */
 	readonly takes: readonly Holding[];
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
@@ -100,20 +100,19 @@ export type GpuCandidate = {
 export type GpuBlock =
 	| ShareBlock
 	| {readonly kind: 'leased'; readonly lease: Lease}
-	/** The GPU is split by MIG, so only its instances can be granted. `isUnknown`: the MIG mode is unknown. */
+	/** The GPU is split by MIG, so only its instances can be granted. `isUnknown` means that the MIG mode is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
 
 type CandidateOptions = {
 	readonly share: ShareLimits | undefined;
-	/** Returns whether the request may take what this lease of a waiting request holds. */
 	readonly canTake: (lease: Lease) => boolean;
 	/** `unseen` if there was no scan. Undefined if the scan does not show the GPU. */
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 
-/** Returns whether a share fits on a GPU. If necessary, the share takes the place of shares held by waiting requests, the last ones first. */
+/** Returns whether a share fits on a GPU. If necessary, it replaces shares held by waiting requests, those of the last requests first. */
 function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,

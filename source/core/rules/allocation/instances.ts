@@ -42,10 +42,7 @@ export type InstanceCandidate = {
 	readonly takes: readonly Holding[];
 };
 
-/**
-Returns whether a MIG instance is available. If the whole GPU was leased before it was split, none of its instances is.
-@param canTake - Returns whether the request may take what this lease of a waiting request holds.
-*/
+/** Returns whether a MIG instance is available. If the whole GPU was leased before it was split, none of its instances is. */
 export function instanceCandidateOf(
 	record: GpuRecord,
 	instance: InstanceOfGpu,
@@ -66,8 +63,8 @@ export function instanceCandidateOf(
 }
 
 /**
-Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the
-most instances in use. So large instances and empty GPUs stay available. Returns fewer if there are not enough.
+Chooses MIG instances: free ones before those held by waiting requests, then the smallest profile, then the GPU with the most instances in use,
+so that large instances and empty GPUs stay available. Returns fewer if there are not enough.
 @param candidates - Instances held by waiting requests are in the order in which they are taken.
 */
 export function chooseInstances(

@@ -12,14 +12,14 @@ type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 export type Eligibility = {
 	/** The groups of GPUs that can be combined for the request. Undefined if these are all GPUs of the pool. */
 	readonly groups: readonly GpuGroup[] | undefined;
-	/** If every group has too few GPUs for the request: these groups, from which a message says how many GPUs are free. */
+	/** Set if every group has too few GPUs for the request: these groups, for a message about how many GPUs are free. */
 	readonly tooSmall?: readonly GpuGroup[];
 	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may meet the need, and which quality of each is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
-	/** False if this pool can never serve the request, even if every unknown quality turned out to be suitable. */
+	/** False if this pool can never serve the request, whatever the unknown qualities turn out to be. */
 	readonly isPossible: boolean;
-	/** False if the groups could change once a now unknown reading is known. */
+	/** False if an unknown reading could change the groups once it is known. */
 	readonly isCertain: boolean;
 };
 
@@ -139,7 +139,7 @@ type Facts = {
 	readonly readings: ReadonlyArray<GpuReading | undefined>;
 	readonly answers: ReadonlyArray<boolean | OwnQuality>;
 	readonly links: GpuLinks | undefined;
-	/** Whether GPUs are assumed to meet requirements if it is unknown, to find out whether the request could ever be served. */
+	/** Whether a GPU with an unknown quality is assumed to meet the need, to find out whether the request could ever be served. */
 	readonly isHopeful: boolean;
 };
 
@@ -151,7 +151,7 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 		return typeof answer === 'boolean' ? answer : isHopeful;
 	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
-	// If the user did not explicitly ask for a single model, a GPU of unknown model can be combined with all others.
+	// Unless the user asked for a single model, a GPU of unknown model can be combined with all others.
 	const mayBeUnknown = isHopeful || need.sameModel !== true;
 	const ofModels =
 		!isOfOneModel(wanted) || (models.size === 0 && mayBeUnknown)
@@ -218,7 +218,7 @@ export function eligibilityOf(
 	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
-	/** Returns which quality of a GPU is unknown: one of the GPU alone, or its model or links, which decide about its groups. */
+	/** Returns the unknown quality of a GPU, if any. An unknown model or link matters too, because it decides about the GPU's groups. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
 		const answer = answers[index]!;
 		if (typeof answer === 'string') {
@@ -259,7 +259,7 @@ export function eligibilityOf(
 	};
 }
 
-/** Returns how many GPUs a request with this need could get at most if none were in use. Ignores links, which are only read on demand. */
+/** Returns the most GPUs that a request with this need could get if none were in use. Ignores links, which are read only on demand. */
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
@@ -323,9 +323,7 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 
 /**
 Returns the eligible GPUs to store in an entry after a scan. A GPU that cannot be read stays eligible, so that a brief failure costs no entry its
-claim to the GPU.
-@param current - The value that is stored now.
-@param possible - The GPUs of `current` that exist in this pool. See groupsOf in queue/eligible.ts.
+claim to the GPU. `current` is the stored value, and `possible` the part of it that exists in this pool: see groupsOf in queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,

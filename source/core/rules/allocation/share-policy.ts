@@ -8,10 +8,7 @@ import type {ShareLimits} from './gpu-candidate.js';
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
-/**
-Removes eligible GPUs that may not be shared by the policy.
-@throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be read.
-*/
+/** Removes eligible GPUs that the policy does not share. Throws `impossible` if no requested GPU is left, `pool-garbage` for an unreadable policy. */
 export function withinSharePolicy(
 	wanted: Wanted,
 	eligibility: Eligibility,

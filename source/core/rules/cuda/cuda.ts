@@ -1,4 +1,4 @@
-/** Chooses the CUDA installation of a job, and the variables that select it. */
+/** Chooses a job's CUDA installation, and the variables that select it. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {CudaInstallation, CudaSearch} from '../../model/cuda.js';
 
@@ -6,7 +6,7 @@ export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
 
 const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
 
-/** Returns whether a version starts with the wanted parts: version `12.4` matches the wanted `12` and `12.4`, but not `1`. */
+/** Returns whether a version starts with the wanted parts. Version `12.4` matches `12` and `12.4`, but not `1`. */
 function isMeant(version: string, wanted: string): boolean {
 	const parts = partsOf(version);
 	return partsOf(wanted).every((part, index) => parts[index] === part);
@@ -30,9 +30,7 @@ export const chooseCuda = (
 };
 
 /**
-Returns the newest CUDA installation of the wanted version.
-@param wanted - A version that matches {@link cudaVersionPattern}.
-@param supported - The newest version that the driver supports, if known.
+Returns the newest CUDA installation of a version that matches {@link cudaVersionPattern}. `supported` is the driver's newest version, if known.
 @throws CanhazgpuError `impossible` if there is none. The error lists the installations and what the driver supports.
 */
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
@@ -55,7 +53,7 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 }
 
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
-	// A program also runs on a driver for an older version of CUDA, if the major version is the same.
+	// A program that was built for a newer CUDA than the driver's also runs, if the major version is the same.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
 		? `Warning: the driver supports CUDA up to ${supported}, so programs built for CUDA ${version} (${root}) may not start.`
 		: undefined;

@@ -45,14 +45,12 @@ export type Block =
 	/** An administrator drained the GPU. `force` does not override that. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
 	| {readonly kind: 'queued'; readonly entry: QueueEntry}
-	/** The scan does not show whether the GPU meets the request. */
 	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
 
 type BlockedGpu = {readonly index: number; readonly instance?: string; readonly block: Block};
 
 export type UnusableGpu = {readonly index: number; readonly instance?: string; readonly block: UsageBlock};
 
-/** Too few free GPUs, with the reason for each candidate that is not free. */
 export type Refusal = {
 	readonly kind: 'refused';
 	readonly wanted: Wanted;
@@ -60,7 +58,6 @@ export type Refusal = {
 	readonly blocked: readonly BlockedGpu[];
 	/** Set if the account holds too many GPUs, whether or not any are free. */
 	readonly overLimit?: OverLimit;
-	/** The limit for agents that is reached. Set only for a request of an agent. */
 	readonly agentLimit?: AgentLimit;
 	readonly now: number;
 };
@@ -81,21 +78,18 @@ type AllocationRequest = {
 	readonly strategy?: StrategyName;
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** The `max-gpus` of the account. Undefined if the account has no such limit, or if root asks. */
+	/** The account's `max-gpus`. Undefined without such a limit, and for root. */
 	readonly limit?: Limit | undefined;
-	/** The account's Unix groups that have limits. */
 	readonly groups?: readonly string[] | undefined;
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
 type Circumstances = {
 	readonly waiters: Waiters;
-	/** Returns the groups of GPUs that are kept for an entry. */
 	readonly groupsFor: Waiters['groupsFor'];
 	readonly clean: CleanRule | undefined;
 };
 
-/** A granted GPU or part of one, and the leases on it that waiting requests lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Picked =
@@ -215,9 +209,8 @@ function pickInstances(
 }
 
 /**
-Plans a grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as read, so that
-a request that joins in the meantime is never overtaken.
-@param snapshot - Must contain no expired leases. See planExpiry in lease-changes.ts.
+Plans a grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as read, so that a request that joins in
+the meantime is never overtaken. `snapshot` must contain no expired leases: see planExpiry in lease-changes.ts.
 */
 export function allocate(
 	snapshot: Snapshot,

@@ -1,7 +1,4 @@
-/**
-Plans grants for queue entries. A grant never takes a GPU that an earlier entry could use. GPUs held by later or stopped
-entries are taken over in the same commit, so two entries never block each other.
-*/
+/** Plans grants for queue entries, without GPUs that an earlier entry could use. GPUs of later or stopped entries are taken over in the same commit. */
 import {
 	additionOf,
 	grantedParts,
@@ -31,14 +28,12 @@ import {distinct, takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
 	readonly lease: Lease;
-	/** Returns whether the scan allows granting this GPU. */
 	readonly isUsable: (index: number) => boolean;
 	/** Returns the reading of a GPU, for shares. Absent without a scan. */
 	readonly readingOf?: (index: number) => GpuReading | undefined;
 	readonly outOfService: OutOfService;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
 	readonly host: string;
-	/** The `max-gpus` of the account. Undefined if the account has no such limit. */
 	readonly limit?: Limit | undefined;
 	readonly force?: boolean;
 	/** Order of the free GPUs. Defaults to the strategy of the policy. */
@@ -51,7 +46,6 @@ type QueueGrantOptions = {
 };
 
 export type QueueGrant =
-	/** The request gets all its GPUs and leaves the queue. */
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan; readonly isBeyondLimit?: true})
 	/** The entry gets some of its GPUs and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
@@ -60,7 +54,6 @@ export type QueueGrant =
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-/** Returns whether the entry at this position may take over a holding. */
 const takingRule =
 	({queue}: Snapshot, position: number, {gives}: Waiters) =>
 	(lease: Lease): boolean => {
@@ -80,7 +73,7 @@ const lastInQueueFirst = ({queue}: Snapshot) => {
 	return (a: Pick<Taken, 'takes'>, b: Pick<Taken, 'takes'>): number => lastOf(b) - lastOf(a);
 };
 
-/** @param isBeyondLimit - Whether the grant depends on all entries: nobody may wait whose limit allows what it wants. */
+/** Returns the preconditions of a grant. A grant beyond a limit expects the whole queue, because it depends on all entries. */
 const expectationsOf = (snapshot: Snapshot, position: number, isBeyondLimit: boolean): readonly Expectation[] => {
 	const own = snapshot.queue[position] as EntryRecord;
 	const ids = snapshot.queue.map(({id}) => id);
@@ -111,7 +104,6 @@ type Circumstances = {
 	/** Whether only one group could serve the entry, even with all GPUs in service. */
 	readonly isOnlyGroup: boolean;
 	readonly waiters: Waiters;
-	/** Returns the groups of GPUs that are kept for an earlier entry. */
 	readonly groupsFor: Waiters['groupsFor'];
 };
 
@@ -265,7 +257,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		...(isPartOfGpu(entry.need) && {shared: true as const}),
 	} as const;
 	const now = Math.floor(snapshot.now);
-	// A lease that another running process keeps gets no heartbeats.
+	// The lease of a running process, such as an adopted one, gets no heartbeats.
 	const isKept = lease.job !== undefined && lease.holder === undefined;
 	const fresh: Lease = {
 		...lease,

@@ -9,11 +9,10 @@ import {isHeldBack} from '../policy/agents.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type Waiters = {
-	/** Returns the groups of GPUs that are kept for the entry. Empty if the entry does not answer or cannot be served now. */
+	/** Returns the groups of GPUs that are kept for the entry. Empty if the entry sends no heartbeats or cannot be served now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
-	/** The same for a grant beyond a limit. GPUs are then also kept for others who may exceed their limit, so that such grants keep the order of the queue. */
+	/** Like `groupsFor`, for a grant beyond a limit. Also keeps GPUs for other requests that may exceed their limit, so that the queue's order holds. */
 	readonly groupsBeyondLimit: (entry: QueueEntry) => readonly GpuGroup[];
-	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
 	readonly reasonToGive: (lease: Lease) => EndReason;
 	readonly limits: AccountLimits;
@@ -68,7 +67,6 @@ export function waitersOf(
 	};
 }
 
-/** Leaves out a second mention of the same lease. */
 export const distinct = (holdings: readonly Holding[]): readonly Holding[] =>
 	holdings.filter(
 		({index, lease}, position) =>
@@ -91,7 +89,7 @@ export function takeoverOf(
 	}));
 	return {
 		changes: ended.map((end) => ({kind: 'end', ...end})),
-		// No user took the GPUs away, so the audit record names no account.
+		// The audit record names no account, because no user took the GPUs away.
 		audit: endingEntries(ended, {now: context.now, host: context.host}),
 	};
 }

@@ -1,4 +1,4 @@
-/** Chooses the host on which to request GPUs, by what all hosts report. Each host still decides about its own GPUs. */
+/** Chooses the host on which to request GPUs, based on the status of all hosts. Each host still decides about its own GPUs. */
 import type {Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
@@ -21,7 +21,7 @@ type HostChoice =
 			readonly freeCount: number;
 			/** Seconds until enough GPUs are free, or 0 if they already are. Undefined if unknown. */
 			readonly waitSeconds: number | undefined;
-			/** Hosts that the user prefers to the chosen one and that did not answer, in order of preference. */
+			/** Hosts that the user prefers to the chosen one, but that did not answer, in order of preference. */
 			readonly unanswered: ReadonlyArray<{readonly host: string; readonly words: string}>;
 	  }
 	/** None of the hosts that answered can ever serve the request. */
@@ -99,11 +99,7 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 	};
 }
 
-/**
-Returns a host that can serve a waiting request at once, because it has enough free GPUs and an empty queue. On any other host, the request would
-have to wait again and would have lost its position in the current queue.
-@param current - The host on which the request waits, without holding GPUs.
-*/
+/** Returns a host with enough free GPUs and no queue. On others, the request would wait again. It now waits on `current`, without holding GPUs. */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {
 	const others = answers.filter(
 		(answer) => answer.host !== current && 'waitingCount' in answer && answer.waitingCount === 0,

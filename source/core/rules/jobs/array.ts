@@ -1,11 +1,10 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
 
-/** The maximum number of jobs in an array. Each has a process that waits. */
+/** Limited, because each waiting job of an array has its own process. */
 export const mostArrayJobs = 1000;
 
 export type ArrayRequest = {
 	readonly indices: readonly number[];
-	/** How many jobs of the array may run at a time. */
 	readonly limit?: number;
 };
 

@@ -1,4 +1,4 @@
-/** The changes of a job's state, and the plans that make them. */
+/** State changes of jobs, and the plans that store them. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Job, SoundJobRecord} from '../../model/jobs.js';
 import type {Host} from '../../model/ports.js';
@@ -12,11 +12,9 @@ export const taken = (job: Job, token: string, {machineId, bootId, self}: Host):
 		? {...job, machine: machineId, bootId, holder: self, isHeld: true}
 		: undefined;
 
-/** Says who cancelled a job. */
 const cancellationText = ({cancelledBy = '', cancelledVia}: Job): string =>
 	`cancelled by ${cancelledBy}${cancelledVia === undefined ? '' : ` via ${cancelledVia}`}`;
 
-/** Lets the job wait for GPUs. */
 export const queued = (job: Job): Job => ({...job, state: 'queued'});
 
 type Granted = {readonly leaseId: string; readonly gpus: readonly number[]};
@@ -34,10 +32,8 @@ export const started = (job: Job, {leaseId, gpus}: Granted, now: number): Job =>
 });
 
 export type JobEnding = {
-	/** Absent if the command never ran. */
 	readonly exitCode?: number;
 	readonly isTimeout?: boolean;
-	/** Whether a signal to the wrapper ended the job. */
 	readonly isStopped?: boolean;
 	readonly reason?: string;
 };
@@ -74,7 +70,6 @@ export function cancelled(
 		: {...marked, state: 'cancelled', endTime: now, reason: cancellationText(marked)};
 }
 
-/** Cancels a job that can never start. */
 export const calledOff = (job: Job, reason: string, now: number): Job => ({
 	...job,
 	state: 'cancelled',
@@ -84,7 +79,6 @@ export const calledOff = (job: Job, reason: string, now: number): Job => ({
 
 export const lost = (job: Job, reason: string, now: number): Job => ({...job, state: 'lost', endTime: now, reason});
 
-/** Resets an ended job, for a new wrapper. */
 export const retried = (job: Job, token: string, {machineId, bootId, self}: Host): Job => ({
 	...job,
 	token,
@@ -108,7 +102,7 @@ export const retried = (job: Job, token: string, {machineId, bootId, self}: Host
 export type JobContext = {
 	readonly now: number;
 	readonly host: string;
-	/** The account that acts. Absent if the owner or nobody does. */
+	/** The account that makes the change. Absent for the owner and for automatic changes. */
 	readonly account?: string;
 };
 
@@ -131,7 +125,7 @@ function auditOf(before: Job, after: Job, {now, host, account = after.account}: 
 
 export type JobChange = {readonly record: SoundJobRecord; readonly job: Job};
 
-/** Plans changes of jobs, each against the record that was read. */
+/** Plans changes of jobs. The plan expects the records as they were read. */
 export const planJobChanges = (changes: readonly JobChange[], context: JobContext): Plan =>
 	changes.length === 0
 		? emptyPlan

@@ -1,6 +1,6 @@
 import type {GpuReading} from '../../model/types.js';
 
-/** How much of the end of the output is searched. */
+/** The length of the part at the end of the output that is searched. */
 export const searchedBytes = 65_536;
 
 /** Matches the messages of PyTorch, JAX, TensorFlow, CUDA, HIP and llama.cpp about GPU memory that cannot be allocated. */
@@ -9,13 +9,11 @@ const outOfMemory =
 
 type Ended = {
 	readonly exitCode: number;
-	/** The end of the output. Undefined if it cannot be read. */
 	readonly output: string | undefined;
-	/** Readings of the job's GPUs after its end. */
 	readonly readings: readonly GpuReading[];
 };
 
-/** Returns why a command failed, if a GPU is the reason. A GPU is granted only if it is healthy, so an Xid that it reports now is of this job. */
+/** Returns why a command failed, if a GPU was the reason. Only healthy GPUs are granted, so an Xid reported after the job was caused during the job. */
 export function exitReason({exitCode, output, readings}: Ended): string | undefined {
 	if (exitCode === 0) {
 		return undefined;

@@ -1,4 +1,4 @@
-/** Finds jobs whose processes were killed, and jobs that will never start. Every reader of the jobs stores what it finds. */
+/** Finds jobs whose processes were killed, and jobs that will never start. Every process that reads the jobs stores these changes. */
 import type {Host} from '../../model/ports.js';
 import type {Plan} from '../../model/plan.js';
 import type {Job, JobList, SoundJobRecord} from '../../model/jobs.js';
@@ -6,7 +6,6 @@ import {judge} from '../leases/liveness.js';
 import {calledOff, lost, planJobChanges, type JobChange} from './changes.js';
 import {isOver, startOf} from './start.js';
 
-/** How long a wrapper may take to start and take over its job. */
 const startSeconds = 60;
 
 export const soundRecords = ({records}: Pick<JobList, 'records'>): readonly SoundJobRecord[] =>
@@ -14,7 +13,7 @@ export const soundRecords = ({records}: Pick<JobList, 'records'>): readonly Soun
 
 export const soundJobs = (list: Pick<JobList, 'records'>): readonly Job[] => soundRecords(list).map(({job}) => job);
 
-/** Returns why a job is lost. Undefined while one of its processes lives or may live. */
+/** Returns why a job is lost. Undefined while a process of the job is alive or may be alive. */
 export function lossOf(job: Job, now: number, host: Host): string | undefined {
 	if (isOver(job)) {
 		return undefined;
@@ -34,11 +33,11 @@ export function lossOf(job: Job, now: number, host: Host): string | undefined {
 		return now - job.submitTime > startSeconds ? 'it could not be started' : undefined;
 	}
 
-	// A wrapper that was killed before it could store its command's process may have left it behind.
+	// The wrapper can have been killed before it stored the process of its command, which may still run.
 	return job.job === undefined && host.orphansOf(job.holder!) !== 'dead' ? undefined : 'its processes were killed';
 }
 
-/** Plans the changes that are due: lost jobs, and jobs whose dependencies have failed, which can make others fail. */
+/** Plans the changes that are due: marks lost jobs, and cancels jobs that can never start. A cancelled job can prevent further jobs from starting. */
 export function planLook(list: JobList, host: Host): Plan {
 	const {now} = list;
 	const changes = new Map<number, JobChange>();

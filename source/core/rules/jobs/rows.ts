@@ -1,4 +1,4 @@
-/** The jobs as they are shown, whether this program or an engine such as Slurm keeps them. */
+/** Jobs as shown to users, no matter whether this program or an engine such as Slurm keeps them. */
 import type {ArrayPlace, Dependency, Job, JobList, JobState} from '../../model/jobs.js';
 import {maskSecrets} from '../processes/secrets.js';
 import {jobIdOf} from './ids.js';
@@ -9,18 +9,15 @@ export type JobRow = {
 	readonly id: string;
 	readonly state: JobState;
 	readonly account: string;
-	/** The command line, without secrets if it belongs to somebody else. */
+	/** The command line. Secrets in the command lines of other accounts are masked. */
 	readonly command: string;
 	readonly directory?: string | undefined;
-	/** The interface that submitted the job. Absent for the command line. */
 	readonly via?: string | undefined;
-	/** The number of GPUs that the job asks for or has. Undefined if unknown. */
 	readonly count: number | undefined;
 	readonly gpus?: readonly number[] | undefined;
 	readonly after: readonly Dependency[];
 	readonly begin?: number | undefined;
 	readonly array?: ArrayPlace | undefined;
-	/** Why a pending job does not start yet. */
 	readonly start?: Start | undefined;
 	readonly submitTime: number;
 	readonly startTime?: number | undefined;
@@ -33,7 +30,6 @@ export type JobRow = {
 	readonly retries?: number | undefined;
 };
 
-/** How long ended jobs are listed by default. */
 export const recentSeconds = 86_400;
 
 const wordOf = (word: string): string =>
@@ -68,9 +64,8 @@ function rowOf(job: Job, jobs: readonly Job[], account: string | undefined, now:
 }
 
 type RowOptions = {
-	/** The account that looks. Undefined for everybody, who sees no directories and outputs, and no secrets. */
+	/** The account that asks. Undefined for the public, which sees no directories, outputs and secrets. */
 	readonly account: string | undefined;
-	/** Whether to list the jobs of all accounts, and all that have ended. */
 	readonly isAll: boolean;
 };
 

@@ -38,7 +38,7 @@ export function dependencyState({id, isAny}: Dependency, jobs: readonly Job[]): 
 	return by === undefined ? {kind: named.every((job) => isOver(job)) ? 'met' : 'waits'} : {kind: 'failed', by};
 }
 
-/** Whether a job waits for itself, directly or through other jobs. */
+/** Whether a job waits for itself, directly or indirectly. */
 export function isInCycle(job: Job, jobs: readonly Job[]): boolean {
 	const seen = new Set<number>();
 	const reaches = ({after}: Job): boolean =>
@@ -63,7 +63,7 @@ export type Start =
 	| {readonly kind: 'now'}
 	| {readonly kind: 'after-jobs'; readonly ids: readonly string[]}
 	| {readonly kind: 'at'; readonly time: number}
-	/** `before` is how many jobs of the array come first. */
+	/** `before` is the number of jobs that come first in the array. */
 	| {readonly kind: 'in-turn'; readonly before: number}
 	| {readonly kind: 'never'; readonly reason: string};
 
@@ -80,7 +80,7 @@ export const endWords: Readonly<Record<JobState, string>> = {
 
 export const endText = (job: Job): string => `job ${jobIdOf(job)} ${endWords[job.state]}`;
 
-/** Returns how many jobs of the same array come before this one: those that have started, and those that are earlier in the array. */
+/** Returns how many jobs of the array come before this one: jobs that run or wait for GPUs, and pending jobs with a lower index. */
 const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 	jobs.filter(
 		(other) =>
@@ -91,7 +91,7 @@ const beforeInArray = (job: Job, jobs: readonly Job[]): number =>
 			(other.state !== 'pending' || other.array.index < job.array.index),
 	).length;
 
-/** Decides about a pending job. `jobs` contains at least the jobs that it waits for, and those of its array. */
+/** Decides whether a pending job may start. `jobs` must contain the jobs that it waits for, and those of its array. */
 export function startOf(job: Job, jobs: readonly Job[], now: number): Start {
 	const states = job.after.map((dependency) => ({dependency, state: dependencyState(dependency, jobs)}));
 	for (const {state} of states) {

@@ -7,10 +7,9 @@ import {jobIdOf} from './ids.js';
 import {soundJobs, soundRecords} from './look.js';
 import {dependencyState, endText, isOver} from './start.js';
 
-/** How long the record of a job is kept after its end. */
 export const keptSeconds = 30 * 86_400;
 
-/** The maximum number of records. If there are more, the oldest ended jobs are forgotten earlier. */
+/** The maximum number of records. Beyond that, the oldest ended jobs are removed early. */
 export const mostKept = 10_000;
 
 export type JobRequest = Pick<
@@ -23,11 +22,10 @@ export type JobRequest = Pick<
 type Submitting = {
 	readonly host: Host;
 	readonly tokenOf: () => string;
-	/** Returns the log file of a job. */
 	readonly logOf: (id: string) => string;
 };
 
-/** Throws `usage` for jobs to wait for that do not exist, or that have ended in a way after which the new job would never start. */
+/** Throws `usage` if a job to wait for does not exist, or has ended in a way that prevents the new job from ever starting. */
 export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): void {
 	for (const dependency of after) {
 		const state = dependencyState(dependency, jobs);
@@ -45,7 +43,7 @@ export function checkAfter(after: JobRequest['after'], jobs: readonly Job[]): vo
 	}
 }
 
-/** Returns the records to forget. Jobs that others still wait for are kept. */
+/** Returns the records to remove. Keeps jobs for which others wait. */
 function outdated(records: readonly SoundJobRecord[], now: number): readonly SoundJobRecord[] {
 	const jobs = records.map(({job}) => job);
 	const awaited = new Set(jobs.filter((job) => !isOver(job)).flatMap(({after}) => after.map(({id}) => id)));
@@ -58,7 +56,7 @@ function outdated(records: readonly SoundJobRecord[], now: number): readonly Sou
 		.filter(({job}, position) => position < surplus || now - (job.endTime ?? now) > keptSeconds);
 }
 
-/** Plans the records of a new job or of a whole array, with the next numbers. Throws `usage` as {@link checkAfter}. */
+/** Plans the records of a new job or a whole array, with the next numbers. Throws `usage` like {@link checkAfter}. */
 export function planSubmission(
 	list: JobList,
 	{array, ...request}: JobRequest,
@@ -118,7 +116,7 @@ export function planSubmission(
 	};
 }
 
-/** Plans to put back the record of a job that the store has lost, with its number. Undefined if another job has the number. */
+/** Plans to store the record of a job again after the store has lost it. Undefined if another job has its number now. */
 export function planPutBack(list: JobList, job: Job): Plan | undefined {
 	const {index, records} = list;
 	return records.some(({number}) => number === job.number)

@@ -128,12 +128,11 @@ export function extensionEntries(extended: readonly HeldPart[], context: AuditCo
 /** Reason in the audit record if a running job takes its GPU back, because the lease had been lost and the GPU was free. */
 export const takenBack = 'taken back';
 
-/** Reason in the audit record of a grant beyond the limit of the account, which `limits.slack=on` allows. */
 export const beyondLimit = 'beyond the limit';
 
 export const waitTimedOut = 'waited in vain';
 
-/** Returns the audit record for an entry that joins the queue or leaves it without a grant. `refused` means that its waiting time was up. */
+/** Returns the audit record for an entry that joins the queue or leaves it without a grant. `refused` means a timeout. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

@@ -8,11 +8,7 @@ export const longestSeconds = 100 * 365 * 86_400;
 /** The shortest time for which a GPU can be held, because the store keeps whole seconds. */
 export const shortestHoldSeconds = 1;
 
-/**
-Parses a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m` into seconds.
-@param what - The name of the value in errors, such as `--duration` or `run.timeout in FILE`.
-@throws CanhazgpuError `usage` for anything else, and for zero.
-*/
+/** Parses a duration such as `30m`, `1d`, `0.5h` or `1h30m` into seconds. Throws `usage` for zero and anything else. `what` names the value in the error. */
 export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';
 	const trimmed = text.trim();
@@ -55,7 +51,6 @@ export function parseDuration(text: string, what: string): number {
 	return seconds;
 }
 
-/** Parses a duration, and returns undefined for anything else. */
 export const secondsOf = (text: string): number | undefined => {
 	try {
 		return parseDuration(text, '');

@@ -107,10 +107,7 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	return {kind: 'lease', index, lease: first};
 }
 
-/**
-Plans changes to leases on GPUs: one precondition and one write for each GPU, and a usage record for each lease that ends.
-@throws Error if a lease of a whole GPU would share the GPU, which is a bug.
-*/
+/** Plans changes to leases: a precondition and a write for each GPU, and a usage record for each end. Throws Error (a bug) if a whole GPU would be shared. */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
 		return {expect: [], writes: [], usage: []};
@@ -132,7 +129,6 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 
 export type Addition = {
 	readonly record: GpuRecord;
-	/** For a share of memory, the limit for all shares of the GPU together. */
 	readonly capacityMiB?: number | undefined;
 	readonly instance?: InstanceOfGpu;
 };

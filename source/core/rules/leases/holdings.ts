@@ -16,7 +16,6 @@ export type HeldPart = Pick<Holding, 'index' | 'lease'>;
 /** Returns whether a lease has only a part of its GPU, which is a share of memory or a MIG instance. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
 
-/** Returns a key for one part of a grant, which is a GPU or a MIG instance. */
 export const partKey = (index: number, {mig}: Pick<Lease, 'mig'>): string =>
 	mig === undefined ? String(index) : `${index}:${mig.uuid}`;
 
@@ -40,7 +39,6 @@ export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 	}
 }
 
-/** Returns all leases on these GPUs, by GPU and in the order of their grants. */
 export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
 	gpus.filter((gpu) => gpu.kind === 'leased' || gpu.kind === 'shared').flatMap((gpu) => holdingsOn(gpu));
 

@@ -36,13 +36,12 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
-/** How many entries a waiting command judges at the front of a long queue, and how many on average in the rest of the queue. */
+/** In a long queue, a waiting command checks this many entries at the front for live processes, and on average as many others. */
 const judgedCount = 8;
 
 /**
-Returns which entries a waiting command judges after a read, to find out whether they are alive: the first ones of the
-queue, those that hold GPUs, and a random sample. Each judgment inspects a process, and there may be 200 such commands.
-@param random - Returns a number in [0, 1).
+Returns which entries a waiting command checks for live processes after a read: the first ones, those that hold GPUs, and a random sample. Each check
+inspects a process, and 200 such commands may be waiting. `random` returns a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
 	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
@@ -55,9 +54,9 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans to remove ended leases, entries of ended processes with the GPUs that they hold, and queue ids without an entry.
-Also starts to watch holders without a recent heartbeat, and sends it for live ones. Every command plans this first.
-@param isJudged - Returns which entries are judged. All other entries stay as they are.
+Plans to remove ended leases, entries of ended processes together with the GPUs that they hold, and queue ids without an entry. Also starts watches
+for holders that missed a heartbeat, and sends heartbeats for holders that are alive. Every command plans this first.
+@param isJudged - Returns which entries are checked. All other entries stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,
@@ -102,7 +101,7 @@ export function planExpiry(
 
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
-	// These GPUs are held for an entry that no longer exists. The plan fails if the entry appears in the meantime.
+	// These GPUs are held for an entry that no longer exists. If the entry appears in the meantime, the commit conflicts.
 	const orphaned = new Set(
 		ended
 			.map(({holding}) => holding.lease.partialQueueId)
@@ -159,11 +158,10 @@ export const planChange = (
 type Extension = {
 	/** Returns the new end in store time. */
 	readonly expiryOf: (lease: Lease) => number;
-	/** Store time until which the GPUs are kept although they are idle. Undefined if that does not change. */
 	readonly keepUntil?: number | undefined;
 };
 
-/** Plans the extension of leases. Keeping them ends their idle time, and withdraws the warning. */
+/** Plans the extension of leases. With `keepUntil`, also ends their idle time and withdraws the warning. */
 export function planExtend(
 	holdings: readonly Holding[],
 	{expiryOf, keepUntil}: Extension,

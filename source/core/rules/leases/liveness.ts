@@ -22,7 +22,7 @@ type Patience = {
 const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
-/** When GPUs are no longer kept for a queue entry: after about two missed heartbeats. The entry keeps its position, and its next heartbeat ends this. */
+/** After about two missed heartbeats, GPUs are no longer kept for a queue entry. It keeps its position, and GPUs are kept again after the next heartbeat. */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
@@ -64,7 +64,7 @@ type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that judges sends one instead. */
+	/** The job is alive, but its wrapper is dead or stopped and sends no heartbeats. The process that finds this out sends one instead. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
@@ -84,7 +84,7 @@ const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean 
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Seconds on the store's clock after which a process with another monotonic clock may take over a watch. The first process had time to finish by then. */
+/** Seconds of store time after which a process with another monotonic clock may take over a watch. By then, the first process could have finished it. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** `heard`: the holder counts as alive. `missed`: a watch has ended without a heartbeat. A {@link Silence} is a new watch, to be stored. */
@@ -324,9 +324,8 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 const freshSeconds = leasePatience.watchSeconds;
 
 /**
-Returns a lease or entry of a clone of this machine. It has the same machine id, another boot id, and a fresh heartbeat
-long after this machine's start. If the clock was wrong before a reboot, this machine's own record can look like that
-for up to a minute.
+Returns a lease or entry of a clone of this machine: it has the same machine id, another boot id, and a fresh heartbeat long after this machine's
+start. If the clock was wrong before a reboot, this machine's own record can look like that for up to a minute.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

@@ -2,10 +2,7 @@ import type {Account, Host} from '../../model/ports.js';
 import type {Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
-/**
-Returns the name of an account for records. In a user namespace, a colon and the namespace follow, so the name equals no
-account outside. If the outer account is proven, its name is used instead.
-*/
+/** Returns an account's name for records. In a user namespace, a colon and the namespace follow, unless the outer account is proven. */
 export const accountName = ({name, userNamespace, outsideName}: Account): string =>
 	outsideName ?? (userNamespace === undefined ? name : `${name}@userns:${userNamespace}`);
 
@@ -55,7 +52,7 @@ export const mayChange = (requester: Requester, held: Lease | QueueEntry): boole
 /** Returns whether the kernel shows that a process of this lease belongs to the caller's account. */
 function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Host): boolean {
 	const isHere = machine === host.machineId && bootId !== undefined && bootId === host.bootId;
-	// A name with a colon is that of an account in a user namespace. It proves nothing about the account outside.
+	// A name with a colon belongs to an account in a user namespace. It proves nothing about the account outside.
 	const isOutside = actualUser !== undefined && !actualUser.includes(':');
 	return (
 		isHere &&
@@ -67,9 +64,8 @@ function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Hos
 }
 
 /**
-Returns the outer account of a caller in a user namespace, such as an isolated job. The kernel shows that the caller has
-the same account as a process of a lease, and the lease names the account.
-@returns Undefined outside of a user namespace, or if the leases name no account or several.
+Returns the outer account of a caller in a user namespace, such as an isolated job. The kernel shows that the caller has the same account as a
+process of a lease, and the lease names the account. Undefined outside of a user namespace, or if the leases name no account or several.
 */
 export function provenAccount({gpus}: Pick<Snapshot, 'gpus'>, host: Host): string | undefined {
 	if (host.account.userNamespace === undefined) {

@@ -3,7 +3,7 @@ import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.j
 import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
-/** Which leases a command is about. Interfaces that show rows select by lease, so that a new lease in the same row is never affected. */
+/** The leases that a command affects. Interfaces that show rows select by lease, so that a newer lease in the same row is never affected. */
 export type Selection =
 	/** Manual leases with this label. If the label is the requester's account, manual leases without a label. */
 	| {readonly by: 'label'; readonly label: string}

@@ -3,9 +3,8 @@ import type {Lease} from '../../model/types.js';
 
 const prefix = 'mcp';
 
-/** Returns the value of `via` for a client of `canhazgpu mcp`. */
 export const viaMcp = (client: string): string => (client === '' ? prefix : `${prefix} ${client}`);
 
-/** Whether a client of `canhazgpu mcp`, such as a coding agent, requested it. */
+/** Whether a client of `canhazgpu mcp`, such as a coding agent, made the request. */
 export const isOfAgent = ({via}: Pick<Lease, 'via'>): boolean =>
 	via === prefix || via?.startsWith(`${prefix} `) === true;

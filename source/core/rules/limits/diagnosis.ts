@@ -1,13 +1,11 @@
-/** Finds limits for users and groups that do not exist any more. Such a limit would apply to a later account of the same name. */
+/** Finds limits for users and groups that no longer exist. Such a limit would apply to a later account of the same name. */
 import {namedLimitOf, type NamedLimit} from '../policy/keys.js';
 import type {StoredPolicy} from '../policy/policy.js';
 
 type LimitedName = Pick<NamedLimit, 'kind' | 'name'> & {
-	/** The keys of the policy that name the user or group. */
 	readonly keys: readonly string[];
 };
 
-/** Returns the users and groups that have limits of their own. */
 export const limitedNamesIn = ({policy}: Pick<StoredPolicy, 'policy'>): readonly LimitedName[] =>
 	Map.groupBy(
 		policy.keys().flatMap((key) => {
@@ -23,7 +21,6 @@ export const limitedNamesIn = ({policy}: Pick<StoredPolicy, 'policy'>): readonly
 /** A name that a shell reads as one plain word. */
 const isPlain = (name: string): boolean => /^[\w\-.]+$/v.test(name);
 
-/** Reports the limits of users and groups that this machine does not know. */
 export const judgeUnknownNames = (unknown: readonly LimitedName[]) =>
 	unknown.map(
 		({kind, name, keys}) =>

@@ -1,7 +1,4 @@
-/**
-The limits that an administrator sets for accounts. The limit of a user precedes those of the user's groups, which precede the limit for everybody.
-Root has no limits.
-*/
+/** The limits of accounts, set by an administrator. A user's own limit precedes group limits, which precede the limit for everybody. Root has none. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {Requester} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
@@ -17,14 +14,13 @@ export type Limit = {
 	readonly text: string;
 };
 
-/** The limits that apply to one account. An absent one is unlimited. */
+/** The limits of one account. An absent limit is unlimited. */
 export type Limits = Readonly<Partial<Record<LimitName, Limit | undefined>>>;
 
 export const noLimits: Limits = {};
 
 type Limited = {
 	readonly account: string;
-	/** The account's Unix groups that have limits. */
 	readonly groups?: readonly string[] | undefined;
 };
 
@@ -33,7 +29,6 @@ const rootNames: ReadonlySet<string> = new Set(['root', '0']);
 
 const isReadable = ({policy, policyProblem}: StoredPolicy): boolean => policy.size > 0 && policyProblem === undefined;
 
-/** Returns the Unix groups that have limits of their own. */
 export const limitedGroupsOf = (stored: StoredPolicy): readonly string[] =>
 	isReadable(stored)
 		? [
@@ -58,7 +53,7 @@ const mostGenerous = (settings: ReadonlyArray<Limit | 'off'>): Limit | 'off' | u
 		? 'off'
 		: settings.filter((setting) => setting !== 'off').toSorted((a, b) => b.value - a.value)[0];
 
-/** Returns the limit of an account. Of several groups, the most generous one counts. A policy that cannot be read limits nobody. */
+/** Returns the limit of an account. If several groups have one, the most generous counts. An unreadable policy limits nobody. */
 export function limitOf(stored: StoredPolicy, limit: LimitName, {account, groups = []}: Limited): Limit | undefined {
 	if (!isReadable(stored) || rootNames.has(account)) {
 		return undefined;
@@ -122,11 +117,7 @@ export function tenureWithin(tenure: AskedTenure, limits: Limits): Tenure {
 	return tenure.type === 'manual' ? {...tenure, durationSeconds: asked ?? defaultSeconds(limits)} : tenure;
 }
 
-/**
-Throws `impossible` for a new end that is later than `max-duration` from now. A lease that already ends later than that, because it is older than the
-limit, can be shortened.
-@param advice - What to do, for the hint.
-*/
+/** Throws `impossible` for a new end later than `max-duration` from now, except to shorten a lease older than the limit. `advice` is for the hint. */
 export function requireEndWithin(
 	{end, before, now}: {readonly end: number; readonly before: number | undefined; readonly now: number},
 	limits: Limits,

@@ -1,6 +1,6 @@
 /**
-Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. They are marked, and go back first when somebody waits. Only
-reservations of whole GPUs can be marked: the GPUs of a job cannot go back before it ends.
+Reservations beyond `max-gpus`, which `limits.slack=on` allows while nobody else waits. They are marked, and are the first to go back when somebody
+else waits. Only reservations of whole GPUs can be marked, because the GPUs of a job cannot go back before the job ends.
 */
 import type {Need} from '../../model/need.js';
 import type {Lease, LeaseSlack, LeaseType, Snapshot} from '../../model/types.js';
@@ -13,16 +13,15 @@ import {limitOf, type Limit} from './limits.js';
 
 export type SlackRequest = {readonly type: LeaseType; readonly need: Need | undefined};
 
-/** Whether the policy lets such a request exceed `max-gpus` while nobody else waits. */
+/** Whether the policy lets this request exceed `max-gpus` while nobody else waits. */
 export const canUseSlack = (policy: StoredPolicy, {type, need}: SlackRequest): boolean =>
 	type === 'manual' && !isPartOfGpu(need) && policyValue(policy, 'limits.slack') === 'on';
 
-/** A marked reservation. */
 export type SlackLease = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
 	readonly slack: LeaseSlack;
-	/** The limit that the account exceeds with this reservation. Undefined while the account holds no more than its limit. */
+	/** The limit that the account exceeds with this reservation. Undefined if the account could keep the reservation within its limit. */
 	readonly limit: Limit | undefined;
 };
 
@@ -32,8 +31,8 @@ const newestFirst = ({lease: a}: Pick<SlackLease, 'lease'>, {lease: b}: Pick<Sla
 type Pooled = StoredPolicy & Pick<Snapshot, 'gpus' | 'now'>;
 
 /**
-Returns the marked reservations, the newest first. Of those of one account, the newest are beyond the limit, as long as the account holds more than
-it may. A policy that cannot be read limits nobody.
+Returns the marked reservations, the newest first. While an account exceeds its limit, its newest reservations count as beyond the limit. An unreadable
+policy limits nobody.
 */
 export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 	const {gpus, now} = snapshot;
@@ -64,14 +63,12 @@ export function slackLeasesIn(snapshot: Pooled): readonly SlackLease[] {
 		.toSorted(newestFirst);
 }
 
-/** The state of one reservation beyond its account's limit. */
 export type BeyondLimit = {
 	readonly limit: Limit;
 	/** Store time at which the GPUs go back. Undefined while nobody else waits for them. */
 	readonly deadline: number | undefined;
 };
 
-/** Returns whether a lease is beyond the limit of its account now. */
 export function beyondLimitOf({leaseId, slack}: Lease, snapshot: Pooled): BeyondLimit | undefined {
 	const limit =
 		slack === undefined ? undefined : slackLeasesIn(snapshot).find(({lease}) => lease.leaseId === leaseId)?.limit;

@@ -69,7 +69,6 @@ export const isGone = (reading: GpuReading | undefined, {uuid}: Pick<HeldInstanc
 
 type Ids = Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'>;
 
-/** Whether a process runs on the MIG instance. Undefined if unknown. */
 export function isOnInstance(process: Ids, instance: Ids): boolean | undefined {
 	const isSame = (one: number | undefined, other: number | undefined): boolean | undefined =>
 		one === undefined || other === undefined ? undefined : one === other;

@@ -1,4 +1,4 @@
-/** Reminders about what scans have found: shares that use too much memory, and use without a reservation. */
+/** Reminders about findings of scans: overused shares and GPUs in use without a reservation. */
 import {emptyPlan} from '../../model/plan.js';
 import type {Snapshot} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
@@ -6,7 +6,7 @@ import {labelOf, ownerOf} from '../leases/ownership.js';
 import {alertsWrite} from '../pool/alerts.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/** Returns the recorded overuses of which the owner was not reminded yet. */
+/** Returns the recorded overuses whose owner was not reminded yet. */
 function overusesDue({overuse, gpus, now}: Snapshot, sender: ReminderSender) {
 	const holdings = holdingsIn(gpus);
 	return overuse
@@ -23,7 +23,7 @@ function overusesDue({overuse, gpus, now}: Snapshot, sender: ReminderSender) {
 		});
 }
 
-/** Returns the alerts about unreserved use of which the account was not notified yet. */
+/** Returns the alerts about unreserved use whose account was not notified yet. */
 const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 	alerts
 		.filter(({kind, account, isTold}) => kind !== 'health' && account !== undefined && isTold !== true)
@@ -32,11 +32,10 @@ const squattersDue = ({alerts, now}: Snapshot, sender: ReminderSender) =>
 			return {alert, dueIn: (due ?? Infinity) - now};
 		});
 
-/** Returns the reminders about what scans have found, and the change of the record of alerts. */
 export function alertsDue(snapshot: Snapshot, sender: ReminderSender): DueReminders {
 	const {overuse, alerts, alertsProblem, stored} = snapshot;
 	if (alertsProblem !== undefined) {
-		// A reminder that cannot be recorded would be sent again and again.
+		// A reminder that cannot be recorded would be sent repeatedly.
 		return {reminders: [], plan: emptyPlan, laterSeconds: []};
 	}
 

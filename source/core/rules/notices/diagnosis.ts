@@ -3,7 +3,6 @@ import type {Finding} from '../pool/diagnosis.js';
 /** The state of a target. `name` has no URL. */
 export type TargetCheck = {
 	readonly name: string;
-	/** Why the target cannot work on this machine. */
 	readonly problem?: string | undefined;
 	/** The last notice, if it did not arrive. */
 	readonly failure?: {readonly ageText: string; readonly reason: string} | undefined;
@@ -11,7 +10,7 @@ export type TargetCheck = {
 
 const fix = 'Try it: canhazgpu notify --test';
 
-/** Returns a finding for each target that does not work. Says nothing about a machine where only terminals are notified. */
+/** Returns a finding for each target that does not work. Returns none on a machine where only terminals are notified. */
 export function judgeTargets(checks: readonly TargetCheck[]): readonly Finding[] {
 	const wrong = checks.flatMap(({name, problem, failure}): readonly Finding[] =>
 		problem === undefined

@@ -1,11 +1,11 @@
-/** The events about which people can be notified, and who wants to hear of which. */
+/** The events about which people can be notified, and which of them a person wants. */
 import {afterQuiet, type QuietTime} from './quiet.js';
 
 export const noticeEvents = ['expiry', 'idle', 'granted', 'overuse', 'job-ended', 'squatter'] as const;
 
 export type NoticeEvent = (typeof noticeEvents)[number];
 
-/** The events of which everybody is notified unless `notify.events` says otherwise. */
+/** The events that are notified unless `notify.events` says otherwise. */
 export const usualEvents: readonly NoticeEvent[] = ['expiry', 'idle', 'granted', 'overuse'];
 
 export type NoticeKind =
@@ -24,10 +24,9 @@ const events: Readonly<Record<NoticeKind, NoticeEvent | undefined>> = {
 	test: undefined,
 };
 
-/** The events whose notices stay due in the pool, so that they can wait for the end of the quiet time. */
+/** The events whose notices can wait for the end of the quiet time, because they stay due in the pool. */
 const waiting: ReadonlySet<NoticeEvent | undefined> = new Set(['expiry', 'overuse', 'squatter']);
 
-/** The settings `notify.events` and `notify.quiet`. */
 export type NoticePreferences = {
 	readonly events: readonly NoticeEvent[];
 	readonly quiet?: QuietTime | undefined;
@@ -41,14 +40,13 @@ export function isWanted(kind: NoticeKind, preferences: NoticePreferences): bool
 }
 
 type Moment = {
-	/** When the notice is due. */
 	readonly due: number;
 	readonly now: number;
-	/** The last moment at which the notice is still useful. The notice does not wait for the end of the quiet time beyond it. */
+	/** The last moment at which the notice is useful. If the quiet time ends later, the notice is sent during the quiet time. */
 	readonly latest?: number;
 };
 
-/** Returns when to send a notice. In the quiet time, it waits for the end of that time if it can. Undefined if it is not wanted. */
+/** Returns when to send a notice. In the quiet time, waits for its end if possible. Undefined if the notice is not wanted. */
 export function timeToSend(
 	kind: NoticeKind,
 	{due, now, latest = Infinity}: Moment,

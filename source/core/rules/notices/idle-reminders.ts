@@ -7,7 +7,7 @@ import {beyondLimitOf} from '../limits/slack.js';
 import {offeredKeepSeconds, warningOf} from '../policy/idle-rules.js';
 import {dueTime, type DueReminders, type Reminder, type ReminderSender} from './reminder.js';
 
-/** A warning of whose deadline the owner was not reminded yet. */
+/** A warning whose deadline the owner was not reminded of yet. */
 type Unreminded = {
 	readonly warned: number;
 	readonly deadline: number;
@@ -17,7 +17,6 @@ type Unreminded = {
 type Source = {
 	readonly kind: 'idle' | 'beyond-limit';
 	readonly warningFor: (lease: Lease) => Unreminded | undefined;
-	/** Returns the lease with the note that its owner was reminded. */
 	readonly reminded: (lease: Lease) => Lease;
 };
 
@@ -65,10 +64,7 @@ function warningsDue(
 	};
 }
 
-/**
-Returns the idle reservations whose owner was not reminded of the warning yet.
-@param written - GPUs whose records another reminder changes. Their reminders come a second later.
-*/
+/** Returns the idle reservations whose owner was not reminded of the warning. GPUs in `written` already have a change, so they come a second later. */
 export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: ReadonlySet<number>): DueReminders =>
 	warningsDue(snapshot, sender, written, {
 		kind: 'idle',
@@ -86,7 +82,7 @@ export const idleDue = (snapshot: Snapshot, sender: ReminderSender, written: Rea
 		reminded: (lease) => ({...lease, idle: lease.idle && {...lease.idle, remindedOf: lease.idle.deadline}}),
 	});
 
-/** Returns the reservations beyond their limit whose owner was not reminded of the warning yet. `written` is as for {@link idleDue}. */
+/** Returns the reservations beyond their limit whose owner was not reminded of the warning yet. `written`: see {@link idleDue}. */
 export const beyondLimitDue = (
 	snapshot: Snapshot,
 	sender: ReminderSender,

@@ -35,11 +35,11 @@ export function quietEnd(seconds: number, {from, until}: QuietTime): number | un
 
 	const days = isBeforeEnd ? 0 : 1;
 	const end = new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, Math.floor(until / 60), until % 60);
-	// In the night when clocks are set back, the first of two equal times of day may already be over.
+	// In the night when clocks are set back, a time of day occurs twice, and its first occurrence may already be over.
 	return end.getTime() > date.getTime() ? end.getTime() / 1000 : undefined;
 }
 
-/** Returns the end of the quiet time if `time` is in it and the end is not after `latest`, and otherwise `time`. */
+/** Returns the end of the quiet time if `time` is in it and the end is not after `latest`. Otherwise returns `time`. */
 export function afterQuiet(time: number, quiet: QuietTime | undefined, latest: number): number {
 	const end = quiet === undefined ? undefined : quietEnd(time, quiet);
 	return end === undefined || end > latest ? time : end;

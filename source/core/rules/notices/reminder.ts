@@ -1,10 +1,9 @@
-/** The reminders that a process may send, and when. */
 import type {Plan} from '../../model/plan.js';
 import type {Requester} from '../../model/types.js';
 import {isRoot} from '../leases/ownership.js';
 import {timeToSend, usualPreferences, type NoticePreferences} from './events.js';
 
-/** For this time, only processes of the account itself notify it, because only they know the targets that the account chose. */
+/** In the first minute, only processes of the account itself notify it, because only they know the targets that the account chose. */
 const ownersFirstSeconds = 60;
 
 export type Reminder = {
@@ -21,30 +20,26 @@ export type Reminder = {
 	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
-	/** Store times: since when the GPUs are idle, when they go back, and when the reminder was recorded. `keepSeconds` is the offered time to keep them. */
+	/** Store times of the start, the deadline and the reminder. `keepSeconds` is the offered time to keep the GPUs. */
 	readonly idle?: {
 		readonly since: number;
 		readonly deadline: number;
 		readonly now: number;
 		readonly keepSeconds: number;
 	};
-	/** The limit that the account exceeds, and store times: when the GPUs go back, and when the reminder was recorded. */
+	/** The limit that the account exceeds, and the store times of the deadline and the reminder. */
 	readonly beyondLimit?: {readonly mostGpus: number; readonly deadline: number; readonly now: number};
 	readonly note?: string;
-	/** The account that reserved the GPUs. */
 	readonly owner?: string;
 };
 
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
 	/** Whether this process can send reminders to all accounts, and not only to its own. */
 	readonly reachesAll: boolean;
-	/** The preferences for notices to this account. */
 	readonly own?: NoticePreferences;
-	/** The preferences for notices to other accounts. */
 	readonly others?: NoticePreferences;
 };
 
-/** The reminders that this process must send now, and the change that records them. */
 export type DueReminders = {
 	readonly reminders: readonly Reminder[];
 	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;

@@ -16,7 +16,6 @@ export const targetForms =
 
 type Parsed = {readonly target: Target} | {readonly problem: string};
 
-/** The longest mail address in characters. */
 const longestAddress = 254;
 
 /** Whether a text can be passed to a mail program as an address. The first character must not make it an option, a path or a pipe. */
@@ -94,7 +93,7 @@ export function parseTarget(text: string): Parsed {
 	};
 }
 
-/** Returns what is wrong with the first wrong item of a list, with the number of the item. */
+/** Returns the problem of the first invalid item of a list, with the item's number. */
 export function targetsProblem(items: readonly string[]): string | undefined {
 	for (const [index, item] of items.entries()) {
 		const parsed = parseTarget(item);
@@ -106,7 +105,7 @@ export function targetsProblem(items: readonly string[]): string | undefined {
 	return undefined;
 }
 
-/** Slack also accepts the JSON of `webhook`, but would read mentions in it. */
+/** Slack also accepts the JSON of `webhook`, but interprets mentions in its text. */
 const isSlack = (url: string): boolean => new URL(url).hostname === 'hooks.slack.com';
 
 const urlTarget = (kind: UrlKind, url: string) =>
@@ -117,7 +116,6 @@ export const hasUrl = (targets: readonly Target[]): boolean => targets.some(({ki
 type TargetSettings = {
 	readonly to: readonly Target[] | undefined;
 	readonly usesTerminals: boolean;
-	/** A program and its arguments. */
 	readonly command: readonly string[] | undefined;
 	readonly webhook: string | undefined;
 };
@@ -140,7 +138,7 @@ export function targetsOf({to, usesTerminals, command, webhook}: TargetSettings)
 	);
 }
 
-/** Whether a process of any account can use this target for notices to another account. */
+/** Whether processes of other accounts can use this target to notify an account. */
 export const reachesOthers = ({kind}: Target): boolean => kind !== 'terminal' && kind !== 'desktop';
 
 const plainName = (target: Target): string => {
@@ -163,7 +161,7 @@ const plainName = (target: Target): string => {
 	}
 };
 
-/** Returns names of targets that can be shown: without URLs, and with a number where two have the same name. */
+/** Returns displayable names of targets: without URLs, and with a number if two have the same name. */
 export function namesOf(targets: readonly Target[]): readonly string[] {
 	const seen = new Map<string, number>();
 	return targets.map((target) => {

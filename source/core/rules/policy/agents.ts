@@ -1,7 +1,4 @@
-/**
-The limits for agents, which are clients of `canhazgpu mcp`. They bound all reservations via mcp together, of whatever
-account, so that people keep the rest of the pool.
-*/
+/** The limits for agents, which are clients of `canhazgpu mcp`. They bound the reservations of all agents together, so that people keep the rest. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Expectation} from '../../model/plan.js';
 import type {Lease, QueueEntry, Snapshot} from '../../model/types.js';
@@ -12,10 +9,10 @@ import {policyDoubtOf, policyValue, type StoredPolicy} from './policy.js';
 
 type Asked = Pick<Lease, 'via'>;
 
-/** The longest time for which an agent can hold GPUs, whatever the policy is: a forgotten one must not hold them for years. */
+/** An agent can never hold GPUs for longer than this, whatever the policy is, because a forgotten agent must not hold them for years. */
 const longestAgentSeconds = 30 * 86_400;
 
-/** Returns everything that agents hold. Each GPU, share and MIG instance counts as one. */
+/** Returns the GPUs, shares and MIG instances of all agents. Each counts as one. */
 export const agentHoldings = ({gpus}: Pick<Snapshot, 'gpus'>): readonly Holding[] =>
 	holdingsIn(gpus).filter(({lease}) => isOfAgent(lease));
 
@@ -23,10 +20,7 @@ type Held = StoredPolicy & Pick<Snapshot, 'gpus'>;
 
 export type AgentLimit = {readonly most: number; readonly held: number};
 
-/**
-Returns the limit that keeps a request from being granted now. Undefined if the request may be granted.
-@param entryId - The queue entry of the request. What the entry already holds is part of `count`.
-*/
+/** Returns the limit that prevents a grant now, if any. `count` includes what the request's queue entry `entryId` already holds. */
 export function agentLimitFor(
 	snapshot: Held,
 	asked: Asked,
@@ -41,14 +35,14 @@ export function agentLimitFor(
 	return others.length + count > most ? {most, held: others.length} : undefined;
 }
 
-/** Returns whether a waiting request must wait for another agent, so that nothing is kept for it. */
+/** Returns whether a waiting request must wait for another agent, so that no GPU is kept for it. */
 export const isHeldBack = (snapshot: Held, entry: QueueEntry): boolean =>
 	agentLimitFor(snapshot, entry, {
 		count: Math.max(entry.requestedCount, entry.requestedIds.length),
 		entryId: entry.id,
 	}) !== undefined;
 
-/** Returns the preconditions of a grant to an agent: no other agent has got a GPU since the read. */
+/** Returns the preconditions of a grant to an agent: no other agent has received a GPU since the read. */
 export const agentExpectations = (snapshot: Held, asked: Asked): readonly Expectation[] =>
 	isOfAgent(asked) && policyValue(snapshot, 'agents.max-gpus') !== 'off'
 		? snapshot.gpus.flatMap((record) =>

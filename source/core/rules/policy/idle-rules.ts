@@ -1,9 +1,9 @@
-/** The part of the policy that returns idle GPUs to the pool, and the facts about one lease that follow from it. */
+/** The policy for returning idle GPUs to the pool, and its consequences for one lease. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Lease, Snapshot} from '../../model/types.js';
 import {policyRows, policyValue, type StoredPolicy} from './policy.js';
 
-/** Longer gaps between two observations count as unknown, so that the idle time starts again. */
+/** A longer gap between two observations counts as unknown, and idle times start again. */
 export const longestGapSeconds = 300;
 
 export type IdleRules = {
@@ -12,7 +12,7 @@ export type IdleRules = {
 	readonly isOnlyWanted: boolean;
 };
 
-/** Returns the rules. Undefined if idle GPUs never go back, also because a part of the policy cannot be read. */
+/** Returns the rules. Undefined if idle GPUs never go back to the pool, which is also the case if a part of the policy cannot be read. */
 export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 	const afterSeconds = policyValue(snapshot, 'idle.after');
 	if (afterSeconds === 'off') {
@@ -26,7 +26,7 @@ export function idleRulesOf(snapshot: StoredPolicy): IdleRules | undefined {
 		: {afterSeconds, graceSeconds, isOnlyWanted: when === 'wanted'};
 }
 
-/** Tells the owner since when a reservation is idle, and when its GPUs go back to the pool. */
+/** A warning to the owner: since when a reservation is idle, and when its GPUs go back to the pool. */
 export type Warning = {
 	readonly since: number;
 	/** Store time. If it has passed, the GPUs go back as soon as somebody waits for them. */
@@ -35,7 +35,7 @@ export type Warning = {
 
 type Clocked = StoredPolicy & Pick<Snapshot, 'now'>;
 
-/** Returns the warning of a lease. Undefined without a warning, and if the last observation is too old for it to hold. */
+/** Returns the warning of a lease. Undefined if there is none, or if the last observation is too old. */
 export function warningOf({idle, keepUntil = 0}: Lease, snapshot: Clocked): Warning | undefined {
 	const {now} = snapshot;
 	return idle?.deadline === undefined ||
@@ -52,7 +52,7 @@ export const keptUntil = ({keepUntil}: Lease, {now}: Pick<Snapshot, 'now'>): num
 
 const usualKeepSeconds = 2 * 60 * 60;
 
-/** Returns the time for which a user interface keeps idle GPUs if the user names none: two hours, or less if the policy allows only less. */
+/** Returns how long user interfaces offer to keep idle GPUs: two hours, or less if the policy requires it. */
 export function offeredKeepSeconds(snapshot: StoredPolicy): number {
 	const most = policyValue(snapshot, 'idle.keep-max');
 	return most === 'any' ? usualKeepSeconds : Math.min(most, usualKeepSeconds);

@@ -11,12 +11,11 @@ import {strategyNames} from '../../model/need.js';
 export type PolicyKey<Value> = {
 	/** Allowed values, in words that follow `must be`. */
 	readonly expects: string;
-	/** The default, as it would be typed. */
+	/** The default, in the spelling that users type. */
 	readonly fallback: string;
 	/** The value while the policy cannot be read. It is the strictest one for keys that protect users from each other. */
 	readonly inDoubt: {
 		readonly value: Value;
-		/** The meaning of that value, worded as a clause. */
 		readonly words: string;
 	};
 	readonly summary: string;
@@ -43,7 +42,7 @@ const noSharesText = 'no share is granted';
 
 const nothingReclaimedText = 'no idle GPU goes back to the pool';
 
-/** A key whose value is a duration between two limits, which are typed like the value itself. */
+/** Defines a key whose value is a duration between two limits, which are spelled like the value itself. */
 const duration = <const Other extends string = never>({
 	least,
 	most,
@@ -52,7 +51,7 @@ const duration = <const Other extends string = never>({
 }: Pick<PolicyKey<number | Other>, 'fallback' | 'inDoubt' | 'summary' | 'completes'> & {
 	readonly least: string;
 	readonly most: string;
-	/** A word that can be typed in place of a duration. */
+	/** A word that is accepted in place of a duration. */
 	readonly other?: NoInfer<Other>;
 }): PolicyKey<number | Other> => ({
 	...key,
@@ -72,12 +71,10 @@ const readIds = (text: string): readonly number[] | undefined =>
 
 const noAgentText = 'no GPU is granted to agents';
 
-/** The value of a limit that does not apply. */
 const off = 'off';
 
 type LimitValue = number | typeof off;
 
-/** The greatest number of waiting requests that can be a limit. */
 const mostWaiting = 10_000;
 
 const noLimit = {value: off, words: 'limits that cannot be read do not apply'} as const;
@@ -114,7 +111,7 @@ const durationLimit = (key: Pick<PolicyKey<LimitValue>, 'summary' | 'completes'>
 	read: (text) => (text === off ? off : readDuration(text)),
 });
 
-/** The limits by their last word. Each is a key for everybody, and one for each user and group. */
+/** The keys of limits by their last word. Each exists for everybody, for each user and for each group. */
 const limitKeys = {
 	'max-gpus': countLimit(mostGpus, 'how many GPUs one account can hold'),
 	'max-waiting': countLimit(mostWaiting, 'how many requests of one account can wait'),
@@ -243,7 +240,6 @@ export const policyKeyNames = Object.keys(policyKeys) as readonly PolicyKeyName[
 
 export const isPolicyKey = (key: string): key is PolicyKeyName => Object.hasOwn(policyKeys, key);
 
-/** A limit for one user or for the members of one Unix group. */
 export type NamedLimit = {
 	readonly kind: 'user' | 'group';
 	readonly name: string;

@@ -1,4 +1,3 @@
-/** Plans how an administrator sets and unsets keys of the policy. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
@@ -65,7 +64,6 @@ function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): voi
 	}
 }
 
-/** Returns the values after these changes. */
 function valuesAfter(policy: Snapshot['policy'], changes: readonly PolicyChange[]): ReadonlyMap<string, string> {
 	const values = new Map(Array.from(policy, ([key, {value}]) => [key, value] as const));
 	for (const {key, value} of changes) {
@@ -100,10 +98,7 @@ export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[],
 	return writePolicy(snapshot, context, changedBy(policy, changes));
 }
 
-/**
-Plans to replace the whole policy record, even if it is unreadable.
-@throws CanhazgpuError as {@link planPolicy} does, and `pool-garbage` if the record cannot be replaced.
-*/
+/** Plans to replace the whole policy, even if unreadable. Throws like {@link planPolicy}, and `pool-garbage` if the record cannot be replaced. */
 export function planPolicyReplacement(
 	snapshot: Snapshot,
 	settings: readonly PolicyChange[],

@@ -28,15 +28,12 @@ function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): un
 export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
 	valueOf(name, snapshot) as Policy[Name];
 
-/** Why a part of the policy is unknown. */
 export type PolicyDoubt = {
 	readonly problem: string;
-	/** The resulting behavior, one clause for each effect. */
 	readonly effects: readonly string[];
 	readonly fix: string;
 };
 
-/** Returns why some of these keys are unknown. Undefined if all can be read. */
 export function policyDoubtOf(
 	snapshot: StoredPolicy & {readonly stored?: Snapshot['stored']},
 	names?: readonly PolicyKeyName[],
@@ -71,14 +68,13 @@ export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectati
 
 type PolicyRow = {
 	readonly key: string;
-	/** The effective value, as it would be typed. For a key that this version does not know, the stored value. */
+	/** The effective value, as users type it. For a key that this version does not know, the stored value. */
 	readonly value: string;
 	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;
 	readonly summary?: string;
 	readonly setting?: PolicySetting;
 	readonly problem?: string;
-	/** The effect of the value, worded as a clause. */
 	readonly effect?: string;
 };
 

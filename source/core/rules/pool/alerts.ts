@@ -91,7 +91,6 @@ type AlertChanges = {
 };
 
 type Options = AuditContext & {
-	/** Whether this account may read the kernel's log, where some problems are reported. */
 	readonly seesKernelLog: boolean;
 };
 
@@ -126,7 +125,7 @@ export function alertChanges(
 		return isOver && !shown.has(keyOf(alert));
 	});
 	const staying = standing.filter((alert) => !ended.includes(alert));
-	// Use by unknown accounts is no new alert if an alert for this GPU is already active: it may be the same accounts.
+	// An alert about unknown accounts is not raised if an alert for this GPU is already active, because the accounts may be the same.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
 	const begun = [...shown].filter(([key, {alert}]) => !known.has(key) && !isKnown(alert)).map(([, item]) => item);

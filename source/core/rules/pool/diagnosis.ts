@@ -1,4 +1,4 @@
-/** The findings of `doctor`. Each fact is judged separately, and each problem comes with a fix. Unknown facts are not judged. */
+/** The findings of `doctor`. Each fact is checked separately, and each problem comes with a fix. Unknown facts are skipped. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
@@ -100,7 +100,7 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Describes why an unreadable record of drains puts every GPU out of service, with a fix. A commit can neither compare nor replace a value that is not a string. */
+/** Explains why an unreadable record of drains puts every GPU out of service, and how to fix it. A commit can only compare and replace strings. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,
@@ -143,13 +143,10 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 	];
 };
 
-/** A policy that returns idle GPUs needs somebody who looks at them more often than this. */
+/** If the policy returns idle GPUs, the last shared scan must not be older than this. */
 const longestUnseenSeconds = 300;
 
-/**
-Reports whether somebody looks at the GPUs, if the policy returns idle ones.
-@param seenAgo - Age of the last shared scan in seconds. Undefined if there is none.
-*/
+/** Reports whether the GPUs are scanned, if the policy returns idle ones. `seenAgo` is the age of the last shared scan in seconds, if there is one. */
 export function judgeKeeping(snapshot: StoredPolicy, seenAgo: number | undefined): readonly Finding[] {
 	if (idleRulesOf(snapshot) === undefined) {
 		return [];
@@ -257,7 +254,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 	];
 }
 
-/** Reports a difference between the clocks: reservations end by the store's clock, but their ends are shown by the local clock. */
+/** Reports a difference between the clocks, because reservations end by the store's clock, but their ends are shown by the local clock. */
 export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs: number): Finding {
 	const difference = Math.abs(storeSeconds - ownSeconds);
 	return difference > 2 + roundTripMs / 1000

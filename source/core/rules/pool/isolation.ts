@@ -31,10 +31,7 @@ type IsolationRules = {
 	readonly policy?: IsolationLevel;
 };
 
-/**
-Returns the stricter of the user's level and the pool's level. `--isolate=off` overrides the config and a pool's `prefer`.
-@returns `contradiction` if the user typed `--isolate=off` and the pool requires isolation.
-*/
+/** Returns the stricter level of user and pool. A typed `off` overrides the config and a pool's `prefer`, but is a `contradiction` to its `require`. */
 export function isolationLevelOf({
 	wish,
 	setting = 'off',

@@ -26,7 +26,7 @@ export type HolderAdvice =
 	| {readonly kind: 'zombie'; readonly pid: number; readonly parentPid: number | undefined}
 	/** The tool lists pids that this process cannot see, as in a container. */
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
-	/** Processes that this account cannot inspect may also hold memory. Root can inspect them. */
+	/** Processes that this account cannot inspect may hold memory, too. Root can inspect them. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
 	| {readonly kind: 'no-devices'}
 	/** The driver has kept the memory, and no process has the GPU open. */
@@ -35,7 +35,6 @@ export type HolderAdvice =
 export type HoldersReport = {
 	readonly index: number;
 	readonly memoryUsedMiB: number | undefined;
-	/** Memory of the listed processes. Undefined if unknown. */
 	readonly listedMiB: number | undefined;
 	readonly devices: readonly string[];
 	readonly holders: readonly MemoryHolder[];
@@ -105,7 +104,7 @@ function adviceFor(
 		...about('out-of-sight', ({state}) => state === 'absent'),
 	];
 	if (!unexplained) {
-		// If the listed processes explain the memory, a process that only has the device open need not end.
+		// If the listed processes explain the memory, a process that merely has the device open need not end.
 		return found.filter(({kind}) => certainKinds.has(kind));
 	}
 

@@ -118,11 +118,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	return pool;
 }
 
-/**
-Checks that no clone of this machine uses the pool. Two machines with the same machine id would take each other's GPUs.
-Called before GPUs are shown or requested, but not before a release, which is always possible.
-@throws CanhazgpuError `wrong-machine`.
-*/
+/** Throws `wrong-machine` if a clone of this machine uses the pool, because both would take each other's GPUs. Not called before a release. */
 export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {
 	const clone = cloneIn(snapshot, host);
 	if (clone !== undefined) {

@@ -54,14 +54,13 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
-/** A time bin, and the start of the next one in seconds since the epoch. */
 type Bin = {readonly key: string; readonly next: number};
 
 /** In every time zone, days begin at a multiple of a quarter of an hour. */
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
-/** Caches the day of each quarter of an hour, because finding the day of a time is the slowest part of a report. */
+/** Caches the day of each quarter of an hour, because computing days is the slowest part of a report. */
 function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	const days = new Map<number, Bin>();
 	return (time) => {
@@ -102,12 +101,10 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 
 export type SeriesOptions = {
 	readonly split: Split;
-	/** Returns the bin of a time. Bins start at multiples of a quarter of an hour. */
 	readonly binAt: (time: number) => Bin;
 };
 
 type SeriesCollector = {
-	/** Adds a usage record. `span` is its time, clipped to the window. */
 	readonly add: (record: UsageRecord, span: TimeWindow) => void;
 	readonly series: () => ReportSeries;
 };

@@ -21,7 +21,7 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A process that notices a loss later than this restores no queue, drains, policy or alerts, because people may have changed them since. */
+/** A process that notices a loss later than this restores no queue, drains, policy and alerts, because people may have changed them since. */
 const lateSeconds = 600;
 
 /** Time between the scores (times of joining) of neighbors in the restored queue. The store keeps scores in microseconds. */
@@ -40,7 +40,7 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
-/** Reasons for which a lease ends without any user's command. */
+/** Reasons of ends that happen without a user's command. */
 const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'expired',
 	'holder-died',
@@ -78,14 +78,14 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// After the loss, an older lease can be back in the store. The record then shows the end of that lease, which was noted a second time.
+	// After the loss, an older lease can be back in the store and have ended a second time. Then the record shows the end of that lease.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
 
 function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
 	if (found.partialQueueId !== known.partialQueueId) {
-		// A lease of a waiting request becomes complete with the grant, and never the other way round. So the partial one is older.
+		// A grant replaces the leases of a waiting request, and nothing does the reverse. So the lease of the waiting request is older.
 		return found.partialQueueId !== undefined;
 	}
 
@@ -221,7 +221,7 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** Whether an entry has left the queue since the last read. The audit record of a grant also names the entry. */
+/** Whether an entry has left the queue since the last read. The audit record of a grant shows this, too. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
@@ -328,10 +328,8 @@ export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: S
 });
 
 /**
-Plans to restore all lost data in one commit. The commit fails if a record is no longer as in `found`.
-@param known - The last read before the loss, with a pool.
-@param found - The current read. {@link hasLostData} must be true for these two reads.
-@param options - The host that restores the data, and the audit log since the last read.
+Plans to restore all lost data in one commit. The commit fails if a record is no longer as in `found`. `known` is the last read before the loss, with
+a pool, and {@link hasLostData} must be true. `options` contains the host that restores the data, and the audit log since that read.
 */
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},

@@ -38,9 +38,7 @@ type LeaseFacts = {
 	readonly idleSeconds?: number | undefined;
 	/** The warning of an idle reservation. Undefined while the GPU is seen in use. */
 	readonly warning?: Warning | undefined;
-	/** Store time until which the reservation is kept although it is idle. */
 	readonly keepUntil?: number | undefined;
-	/** Set while the reservation is beyond the limit of its account. */
 	readonly beyondLimit?: BeyondLimit | undefined;
 };
 

@@ -1,7 +1,4 @@
-/**
-Decides which processes a user may signal. A shown scan can come from another account, so the process must also appear
-in this program's own scan, and the kernel must confirm its identity.
-*/
+/** Decides which processes may be signaled. A shown scan can come from another account, so an own scan and the kernel must confirm the process. */
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 
 export type OwnScan = {readonly observation: Observation; readonly facts: FactsOfProcesses};
@@ -12,7 +9,7 @@ const processesOn = ({gpus}: Observation, gpu: number): readonly GpuProcess[] =>
 export const pidsOn = (observation: Observation, gpu: number): readonly number[] =>
 	processesOn(observation, gpu).map(({pid}) => pid);
 
-/** Returns this account's processes on a GPU. Their memory is read by the GPU tool, everything else comes from the kernel. */
+/** Returns this account's processes on a GPU. The GPU tool reports their memory, and the kernel reports all other facts. */
 export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly GpuProcess[] =>
 	processesOn(observation, gpu).flatMap(({pid, memoryUsedMiB, kind}) => {
 		const known = facts.get(pid);

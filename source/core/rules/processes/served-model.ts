@@ -71,7 +71,7 @@ function servedOf(words: readonly string[]): string | undefined {
 	return name?.startsWith('-') ? undefined : name;
 }
 
-/** The first letters of model names, and the publisher of these models. The list is that of the Go program. */
+/** Beginnings of model names, and the publisher of these models. The list is the same as in the Go program. */
 const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> = [
 	[/^(?:meta-)?llama/iv, 'meta-llama'],
 	[/^qwen/iv, 'qwen'],
@@ -98,7 +98,7 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 		.find((model) => model !== undefined);
 }
 
-/** Returns the first model that a process or one of its ancestors names. Ancestors are searched because worker processes often name none. */
+/** Returns the first model that a process or one of its ancestors names. Worker processes often name none. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	// Workers of one job share their ancestors and often their command line.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));

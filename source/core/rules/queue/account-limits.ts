@@ -13,7 +13,6 @@ import {isHeldBack} from '../policy/agents.js';
 import {wantedCountOf} from './eligible.js';
 import {keepsHoldings, outagesNoted, servableGroups, type OutOfService} from './out-of-service.js';
 
-/** Why a request waits although GPUs may be free. */
 export type OverLimit = {
 	readonly account: string;
 	/** How many GPUs the account holds, without those held by its waiting requests. */
@@ -24,11 +23,10 @@ export type OverLimit = {
 };
 
 type Circumstances = {
-	/** The account of the caller, and its limit. The caller knows its own Unix groups better than its entries in the queue do. */
+	/** The account of the caller, and its limit. The caller knows its Unix groups better than its entries in the queue do. */
 	readonly own?: {readonly account: string; readonly limit: Limit | undefined} | undefined;
-	/** Whether GPUs are kept for an entry now: its process answers, and no outage keeps it from being served. */
+	/** Whether GPUs are kept for an entry now: its process sends heartbeats, and no outage prevents it from being served. */
 	readonly isServable: (entry: QueueEntry) => boolean;
-	/** Whether others may take what the entry holds. */
 	readonly givesHoldings: (entry: QueueEntry) => boolean;
 };
 
@@ -36,31 +34,25 @@ type View = Pick<Snapshot, 'gpus' | 'queue' | 'policy' | 'policyProblem'>;
 
 type Account = {
 	readonly overLimit: ReadonlyMap<string, OverLimit>;
-	/** The number of GPUs that the account holds, without those of its waiting requests. */
 	readonly held: number;
-	/** The number of GPUs that its waiting requests want. */
+	/** The number of GPUs that the waiting requests of the account want. */
 	readonly ahead: number;
-	/** The number of GPUs that it holds, or that its waiting requests may still get within the limit. */
+	/** The number of GPUs that the account holds, or that its waiting requests may still get within the limit. */
 	readonly promised: number;
 	/** Whether a waiting request exceeds the limit. A new request then waits behind it. */
 	readonly isBlocked: boolean;
-	/** Holdings of entries that are not over the limit, but that others may take: the process is stopped, or an outage lasts. */
+	/** Holdings that others may take from entries within the limit, because the process is stopped or an outage lasts. */
 	readonly givenUp: readonly Holding[];
 };
 
 export type AccountLimits = {
-	/** Returns why an entry of the queue must wait for its own account. Undefined if it need not. */
+	/** Returns why an entry must wait for other reservations of its account to end. Undefined if it need not. */
 	readonly overLimitOf: (entry: QueueEntry) => OverLimit | undefined;
-	/** Returns why the caller's new request for a number of GPUs must wait. */
 	readonly overLimitFor: (count: number) => OverLimit | undefined;
-	/** Returns whether an entry that is over its limit may exceed it now, because the policy allows that and nobody else waits. */
+	/** Returns whether an entry that is over its limit may exceed it now, because the policy allows this and nobody else waits. */
 	readonly mayExceed: (entry: QueueEntry) => boolean;
-	/** Returns whether a new request of the caller may exceed its limit now. */
 	readonly mayExceedWith: (request: SlackRequest) => boolean;
-	/**
-	Returns GPUs held by the caller's own waiting requests that a grant to the caller must release in the same commit.
-	@param count - The number of GPUs in a new request. 0 for an entry of the queue.
-	*/
+	/** Returns GPUs of the caller's waiting requests to release together with a grant. `count` is the size of a new request, or 0 for a queue entry. */
 	readonly surplus: (count: number) => readonly Holding[];
 };
 
@@ -85,9 +77,9 @@ function groupByAccount({gpus, queue}: View) {
 	};
 }
 
-/** Decides for each account which of its requests its limit allows. Accounts without a limit cost nothing. */
+/** Decides which requests each account's limit allows. Costs nothing for accounts without a limit. */
 export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstances): AccountLimits {
-	// A request that waits for other agents gets nothing now, and others may take what it holds.
+	// A request that must wait for other agents cannot be served now, and others may take what it holds.
 	const isServable = (entry: QueueEntry): boolean => !isHeldBack(view, entry) && circumstances.isServable(entry);
 	const givesHoldings = (entry: QueueEntry): boolean => isHeldBack(view, entry) || circumstances.givesHoldings(entry);
 	const limitFor = (entry: QueueEntry): Limit | undefined => {
@@ -116,7 +108,7 @@ export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstanc
 			const wanted = wantedCountOf(entry);
 			const isImpossible = limit !== undefined && wanted > limit.value;
 			const isWaiting = !isImpossible && isServable(entry);
-			// An entry that cannot be served now blocks no other request of its account, but what it keeps counts.
+			// An entry that cannot be served now blocks no other request of its account, but the GPUs that it keeps count.
 			const gives = !isWaiting && givesHoldings(entry);
 			const count = isWaiting ? wanted : gives ? 0 : heldBy(entry.id).length;
 			if (limit !== undefined && (isImpossible || (isWaiting && isBlocked) || promised + count > limit.value)) {
@@ -143,7 +135,7 @@ export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstanc
 	const overLimitOf = (entry: QueueEntry): OverLimit | undefined =>
 		limitFor(entry) === undefined ? undefined : judged(ownerOf(entry)).overLimit.get(entry.id);
 
-	/** Returns whether a request that follows these entries of its account may exceed the limit: nobody waits whose limit allows what it wants. */
+	/** Returns whether a request after these entries of its account may exceed the limit: no servable request within its own limit may be waiting. */
 	const isAllowed = (account: string, earlier: readonly QueueEntry[], request: SlackRequest): boolean =>
 		canUseSlack(view, request) &&
 		earlier.every((entry) => wantedCountOf(entry) > (limitFor(entry)?.value ?? Infinity) || !isServable(entry)) &&
@@ -192,7 +184,7 @@ export function accountLimitsOf(view: View, {own, ...circumstances}: Circumstanc
 	};
 }
 
-/** Decides as {@link accountLimitsOf} does, by what the records show. For readers that inspect no processes and grant nothing. */
+/** Like {@link accountLimitsOf}, based on the records alone. For callers that inspect no processes and grant nothing. */
 export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
 	let known: OutOfService | undefined;
 	const out = (): OutOfService => {
@@ -208,8 +200,8 @@ export function accountLimitsSeen(snapshot: Snapshot): AccountLimits {
 }
 
 /**
-Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Records that the
-plan expects anyway are left out, and so are values that a commit cannot compare.
+Returns the preconditions of a grant to an account with a limit: nothing that the account could hold has changed since the read. Omits records that
+the plan expects anyway, and values that a commit cannot compare.
 */
 export const limitExpectations = (
 	gpus: readonly GpuRecord[],

@@ -1,7 +1,4 @@
-/**
-Returns which GPUs a queue entry could get. The answer comes from the stored entry, so that all readers agree. Only new MIG instances come from the
-reader's own scan.
-*/
+/** Returns which GPUs a queue entry could get, by its stored record, so that all readers agree. Only new MIG instances come from the reader's scan. */
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
@@ -31,8 +28,8 @@ export const eligibleInstancesOf = (
 	);
 
 /**
-Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry: any program can store
-impossible entries. If the entry wants MIG instances, the only group contains the GPUs with these instances.
+Returns the groups of GPUs that can serve an entry. Empty for an impossible entry, which any program can store. An entry for MIG instances has a single
+group: the GPUs with these instances.
 */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
@@ -69,9 +66,8 @@ export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: n
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));
 
 /**
-Adds the MIG instances of this scan to the queue's entries that can use them. After an administrator splits a GPU, the
-new instances are then kept for an earlier entry even before the command that waits for this entry has seen them.
-@param end - The caller's own position. Entries from there on stay unchanged.
+Adds the MIG instances of this scan to entries that can use them. After an administrator splits a GPU, the new instances are then kept for an earlier
+entry even before its waiting command has seen them. Entries from `end`, the caller's own position, stay unchanged.
 */
 export const withSeenInstances = <View extends Pick<Snapshot, 'queue' | 'gpus'>>(
 	view: View,

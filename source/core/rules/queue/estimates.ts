@@ -1,4 +1,4 @@
-/** Estimates when queue entries are served, by the ends of reservations and the time limits of jobs. Nobody knows when other jobs end. */
+/** Estimates when queue entries are served, based on the ends of reservations and the time limits of jobs. The ends of other jobs are unknown. */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {beyondLimitOf, type BeyondLimit} from '../limits/slack.js';
@@ -24,7 +24,7 @@ export type Blocker = {
 	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } &
-	/** `warning`: the reservation is idle and goes back, perhaps before its end. `beyondLimit`: it may, because its account exceeds its limit. */
+	/** `warning`: the reservation is idle, and may go back before its end. `beyondLimit`: it may go back because its account exceeds its limit. */
 	(
 		| {
 				readonly kind: 'lease';
@@ -57,7 +57,6 @@ type Future = {
 	};
 };
 
-/** Returns when the entry can have the GPU or its share. `Infinity` if unknown. */
 function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future, now: number): number {
 	if (need?.shareMiB === undefined || sharing === undefined) {
 		return freeAt;
@@ -93,7 +92,7 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 function futureOf(record: GpuRecord, snapshot: Snapshot, instance?: EligibleInstance): Future {
 	const {now, drains} = snapshot;
 	const part = {index: record.index, uuid: instance?.uuid};
-	// Waiting requests take a usable GPU at once. A GPU that is still free is in use without a reservation or broken, for an unknown time.
+	// A usable free GPU is taken by a waiting request at once. A GPU that is still free is broken or in use without a reservation, for an unknown time.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -136,7 +135,6 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 
 type Wait = {
 	readonly seconds: number | undefined;
-	/** Returns the holders of the GPUs that the entry may get, the soonest end first. */
 	readonly blockers: () => readonly Blocker[];
 };
 
@@ -185,8 +183,8 @@ function createFutures(snapshot: Snapshot) {
 }
 
 /**
-Serves the entries in simulation, in the order of the queue, as if each lease ended as late as possible.
-@returns Forecasts by entry id. Entries that cannot be read, or cannot be served because of outages or their account's limit, have none.
+Simulates the queue as if every lease ended as late as possible. Returns forecasts by entry id, but none for entries that are unreadable or cannot be
+served because of outages or their account's limit.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
@@ -195,7 +193,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {overLimitOf} = accountLimitsSeen(snapshot);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
-		// An entry blocks no other while GPUs are out of service for it, or while its account holds too many.
+		// An entry blocks no other entries while GPUs are out of service for it or its account exceeds its limit.
 		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
 		if (record.kind !== 'entry' || groups.length === 0 || overLimitOf(record.entry) !== undefined) {
 			continue;
@@ -203,7 +201,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 
 		const {entry} = record;
 		if (isHeldBack(snapshot, entry)) {
-			// Only another agent's release helps this entry, and nothing is kept for it.
+			// Only the release of another agent's GPUs helps this entry, and no GPU is kept for it.
 			const ofAgents = new Set(agentHoldings(snapshot).map(({index}) => index));
 			const decisive = gpus.filter(({index}) => ofAgents.has(index)).map((gpu) => futureOf(gpu, snapshot));
 			waits.set(record.id, {seconds: undefined, blockers: () => blockersOf(decisive)});
@@ -211,7 +209,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 		}
 
 		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
-		// In each group, the entry would get the GPUs that are free first. It gets the group that is complete first.
+		// In each group, the entry would take the GPUs that become free first. It takes the group that is complete first.
 		const [first] = groups
 			.map((group) => {
 				const wanted = futures

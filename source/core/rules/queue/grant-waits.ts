@@ -1,14 +1,13 @@
 /** Computes from the audit log how long granted requests had waited. */
 import type {AuditRecord} from '../../model/types.js';
 
-/** Store times at which the entries of the queue joined it, by entry id. */
 export type JoinTimes = ReadonlyMap<string, number>;
 
 /** The maximum number of entries to remember. Entries can vanish without an audit record, for example when the pool is replaced. */
 const mostJoinTimes = 10_000;
 
 const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
-	// A lease with a reason was adopted, or restored after a loss of data or by an undo. Nobody waited for it.
+	// A reason means that a lease was adopted, or restored after a loss of data or an undo. Nobody waited for such a lease.
 	kind === 'granted' && reason === undefined;
 
 type GrantWaits = {
@@ -16,12 +15,7 @@ type GrantWaits = {
 	readonly waits: readonly number[];
 };
 
-/**
-Processes the next records of the audit log.
-@param before - The state that the last call returned.
-@param entries - The next records, oldest first.
-@returns The new state, and the waiting times that ended with a grant. Omits grants whose time of joining is unknown.
-*/
+/** Adds the next audit records, oldest first, to the state that the last call returned. Also returns the waiting times of granted requests, if known. */
 export function grantWaits(before: JoinTimes, entries: readonly AuditRecord[]): GrantWaits {
 	const joined = new Map(before);
 	const waits: number[] = [];

@@ -1,6 +1,6 @@
 /**
-Determines which GPUs and MIG instances are out of service. While this keeps an entry from being served, no GPU is kept for the entry, and after some
-time others may take the GPUs that it holds.
+Determines which GPUs and MIG instances are out of service. While an outage prevents an entry from being served, no GPU is kept for the entry, and after
+some time others may take the GPUs that it holds.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
@@ -18,7 +18,7 @@ import type {
 } from '../../model/types.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 
-/** After a GPU was in use without a reservation for this time, others may take the GPUs held by entries that wait for it. */
+/** How long a GPU is in use without a reservation until others may take the GPUs held by entries that wait for it. */
 export const usedPatienceSeconds = 5 * 60;
 
 /** Maximum length of an outage's description in an entry. Limited, because every reader of the queue reads all entries. */
@@ -130,9 +130,8 @@ function outagesOn(
 }
 
 /**
-Returns the outages that GPU records, drains and a scan show. After a failed scan the result is empty, and nothing is granted anyway.
-@param snapshot - Its queue notes since when GPUs are in use.
-@param observation - Must not be newer than the snapshot.
+Returns the outages that GPU records, drains and a scan show. Empty after a failed scan, when nothing is granted anyway. The scan must not be newer
+than the snapshot, whose queue notes since when GPUs are in use.
 */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
@@ -151,12 +150,12 @@ export function outagesSeen(
 	return new Map([...byKey(seen), ...outagesByRecord(snapshot)]);
 }
 
-/** Returns a function that tells why an entry cannot use a GPU or MIG instance, even one that it already holds. */
+/** Returns a function that returns why an entry cannot use a GPU or MIG instance, even one that it already holds. */
 export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(gpu: number, uuid?: string): Outage | undefined => {
 		const outage = out.get(gpu) ?? (uuid === undefined ? undefined : out.get(uuid));
-		// On a shared GPU, memory in use is no outage, but reduces the room for shares.
+		// On a shared GPU, memory in use only reduces the room for shares.
 		const isInSum = need?.shareMiB !== undefined && gpus[gpu]?.kind === 'shared';
 		return outage === undefined || (force === true && isForceable(outage)) || (isInSum && isUse(outage))
 			? undefined
@@ -191,7 +190,6 @@ export function servableGroups(
 	);
 }
 
-/** Returns the outages that prevent an entry from being served. */
 export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly Outage[] {
 	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
 		return [];
@@ -238,7 +236,7 @@ export function noteFor(
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Whether two notes list the same outages. Ignores the order, and the tool's words, which can change with every scan. */
+/** Whether two notes list the same outages in any order. Ignores the GPU tool's words, which can change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
 		JSON.stringify(note.map((outage) => `${keyOf(outage)} ${outage.kind}`).toSorted());

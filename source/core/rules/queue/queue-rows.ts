@@ -20,7 +20,6 @@ export type QueueRow = {
 	readonly outages: readonly Outage[];
 	/** False if others may take the GPUs that the entry holds or that are kept for it. */
 	readonly keepsHoldings: boolean;
-	/** Set if the entry waits for its own account to hold fewer GPUs. */
 	readonly overLimit?: OverLimit;
 	/** Seconds since the last heartbeat of an entry that has missed one. Undefined for all other entries. */
 	readonly silentSeconds: number | undefined;

@@ -15,10 +15,9 @@ export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly
 	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
-Returns for each GPU the first entry with a claim: the GPU is kept for that entry. An entry has a claim to every GPU of
-every group that can serve it, because any of them may become free first.
-@param queue - The queue, or the part before the caller.
-@param groupsFor - Returns the groups to keep for an entry now. Empty if its process is stopped or an outage keeps it from being served.
+Returns for each GPU the first entry with a claim, for which the GPU is kept. An entry has a claim to every GPU of every group that can serve it,
+because any of them may become free first. `queue` can be the part before the caller. `groupsFor` returns the groups to keep for an entry now, or none if
+its process is stopped or an outage prevents it from being served.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
@@ -47,11 +46,7 @@ export function claimsOf(
 	return claims;
 }
 
-/**
-Returns by UUID the first entry for which each MIG instance is kept.
-@param queue - The queue, or the part before the caller.
-@param groupsFor - As for {@link claimsOf}.
-*/
+/** Returns by UUID the first entry for which each MIG instance is kept. The arguments are those of {@link claimsOf}. */
 export function instanceClaimsOf(
 	queue: readonly QueueRecord[],
 	gpuCount: number,
@@ -110,10 +105,7 @@ export const entryFor = (
 	holder: host.self,
 });
 
-/**
-Plans to join the queue. The plan has no preconditions, because the store assigns the position when it commits.
-@param at - Store time at which the entry had joined before, to get the same position again.
-*/
+/** Plans to join the queue, without preconditions, because the store assigns the position. To restore a lost position, `at` is its store time. */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
 	writes: [{kind: 'join', entry, at}],
@@ -121,11 +113,7 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
-/**
-Plans that an entry leaves the queue and releases the GPUs that it holds.
-@param context - Identifies who removes the entry.
-@param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
-*/
+/** Plans that an entry leaves the queue and releases its GPUs. `context` names who removes it. A timeout is recorded as a refusal. */
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
@@ -148,7 +136,6 @@ export function planLeave(
 	};
 }
 
-/** Plans a heartbeat for a queue entry and for the GPUs that it holds. */
 export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id, raw, entry}: EntryRecord): Plan {
 	const held = holdingsOf(snapshot, id);
 	const heartbeats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
@@ -172,7 +159,7 @@ const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): 
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
-/** Plans to store what an entry's last scan found. Releases held GPUs, unless they belong to the only group that can now serve the entry. */
+/** Plans to store the findings of an entry's last scan. Releases held GPUs, unless they belong to the only group that can now serve the entry. */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
 	{id, raw, entry}: EntryRecord,
@@ -207,10 +194,7 @@ export function planEntryNote(
 	};
 }
 
-/**
-Counts the earlier entries that could use one of these GPUs, or any GPU if `gpus` is empty. After a release, only the first few entries read at once.
-@param waits - Returns whether an entry waits for its own account to hold fewer GPUs, so that it takes none.
-*/
+/** Counts the earlier entries that could use one of these GPUs, or any if `gpus` is empty. Skips those for which `waits` returns true. */
 export function rankFor(
 	queue: readonly QueueRecord[],
 	id: string,

@@ -1,4 +1,4 @@
-/** Decides when a waiting command reads the store again. After a release only the first few do, because 500 commands must not all read at once. */
+/** Decides when a waiting command reads the store again. After a release only the first few do so, because 500 commands must not read at once. */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
@@ -19,7 +19,7 @@ const longestRestMs = 120_000;
 /** How late events may reach entries after the first few, if the store must be polled. */
 const lateMs = 2000;
 
-/** Returns a lease that was just granted. Only its owner is known, which decides what the owner's limit still allows. */
+/** Returns a substitute for a lease that was just granted. It has only the owner, to compute what the owner's limit still allows. */
 const leaseAfter = ({user = '?'}: PoolEvent): Lease => ({user, type: 'run', startTime: 0});
 
 /** Returns how many earlier entries may take one of these GPUs, or any GPU if none are given. */
@@ -60,9 +60,8 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 }
 
 /**
-Returns how soon an entry reads after an event. The first few entries that benefit read at once. Undefined if the entry
-does not read before its tick. If the store cannot tell what changed, entries further back read one after the other.
-@param snapshot - The last snapshot, with the event applied.
+Returns how soon an entry reads after an event. The first few entries that benefit read at once. If the store cannot tell what changed, later entries
+read one after the other. Undefined for an entry that waits for its tick. `snapshot` is the last one, with the event applied.
 */
 export function readAfterMs(
 	event: PoolEvent | undefined,
@@ -81,7 +80,7 @@ export function readAfterMs(
 
 	const own = queue.find(({id}) => id === entryId);
 	if (own === undefined) {
-		// The entry was removed from the queue, and must notice that.
+		// The entry was removed from the queue, which its command must notice.
 		return 0;
 	}
 
@@ -97,7 +96,7 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankIn(snapshot, entryId, usable) < wokenAtOnce ? 0 : undefined;
 }
 
-/** Returns whether an event allows an entry that waited for its own account, whichever GPU has become free. */
+/** Returns whether an event frees an entry from its account's limit, no matter which GPU has become free. */
 export function endsLimit(before: Snapshot | undefined, after: Snapshot | undefined, entryId: string): boolean {
 	const own = after?.queue.find(({id}) => id === entryId);
 	return (

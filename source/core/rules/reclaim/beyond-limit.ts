@@ -1,6 +1,6 @@
 /**
-Ends reservations beyond their account's limit when somebody else waits. The owner is warned first, and the reservation ends after `idle.grace`, whether
-or not its GPUs are in use. The warning is withdrawn if nobody waits any more. This needs no observation of the GPUs.
+Ends reservations beyond their account's limit when somebody else waits. The owner is warned first, and the reservation ends after `idle.grace`, even
+if its GPUs are in use. The warning is withdrawn if nobody waits any longer. No scan is needed.
 */
 import {emptyPlan, type Expectation} from '../../model/plan.js';
 import type {AuditRecord, EntryRecord, GpuGroup, LeaseSlack, Snapshot} from '../../model/types.js';
@@ -14,15 +14,15 @@ import {limitExpectations} from '../queue/account-limits.js';
 import {waitersIn} from './candidates.js';
 import {noPlan, type ReclaimPlan} from './reclaim.js';
 
-/** Whether a reservation was granted beyond a limit, so that it may have to go back. */
+/** Whether a reservation was granted beyond a limit and may have to end. */
 export const hasMarked = ({gpus}: Pick<Snapshot, 'gpus'>): boolean =>
 	gpus.some((record) => record.kind === 'leased' && record.lease.slack !== undefined);
 
-/** Returns how many of these GPUs one of the groups contains at most. */
+/** Returns the largest number of these GPUs that a single group contains. */
 const mostIn = (groups: readonly GpuGroup[], gpus: ReadonlySet<number>): number =>
 	Math.max(0, ...groups.map((group) => group.filter((index) => gpus.has(index)).length));
 
-/** Returns the newest of these reservations that together have as many GPUs for a request as it still wants. */
+/** Returns the newest reservations that together have as many usable GPUs as a request still lacks. */
 function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, missing: number): readonly SlackLease[] {
 	const counted = beyond
 		.map((one) => ({one, count: one.holdings.filter(({index}) => usable.has(index)).length}))
@@ -32,12 +32,12 @@ function newestFor(beyond: readonly SlackLease[], usable: ReadonlySet<number>, m
 		.map(({one}) => one);
 }
 
-/** Returns the request for which each reservation must go back, by its id. The newest go back first, and no more than the requests want. */
+/** Returns the request for which each reservation must end, by lease id. The newest reservations end first, and only as many as the requests need. */
 function neededFor(beyond: readonly SlackLease[], snapshot: Snapshot): ReadonlyMap<string, EntryRecord> {
 	const needed = new Map<string, EntryRecord>();
 	let free: ReadonlySet<number> = new Set(snapshot.gpus.filter(({kind}) => kind === 'free').map(({index}) => index));
 	for (const {record, owner, usable, groups, missing} of waitersIn(snapshot)) {
-		// A request that waits takes free GPUs in a moment, and no later request gets them.
+		// The request will take these free GPUs at once, so they are not free for later requests.
 		const missed = missing - mostIn(groups, free);
 		const others = beyond.filter(({lease}) => owner !== ownerOf(lease) && !needed.has(lease.leaseId!));
 		free = free.difference(usable);
@@ -61,7 +61,7 @@ function changeTo(one: SlackLease, slack: LeaseSlack): readonly HoldingChange[] 
 	return one.holdings.map((holding) => ({kind: 'change', holding, lease: {...holding.lease, slack}}));
 }
 
-/** Plans what is due now. `host` is for the audit log. */
+/** Plans the warnings and ends that are due. `host` is for the audit log. */
 export function planBeyondLimit(snapshot: Snapshot, host: string): ReclaimPlan {
 	const graceSeconds = policyValue(snapshot, 'idle.grace');
 	if (graceSeconds === 'never' || !hasMarked(snapshot)) {

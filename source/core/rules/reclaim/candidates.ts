@@ -1,4 +1,4 @@
-/** Finds the reservations that may go back to the pool, and the requests that wait for them. */
+/** Finds the reservations that may go back to the pool, and the requests that need their GPUs. */
 import type {EntryRecord, GpuGroup, Lease, LeaseIdle, Snapshot} from '../../model/types.js';
 import {gpusOf, isShare, type Holding} from '../leases/holdings.js';
 import {silentSecondsOf, timedEndOf} from '../leases/liveness.js';
@@ -14,13 +14,12 @@ import {holdingsOf} from '../queue/queue.js';
 export type Candidate = {
 	readonly holdings: readonly Holding[];
 	readonly lease: Lease;
-	/** The idle time on which all leases of the reservation agree. */
+	/** The idle time of the whole reservation. Undefined if a lease has none. */
 	readonly idle: LeaseIdle | undefined;
-	/** Whether a lease has an idle time, also if others have none. */
 	readonly hasIdle: boolean;
 };
 
-/** The idle time on which all leases agree. If they differ, it is the shortest one. */
+/** Returns the idle time common to all leases: from the latest start to the earliest end. The warning is dropped if the leases have different deadlines. */
 function commonIdle(holdings: readonly Holding[]): LeaseIdle | undefined {
 	const spans = holdings.map(({lease}) => lease.idle).filter((idle) => idle !== undefined);
 	const [first] = spans;
@@ -59,14 +58,13 @@ export function candidatesIn({gpus, now}: Pick<Snapshot, 'gpus' | 'now'>): reado
 type WaitingRequest = {
 	readonly record: EntryRecord;
 	readonly owner: string;
-	/** The GPUs that it could use, and the same by the groups that can serve it. */
+	/** The GPUs that the request could use, and the same GPUs by group. */
 	readonly usable: ReadonlySet<number>;
 	readonly groups: readonly GpuGroup[];
-	/** How many GPUs it still wants. */
 	readonly missing: number;
 };
 
-/** Returns the requests that wait for whole GPUs or shares, and not for their own account to hold fewer GPUs. */
+/** Returns the requests for whole GPUs or shares, except those that wait because of a limit of their account or of agents. */
 export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 	const {queue, gpus} = snapshot;
 	const out = outagesNoted(snapshot, queue);
@@ -91,10 +89,10 @@ export function waitersIn(snapshot: Snapshot): readonly WaitingRequest[] {
 		});
 }
 
-/** A request that waits takes a GPU that it can use within this time after its release. If a GPU is free for longer, no request can use it. */
+/** A waiting request takes a usable GPU within this time after its release. No request can use a GPU that has been free for longer. */
 const takenWithinSeconds = 60;
 
-/** Returns the requests that still lack GPUs after each has taken what it can use of these GPUs, in the order of the queue. */
+/** Returns the requests that still lack GPUs after each request, in the order of the queue, has taken what it can use of these GPUs. */
 function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): readonly WaitingRequest[] {
 	const left = new Set(free);
 	return waiting.filter(({groups, usable, missing}) => {
@@ -113,7 +111,7 @@ function lacking(waiting: readonly WaitingRequest[], free: readonly number[]): r
 export type Demand = {
 	/** Returns the first waiting request of another account that could use a GPU of this reservation. */
 	readonly wantedBy: (candidate: Candidate) => EntryRecord | undefined;
-	/** Returns such a request that also lacks GPUs. The GPUs of this reservation then count as free, so that fewer others are needed. */
+	/** Returns such a request that also lacks GPUs. The GPUs of this reservation then count as free, so that no more reservations end than necessary. */
 	readonly takenFor: (candidate: Candidate) => EntryRecord | undefined;
 };
 
@@ -140,7 +138,7 @@ export function demandIn(snapshot: Snapshot): Demand {
 	};
 }
 
-/** Whether an observation could matter now: a reservation may go back, and is not kept. For requests that would scan only for this. */
+/** Whether a scan could matter now, because a reservation may go back and is not kept. For requests that would scan only for this purpose. */
 export const hasReclaimable = (snapshot: Snapshot): boolean => {
 	const rules = idleRulesOf(snapshot);
 	if (rules === undefined) {

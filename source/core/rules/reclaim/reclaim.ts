@@ -1,6 +1,6 @@
 /**
-Returns idle reservations to the pool. An observation of all GPUs of a reservation starts its idle time, continues it or ends it. After
-`idle.after` the owner is warned, and after `idle.grace` the reservation ends. Unknown readings, long gaps and lost data start the count again.
+Returns idle reservations to the pool. Each scan starts, continues or ends the idle time of a reservation. After `idle.after` the owner is warned, and
+after `idle.grace` the reservation ends. Unknown readings, long gaps and lost data restart the idle time.
 */
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
 import type {AuditRecord, EntryRecord, LeaseIdle, Observation, Snapshot} from '../../model/types.js';
@@ -12,22 +12,19 @@ import {isUnusedForCertain, mayHideProcess} from '../usage/idle.js';
 import {idleRulesOf, keptUntil, longestGapSeconds, type IdleRules} from '../policy/idle-rules.js';
 import {candidatesIn, demandIn, type Candidate, type Demand} from './candidates.js';
 
-/** How often the store learns that an idle reservation is still idle. Two scans of a slow scanner fit into the longest gap. */
+/** How often the store is updated while a reservation stays idle. The longest gap is long enough for two scans of a slow scanner. */
 const refreshSeconds = 120;
 
 export type Sight = {
-	/** Store time of the observation. */
 	readonly seenAt: number;
 	readonly memoryThresholdMiB: number;
-	/** Name of the host, for the audit log. */
 	readonly host: string;
-	/** False for an observation that is old or was made by another process. It can end idle times, but neither start nor continue them. */
+	/** False for an old observation or one of another process, which can end idle times, but not start or continue them. */
 	readonly canAdvance: boolean;
-	/** The pid namespace of this process, if known. */
 	readonly pidNamespace?: string | undefined;
 };
 
-/** Returns whether every GPU of the reservation is certainly idle, in use, or cannot be judged. */
+/** Returns `idle` if every GPU of the reservation is certainly idle, `used` if one is certainly in use, and otherwise `unknown`. */
 function judge(
 	{holdings}: Candidate,
 	{drains}: Snapshot,
@@ -48,13 +45,13 @@ function judge(
 	return isIdle.has(false) ? 'used' : isIdle.has(undefined) ? 'unknown' : 'idle';
 }
 
-/** Whether the stored idle time can be continued: it was observed without a long gap, and by a store that has lost nothing since. */
+/** Whether the stored idle time can be continued, because there was neither a long gap nor a loss of data. */
 const isUnbroken = ({since, seen}: LeaseIdle, seenAt: number, {revision}: Snapshot): boolean =>
 	Math.abs(seenAt - seen) <= longestGapSeconds && revision.since !== undefined && revision.since <= since;
 
 type Step =
 	| {readonly kind: 'nothing'}
-	/** Ends the idle time. `reason` says why a warning is withdrawn. */
+	/** Ends the idle time. `reason` explains why a warning is withdrawn. */
 	| {readonly kind: 'clear'; readonly reason: 'used' | 'kept' | 'unknown'}
 	| {readonly kind: 'set'; readonly idle: LeaseIdle; readonly isWithdrawn?: boolean}
 	| {readonly kind: 'warn'; readonly idle: LeaseIdle; readonly wantedBy: EntryRecord | undefined}
@@ -108,7 +105,6 @@ type Context = {
 	readonly snapshot: Snapshot;
 	readonly sight: Sight;
 	readonly rules: IdleRules;
-	/** Computed when it is first needed. */
 	readonly demand: () => Demand;
 };
 
@@ -166,7 +162,7 @@ function auditOf(candidate: Candidate, step: Step, {snapshot: {now}, sight: {hos
 	}
 }
 
-/** Returns the seconds until the next warning or return. Infinity if none is due before somebody waits or the GPUs are used. */
+/** Returns the seconds until the next warning or return. Infinity if neither is due without another event. */
 function secondsToNext({idle}: Candidate, step: Step, {rules, sight}: Context): number {
 	const next = step.kind === 'set' || step.kind === 'warn' ? step.idle : step.kind === 'nothing' ? idle : undefined;
 	const seconds = next === undefined ? Infinity : (next.deadline ?? next.since + rules.afterSeconds) - sight.seenAt;
@@ -181,7 +177,7 @@ export type ReclaimPlan = {
 
 export const noPlan: ReclaimPlan = {plan: emptyPlan, nextSeconds: Infinity};
 
-/** Plans what an observation means for idle reservations. The snapshot must not be older than the observation. */
+/** Plans the warnings and ends that follow from a scan. The snapshot must not be older than the scan. */
 export function planReclaim(snapshot: Snapshot, observation: Observation, sight: Sight): ReclaimPlan {
 	const rules = idleRulesOf(snapshot);
 	const candidates = rules === undefined || observation.isPartial === true ? [] : candidatesIn(snapshot);
@@ -199,7 +195,7 @@ export function planReclaim(snapshot: Snapshot, observation: Observation, sight:
 			return known;
 		},
 	};
-	// If not all are needed, those that are idle for the longest time go back.
+	// If not all are needed, the reservations that have been idle for longest end first.
 	const steps = candidates
 		.toSorted((a, b) => (a.idle?.since ?? Number.MAX_VALUE) - (b.idle?.since ?? Number.MAX_VALUE))
 		.map((candidate) => ({

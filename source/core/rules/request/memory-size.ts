@@ -26,10 +26,7 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 	return mebibytes >= 1 ? mebibytes : undefined;
 }
 
-/**
-Parses the size of a GPU, such as `40G` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name says: an `80GB` GPU reports 79.6 GiB.
-@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
-*/
+/** Parses a GPU size, such as `40G`, into whole MiB, rounded down. G is 10^9 bytes: an `80GB` GPU reports 79.6 GiB. Undefined if invalid or under 1 MiB. */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
 /** Formats a size so that {@link parseMemoryMiB} can read it, within a MiB: `40G` stands for 40,000,000,000 bytes. */
@@ -41,7 +38,7 @@ export function memoryText(mebibytes: number): string {
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
-/** Parses the memory that a program uses, like {@link parseMemoryMiB}. But `8G` is 8 GiB, because tools and libraries count this way. */
+/** Parses the memory that a program uses, like {@link parseMemoryMiB}, except that `8G` is 8 GiB, because tools and libraries count this way. */
 export const parseShareMiB = (text: string): number | undefined =>
 	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 

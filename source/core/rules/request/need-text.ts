@@ -80,10 +80,7 @@ function sortWords(text: string): Words {
 
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
-/**
-Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile and strategy, separated by blanks or commas.
-@throws CanhazgpuError `usage` for unknown or conflicting words.
-*/
+/** Parses memory size, compute capability, models, `nvlink`, `mixed`, MIG profile and strategy. Throws `usage` for unknown or conflicting words. */
 export function parseNeeds(text: string): Needed {
 	const {memory, compute, models, isMixed, isLinked, profile, strategy} = sortWords(text);
 	const need: Need = {
@@ -112,7 +109,7 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
 }
 
-/** Returns the request that the fields of a form describe. `share` is empty for whole GPUs. Throws `usage` for invalid or conflicting words. */
+/** Returns the request that a form's fields describe. `share` is empty for whole GPUs. Throws `usage` for invalid or conflicting words. */
 export function wishOf({
 	count,
 	needs,

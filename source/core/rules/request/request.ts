@@ -34,12 +34,11 @@ export function checkReason(reason: string | undefined): void {
 
 export type Wanted = {
 	readonly count: number;
-	/** The requested GPU ids, sorted. Undefined if any suitable GPUs will do. */
+	/** The requested GPU ids, sorted. Undefined if any suitable GPUs are accepted. */
 	readonly ids?: readonly number[];
 	readonly need?: Need;
 };
 
-/** Whether the request is for shares or MIG instances. */
 export const isPartOfGpu = (need: Need | undefined): boolean => need?.shareMiB !== undefined || need?.mig !== undefined;
 
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
@@ -112,26 +111,24 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
-/** `timeLimitSeconds`: after this time the wrapper stops its job. */
+/** `timeLimitSeconds`: how long the job may run before its wrapper stops it. */
 type JobTenure = {
 	readonly type: 'run';
 	readonly timeLimitSeconds?: number | undefined;
-	/** The process that holds the GPUs. The default is this process, and the job that it starts. */
+	/** The process that holds the GPUs. Defaults to this process, together with the job that it starts. */
 	readonly holder?: ProcessIdentity;
-	/** A running process that keeps the GPUs for as long as it lives. Nothing then sends heartbeats. */
+	/** A running process that keeps the GPUs as long as it lives, without heartbeats. */
 	readonly job?: ProcessIdentity;
 };
 
-/** How long GPUs are requested: for a fixed time, or until a job ends. */
 type ManualTenure = {
 	readonly type: 'manual';
-	/** How long the GPUs are kept even if they are idle. */
 	readonly keepSeconds?: number | undefined;
 };
 
 export type Tenure = JobTenure | (ManualTenure & {readonly durationSeconds: number});
 
-/** How long a reservation lasts if neither the request nor the policy says it. */
+/** How long a reservation lasts if neither the request nor the policy sets a duration. */
 export const usualDurationSeconds = 8 * 3600;
 
 /** A tenure as requested. Without a duration, the policy decides how long a reservation lasts. */
@@ -146,14 +143,12 @@ export type AcquireRequest = {
 	readonly strategy?: StrategyName;
 	readonly tenure: AskedTenure;
 	readonly note?: string;
-	/** See `via` of a lease. */
 	readonly via?: string;
 	/** Whether to grant GPUs despite use without a reservation or unknown readings. */
 	readonly force?: boolean;
 	readonly host?: string;
 };
 
-/** A request with a known duration. */
 export type TimedRequest = Omit<AcquireRequest, 'tenure'> & {readonly tenure: Tenure};
 
 export type Grant = {
@@ -164,12 +159,10 @@ export type Grant = {
 	readonly startTime: number;
 	/** Store time at which the lease ends at the latest. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
-	/** Store time until which the GPUs are kept although they are idle. */
 	readonly keepUntil?: number | undefined;
-	/** Set for a reservation beyond the limit of its account. */
 	readonly isBeyondLimit?: true;
 	/** How long a reservation lasts. Absent for a job. */
 	readonly durationSeconds?: number;
-	/** The machine that has the GPUs, and their ids on that machine in the same order. Set by an engine such as Slurm, which manages several machines. */
+	/** The GPUs' machine and their ids there, in the same order. Set by an engine such as Slurm, which manages several machines. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

@@ -6,11 +6,10 @@ import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from
 const toleranceMiB = 128;
 
 export type CleanRule = {
-	/** Returns the MiB above which a GPU is not clean. Undefined without a baseline. */
 	readonly limitMiB: (reading: GpuReading) => number | undefined;
 };
 
-/** Returns the rule by which GPUs are clean. Undefined if the policy does not require clean GPUs. */
+/** Returns the rule that decides which GPUs are clean. Undefined if the policy does not require clean GPUs. */
 export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
 	return policyValue(snapshot, 'clean') === 'off'
@@ -35,8 +34,7 @@ type Scan = {
 
 /**
 Returns the memory baselines after one more scan: the smallest memory use of each GPU since boot while it had no holder and no process. Empty if the
-policy does not require clean GPUs, so that the baselines are measured again when the policy is switched on.
-@returns Undefined if nothing changed.
+policy does not require clean GPUs, so that they are measured again when it does. Undefined if nothing changed.
 */
 export function nextBaselines(
 	snapshot: StoredPolicy & Pick<Snapshot, 'baselines' | 'gpus'>,

@@ -1,4 +1,4 @@
-/** Judges by the readings whether a GPU or MIG instance is in use. If that is unknown, the GPU counts as neither free nor idle. */
+/** Judges from readings whether a GPU or MIG instance is in use. If this is unknown, the GPU counts as neither free nor idle. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
 import {isOnInstance, readingOf} from '../mig/instances.js';
@@ -14,18 +14,13 @@ export type GpuUsage =
 			/** Set if the use is so small that it only matters if the policy requires clean GPUs. */
 			readonly isDirty?: true;
 	  }
-	/** `why` contains the words of the GPU tool, if there are any. */
+	/** `why` contains the GPU tool's message, if there is one. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** No tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, makes sure that it is free. */
+	/** No tool can read the GPU from this machine. The engine that grants the GPU, such as Slurm, ensures that it is free. */
 	| {readonly kind: 'unread'};
 
-/**
-Judges whether a GPU is in use.
-@param reading - Undefined if the scan does not show the GPU.
-@param memoryThresholdMiB - Memory that the driver may use.
-@param clean - Set for a GPU without a holder, if the policy requires clean GPUs.
-*/
+/** Judges whether a GPU is in use. `reading` is undefined if the scan lacks the GPU. `clean` is set for a GPU without a holder, if the policy requires it. */
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
 	return usage.kind === 'idle' && clean !== undefined && reading !== undefined ? judgeClean(reading, clean) : usage;
@@ -121,10 +116,7 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	return shared;
 }
 
-/**
-Returns the processes of other accounts on a held GPU. Omits desktops, and processes that may be the holder's.
-@param shared - See {@link sharedContainers}.
-*/
+/** Returns other accounts' processes on a held GPU, except desktops and those that may be the holder's. For `shared`, see {@link sharedContainers}. */
 export const squattersOf = (
 	processes: readonly GpuProcess[],
 	owner: string,
@@ -161,11 +153,7 @@ export function processesOnInstance(
 	};
 }
 
-/**
-Judges by memory and processes whether a MIG instance is in use. A GPU in MIG mode reports no utilization.
-@param memoryThresholdMiB - Memory that the driver may use.
-@param isCleanWanted - Whether the policy requires clean GPUs, and so no process at all.
-*/
+/** Judges whether a MIG instance is in use, by memory and processes, because a GPU in MIG mode reports no utilization. */
 export function judgeInstance(
 	reading: GpuReading,
 	instance: HeldInstance,

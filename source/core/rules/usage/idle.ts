@@ -12,7 +12,7 @@ import {usageOfShares} from './share-usage.js';
 /** How long a new reservation may be unused, or a job may pause, before the GPU is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
-/** Whether a GPU is called idle: after the grace period without use. A manual reservation older than that is idle as soon as it is unused. */
+/** Whether a GPU counts as idle: after the grace period without use, or as soon as it is unused if its manual reservation is older than that. */
 export const isCalledIdle = ({
 	type,
 	heldSeconds = 0,
@@ -28,7 +28,7 @@ export const isCalledIdle = ({
 /** If two scans are further apart than this, the time between them counts as unknown. */
 const longestGapSeconds = 300;
 
-/** Whether no process belongs to a share. Undefined if unknown: a process without a known account may belong to any share. */
+/** Whether a share has no processes. Undefined if unknown, because a process of an unknown account may belong to any share. */
 function isShareIdle(
 	reading: GpuReading | undefined,
 	sharedBy: NonNullable<Holding['sharedBy']>,
@@ -49,7 +49,7 @@ function isShareIdle(
 	return processes !== undefined && others.every(({user}) => user !== undefined) ? true : undefined;
 }
 
-/** Returns whether the GPU is idle, or undefined if unknown. A desktop does not count as work. */
+/** Returns whether the GPU is idle, or undefined if unknown. Desktop processes do not count. */
 function isIdle(
 	{sharedBy}: Pick<Holding, 'sharedBy'>,
 	reading: GpuReading | undefined,
@@ -85,13 +85,13 @@ export function isUnusedForCertain(reading: GpuReading | undefined, memoryThresh
 	return isIdleNow === true && isLoadKnown && health.length === 0 && isWhole(reading) === true ? true : undefined;
 }
 
-/** The number of the pid namespace of a machine outside of all containers. It is the same on every Linux. */
+/** The number of the initial pid namespace, outside of all containers. It is the same on every Linux machine. */
 const outerPidNamespace = '4026531836';
 
-/** Even an empty CUDA context uses more. */
+/** Even an empty CUDA context uses more memory than this. */
 const leastContextMiB = 128;
 
-/** Returns whether the GPU holds memory of a process that the caller may not see, because the caller is in a container with its own pid namespace. */
+/** Returns whether the GPU's memory may belong to a process that the caller cannot see, because the caller is in a container with its own pid namespace. */
 export const mayHideProcess = (reading: GpuReading | undefined, pidNamespace: string | undefined): boolean =>
 	pidNamespace !== undefined && pidNamespace !== outerPidNamespace && (reading?.memoryUsedMiB ?? 0) > leastContextMiB;
 
@@ -125,7 +125,6 @@ type Known = {
 	readonly memoryThresholdMiB: number;
 };
 
-/** Returns the idle spans of live leases after one more scan. */
 export function nextIdle(
 	{gpus}: Pick<Observation, 'gpus'>,
 	{before, records, now, memoryThresholdMiB}: Known,
@@ -145,7 +144,6 @@ export function nextIdle(
 	});
 }
 
-/** Returns the idle time of a lease in seconds. Undefined if it is active or unobserved. */
 export function idleSecondsOf(
 	{idle = []}: Pick<Observation, 'idle'>,
 	held: Pick<Holding, 'lease' | 'index' | 'sharedBy'>,

@@ -11,7 +11,7 @@ type ShareUsage = {
 
 type SharesUsage = {
 	readonly shares: readonly ShareUsage[];
-	/** Processes that belong to no share or have an unknown user. */
+	/** Processes that belong to no share or have an unknown account. */
 	readonly others: readonly GpuProcess[];
 };
 
@@ -76,10 +76,9 @@ const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>)
 };
 
 /**
-Assigns each process to a share of its account: to the share whose job it descends from, or else to a share without a
-job. Large processes are assigned first. A process on a known MIG instance belongs to the lease of that instance.
+Assigns each process to a share of its account: to the share whose job it descends from, or else to a share without a job. Large processes are assigned
+first. A process on a known MIG instance belongs to the instance's lease. If some shares are MIG instances, `reading` is required.
 @param processes - Undefined if unknown.
-@param reading - Needed if some shares are MIG instances.
 */
 export function usageOfShares(
 	shares: readonly Lease[],
@@ -106,7 +105,7 @@ export function usageOfShares(
 		}
 	}
 
-	// Sorted by pid first, so that processes of equal size are assigned in the same way after every scan.
+	// Sorted by pid first, so that every scan assigns processes of equal size in the same way.
 	const bySize = undecided
 		.toSorted((a, b) => a.process.pid - b.process.pid)
 		.toSorted((a, b) => (b.process.memoryUsedMiB ?? 0) - (a.process.memoryUsedMiB ?? 0));

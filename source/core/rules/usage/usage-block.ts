@@ -3,7 +3,7 @@ import {judgeInstance, processesOnInstance, judgeUsage, usersOf, type GpuUsage} 
 import type {CleanRule} from './cleanliness.js';
 
 export type UsageBlock =
-	/** The GPU is in use without a lease, by `users` as far as they are known. */
+	/** The GPU is in use without a lease. `users` are the known users. */
 	| {
 			readonly kind: 'unreserved';
 			readonly users: readonly string[];

@@ -42,7 +42,6 @@ export const gpuKinds = (gres: string): readonly GpuKind[] =>
 		.filter(({name}) => name === 'gpu')
 		.map(({type, count}) => ({type, count}));
 
-/** Returns the number of shards, on GPUs of all types. */
 export const shardCount = (gres: string): number =>
 	partsOf(gres)
 		.filter(({name}) => name === 'shard')
@@ -52,7 +51,6 @@ export const shardCount = (gres: string): number =>
 const sharedNames = ['shard', 'mps'] as const;
 type SharedName = (typeof sharedNames)[number];
 
-/** Resources that a job holds on one node. */
 export type HeldGres = {
 	/** GPUs that the job has alone, by their numbers on the node. */
 	readonly gpus: readonly number[];
@@ -92,7 +90,7 @@ export function heldGres(detail: string): HeldGres {
 	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
 }
 
-/** Returns the identified GPUs of which something is held. */
+/** Returns the identified GPUs of which the job holds all or a part. */
 export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
 /** A job's requests per node, job, task and socket, and the numbers of nodes and tasks to multiply them with. */

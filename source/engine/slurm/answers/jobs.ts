@@ -17,7 +17,7 @@ export type SlurmJob = {
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
-	/** `pending`: waits. `holding`: has its resources, whatever it does with them. `ended`: has no resources any more. */
+	/** `pending`: waits. `holding`: has its resources, even if it does not run. `ended`: no longer has resources. */
 	readonly state: 'pending' | 'holding' | 'ended';
 	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For a job that ended or is in cleanup, the word says how it ended, if known. */
 	readonly stateWord: string;
@@ -41,7 +41,6 @@ export type SlurmJob = {
 	readonly clearing?: readonly string[];
 	readonly gpus?: GpuKind;
 	readonly shards?: WantedShares;
-	/** Held resources, by node. */
 	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
 };
 

@@ -1,6 +1,4 @@
-/**
-Parses `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`. Only administrators can write text there.
-*/
+/** Parses `scontrol --all show --oneliner` for nodes (with `--details`) and partitions. Only administrators can write text there. */
 import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 type NodeTrouble =
@@ -13,13 +11,13 @@ export type SlurmNode = {
 	readonly name: string;
 	/** GPUs by type, in the order of Slurm's numbers. */
 	readonly gpus: readonly GpuKind[];
-	/** The number of used GPUs, also by jobs that Slurm hides. */
+	/** The number of GPUs in use, including those of jobs that Slurm hides. */
 	readonly usedGpus: number;
 	/** The used GPUs, as far as Slurm identifies them. */
 	readonly usedIds?: readonly number[];
 	readonly shards: number;
 	readonly trouble?: NodeTrouble;
-	/** Why no job can start on a healthy node now, even if it has free GPUs. For people. */
+	/** Why no job can start now on a healthy node, even if the node has free GPUs. For people. */
 	readonly closed?: string;
 };
 

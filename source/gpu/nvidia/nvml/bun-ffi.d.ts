@@ -2,9 +2,7 @@
 declare module 'bun:ffi' {
 	type ForeignFunction = {readonly args: readonly string[]; readonly returns: 'i32'};
 
-	/**
-	@throws TypeError when the library lacks one of the functions, another Error when it cannot be loaded.
-	*/
+	/** Throws TypeError if the library lacks one of the functions, and another Error if it cannot be loaded. */
 	export const dlopen: <Name extends string>(
 		file: string,
 		functions: Readonly<Record<Name, ForeignFunction>>,

@@ -4,7 +4,7 @@ import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library
 /** The value of a call, or why there is none. */
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
-/** A code of `nvmlReturn_t`, or `missing` if the library lacks the function. */
+/** A code of `nvmlReturn_t`, or `missing` for a function that the library lacks. */
 export type Refusal = number | 'missing';
 
 /** Codes of `nvmlReturn_t`. */
@@ -81,11 +81,9 @@ export const ask = <Value>(
 	return code === codes.success ? {value: read(new DataView(memory.buffer))} : {no: code};
 };
 
-/** Calls a function that writes a text. */
 export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> =>
 	ask(calls, [name], {handle, size: 256, isSizeGiven: true}, ({buffer}) => textIn(new Uint8Array(buffer)));
 
-/** Reads text up to the first NUL. */
 export const textIn = (memory: Uint8Array): string => {
 	const end = memory.indexOf(0);
 	return new TextDecoder().decode(memory.subarray(0, end === -1 ? memory.length : end));

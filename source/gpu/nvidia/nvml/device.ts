@@ -75,7 +75,7 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 	};
 };
 
-/** `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require nothing of this GPU. */
+/** The values of `nvmlDeviceGpuRecoveryAction_t`, in nvidia-smi's words. Other values require no action on this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
 
 /** Ids of fields, `NVML_FI_DEV_...`: the recommended action, and what old drivers report instead. */
@@ -93,7 +93,7 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-/** Returns the value of an answer. If there is none, notes nvidia-smi's word for that under nvidia-smi's name of the field. */
+/** Returns the value of an answer. If there is none, stores nvidia-smi's word for that under nvidia-smi's field name. */
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
@@ -107,7 +107,6 @@ const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefi
 		: recoveryActions[action];
 };
 
-/** Calls a function that writes `count` numbers. */
 const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): Answer<readonly number[]> => {
 	const numbers = Array.from({length: count}, () => new Uint8Array(4));
 	const code = calls.call([name], ['handle', ...numbers.map(() => 'memory' as const)], handle, ...numbers);

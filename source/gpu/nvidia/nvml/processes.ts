@@ -6,10 +6,7 @@ const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
 
 const mostProcesses = 65_536;
 
-/**
-Returns the versions of a function, and the size of each version's entry for a process: the pid at 0, the memory at 8, and in later versions the ids
-of its MIG instance at 16 and 20.
-*/
+/** Returns the versions of a function, with the size of a process entry: pid at 0, memory at 8, and in later versions the MIG ids at 16 and 20. */
 const variants = (name: string) => [
 	{name: `${name}_v3`, size: 24},
 	{name: `${name}_v2`, size: 24},

@@ -23,10 +23,7 @@ type DriverGpu = {
 	readonly isExcluded: boolean;
 };
 
-/**
-Reads the driver's facts about its GPUs. The driver creates these files while they are read, which can hang, so a child process reads them. If it does
-not answer in time, no GPU has a minor number or is excluded.
-*/
+/** Reads the driver's facts about its GPUs in a child process, because such a read can hang. If it does, no GPU has a minor number or is excluded. */
 export const readDriverGpus = async (run: RunTool, gpusDirectory: string): Promise<readonly DriverGpu[]> => {
 	const directories = await listDriverGpus(gpusDirectory);
 	if (directories.length === 0) {

@@ -30,8 +30,8 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 }
 
 /**
-Whether all of these devices are missing or forbidden. A device that fails otherwise, such as that of a GPU that fell off the bus, is not hidden. A
-child process tries to open them, because a driver can take long.
+Whether all of these devices are missing or forbidden. A device that fails otherwise, such as that of a GPU that fell off the bus, is not hidden. A child
+process tries to open them, because a driver can take long.
 */
 async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
 	const script = [
@@ -50,7 +50,7 @@ type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
 /** Creates a function that gives GPUs their numbers outside of the job. If no GPU is hidden, they stay the same. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
-	/** The cached result for these visible GPUs. The devices that a process can open do not change while it runs. */
+	/** The result for these visible GPUs. Cached, because the devices that a process can open do not change while it runs. */
 	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;
 
 	const findAll = async (gpus: readonly GpuReading[]): Promise<readonly Listed[] | undefined> => {

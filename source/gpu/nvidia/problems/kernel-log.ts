@@ -49,7 +49,7 @@ type Xid = {
 	/** Number in NVIDIA's catalog. Undefined for a GPU that has fallen off the bus, which older drivers report without a number. */
 	readonly number?: number;
 	readonly words: string;
-	/** Seconds since boot. Undefined if the log has other times. */
+	/** Seconds since boot. Undefined if the log has another time format. */
 	readonly atSeconds?: number;
 };
 

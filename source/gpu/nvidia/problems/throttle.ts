@@ -1,4 +1,4 @@
-/** Reasons for reduced clocks, as bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which slows no work down. */
+/** Reasons for reduced clocks, as bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which does not slow down work. */
 const reasonWords = [
 	[0x2, 'application clocks'],
 	[0x4, 'power cap'],
@@ -16,7 +16,7 @@ const hardwareThermalSlowdown = 0x40;
 export const readReasonBits = (text: string): number | undefined =>
 	/^0x0*[\da-f]{1,8}$/iv.test(text) ? Number(text) : undefined;
 
-/** Returns the reasons in words. Ignores bits that have none above. */
+/** Returns the reasons in words. Ignores bits without words in the list above. */
 export const throttleWords = (bits: number): readonly string[] =>
 	reasonWords.filter(([bit]) => hasBit(bits, bit)).map(([, words]) => words);
 

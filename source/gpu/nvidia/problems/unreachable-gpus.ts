@@ -23,7 +23,7 @@ The beginning of nvidia-smi's line about a GPU that cannot be queried, in lower 
 */
 export const opening = 'unable to determine the device handle for gpu';
 
-/** Matches messages that are shown only with an explanation. */
+/** Matches messages that say too little without an explanation. */
 const sayingLittle = /^(?:unknown error|not found)$/iv;
 
 /** Parses a line about a GPU that cannot be queried, which follows the row of `previousIndex`. Undefined for any other line. */
@@ -45,7 +45,7 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	};
 };
 
-/** Limit for broken GPUs. If there are more such lines, they are not about GPUs. */
+/** Maximum number of broken GPUs. More lines than this are not about GPUs. */
 const mostBroken = 256;
 
 /**

@@ -2,7 +2,6 @@
 import {textOf} from './raw.js';
 import {parseTime} from './time.js';
 
-/** Why a record is unreadable. Caught by {@link readRecord}. */
 class RecordProblem extends Error {
 	override readonly name = 'RecordProblem';
 }
@@ -57,7 +56,7 @@ export class Fields {
 		return Array.isArray(value) && value.length > 0;
 	}
 
-	/** Marks a known field as read whose value has no meaning. */
+	/** Marks a known field as read. For fields whose values have no meaning. */
 	ignore(name: string): void {
 		this.#take(name);
 	}
@@ -80,7 +79,6 @@ export class Fields {
 		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');
 	}
 
-	/** Returns a finite number that is not negative, or undefined if not set. */
 	quantity(name: string): number | undefined {
 		const value = this.#take(name);
 		const isQuantity = typeof value === 'number' && Number.isFinite(value) && value >= 0;
@@ -108,7 +106,6 @@ export class Fields {
 		return value === undefined || isLists ? value : this.#fail(name, value, 'a list of lists of whole numbers');
 	}
 
-	/** Returns a boolean, or undefined if not set. */
 	switch(name: string): boolean | undefined {
 		const value = this.#take(name);
 		return value === undefined || typeof value === 'boolean' ? value : this.#fail(name, value, 'true or false');
@@ -126,13 +123,13 @@ export class Fields {
 		return this.#take(name) === true ? true : undefined;
 	}
 
-	/** Returns a string, or undefined for any other value. For fields that can be ignored if they are invalid. */
+	/** Returns a string, or undefined for any other value. */
 	anyText(name: string): string | undefined {
 		const value = this.#take(name);
 		return typeof value === 'string' ? value : undefined;
 	}
 
-	/** Returns a list, or an empty one for any other value. For fields that can be ignored if they are invalid. */
+	/** Returns a list, or an empty one for any other value. */
 	anyList(name: string): readonly unknown[] {
 		const value = this.#take(name);
 		return Array.isArray(value) ? value : [];
@@ -143,7 +140,7 @@ export class Fields {
 		return isObject(value) ? new Fields(value) : undefined;
 	}
 
-	/** Returns a finite number, or undefined for any other value. For fields that can be ignored if they are invalid. */
+	/** Returns a finite number, or undefined for any other value. */
 	anyNumber(name: string): number | undefined {
 		const value = this.#take(name);
 		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
@@ -209,7 +206,6 @@ export function readRecord<Value>(raw: string, read: (fields: Fields) => Value):
 	}
 }
 
-/** Reads one record. Returns undefined if the record is unreadable. */
 export function readIfSound<Value>(raw: string, read: (fields: Fields) => Value): Value | undefined {
 	const result = readRecord(raw, read);
 	return 'problem' in result ? undefined : result.value;

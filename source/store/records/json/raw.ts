@@ -1,6 +1,6 @@
 /**
-Represents a stored value as one string that can be compared byte for byte. A value in UTF-8 is represented by its text. Other values occur because
-the Go program's Lua scripts store any bytes from the shell. They are represented by a NUL, with which no JSON begins, and one character per byte.
+Represents a stored value as one string that can be compared byte for byte: its text if it is UTF-8. The Go program's Lua scripts also store other bytes
+from the shell. Such a value is represented by a NUL, with which no JSON begins, and one character per byte.
 */
 import {Buffer, isUtf8} from 'node:buffer';
 
@@ -11,11 +11,10 @@ const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset
 export const rawOf = (bytes: Uint8Array): string =>
 	isUtf8(bytes) && bytes[0] !== 0 ? viewOf(bytes).toString() : byteMark + viewOf(bytes).toString('latin1');
 
-/** Returns the bytes that a raw value represents, which a store compares. */
 export const bytesOf = (raw: string): Uint8Array =>
 	raw.startsWith(byteMark) ? Buffer.from(raw.slice(1), 'latin1') : Buffer.from(raw);
 
-/** Returns a raw value to be sent to the server: a string if possible, because the client sends a command of strings in one piece, and bytes otherwise. */
+/** Returns a raw value as it is sent to the server: a string if possible, because a command of strings is sent in one piece, and bytes otherwise. */
 export const wireOf = (raw: string): string | Uint8Array => (raw.startsWith(byteMark) ? bytesOf(raw) : raw);
 
 /** Returns a readable text, with U+FFFD for invalid UTF-8. */

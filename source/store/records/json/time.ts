@@ -4,7 +4,7 @@ import {latestTime} from '../../../core/model/types.js';
 /** The last second of the year 9999, after which RFC 3339 has no years. */
 const lastToSay = 253_402_300_799;
 
-/** The first second of the year 1. This is Go's zero time, which Go prints if a time is not set. */
+/** The first second of the year 1. Go prints this zero time if a time is not set. */
 const goZeroTime = -62_135_596_800;
 
 const rfc3339Pattern =
@@ -90,12 +90,9 @@ function parseRfc3339(text: string): number | undefined {
 	return utc / 1000 - offsetSeconds + Number(`0.${fraction ?? 0}`);
 }
 
-/**
-Parses a stored time: seconds, as a number or text, or RFC 3339 with any fraction and offset.
-@returns Seconds. Undefined if not set (`null`, an empty string, Go's zero time). `'invalid'` for anything else.
-*/
+/** Parses seconds, as a number or text, or RFC 3339. Returns undefined if not set (`null`, an empty string, Go's zero time), and `'invalid'` otherwise. */
 export function parseTime(value: unknown): number | undefined | 'invalid' {
-	// Three comparisons are faster than a list, and this function is called twice for each of a million records.
+	// Three comparisons are faster than a list, and a report of a million records calls this function twice for each.
 	// eslint-disable-next-line unicorn/prefer-includes-over-repeated-comparisons
 	if (value === undefined || value === null || value === '') {
 		return undefined;
@@ -115,7 +112,7 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 	return seconds !== undefined && seconds > goZeroTime && seconds <= latestTime ? seconds : 'invalid';
 }
 
-/** Returns its argument. Throws RangeError for a time that cannot be stored, which is a bug of the caller. */
+/** Returns its argument. Throws RangeError (a bug of the caller) for a time that cannot be stored. */
 export function checkTime(seconds: number): number {
 	if (!(seconds > goZeroTime && seconds <= latestTime)) {
 		throw new RangeError(`A time to be stored is ${seconds}`);
@@ -157,7 +154,7 @@ export function wholePast(seconds: number): number {
 
 /** Rounds the end of a lease up to whole seconds, so that the lease never ends earlier than promised. */
 export function wholePromise(seconds: number): number {
-	// An end before 1970 would be ignored when it is read: see `end` in fields.ts.
+	// An end before 1970 would be ignored by readers: see `end` in fields.ts.
 	if (seconds < 0) {
 		throw new RangeError(`An end to be stored is ${seconds}`);
 	}

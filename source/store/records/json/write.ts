@@ -1,9 +1,8 @@
 /** Writes records as canonical JSON: in well-formed Unicode, with fields in the given order and without fields that are not set. */
 
 /**
-@param known - Fields of the record, in their order. Undefined fields are omitted.
-@param unknown - Fields that this version does not know. They are written too, but never replace a known field.
-@throws RangeError for NaN or an infinite number, which JSON cannot represent. This is a bug of the caller.
+Returns the `known` fields in this order, without undefined ones, and then the `unknown` fields, which never replace known ones. Throws RangeError (a bug
+of the caller) for NaN and infinite numbers, which JSON cannot represent.
 */
 export function recordOf(
 	known: Readonly<Record<string, unknown>>,
@@ -30,7 +29,6 @@ function withUnknown(
 	return Object.fromEntries([...Object.entries(known), ...kept]);
 }
 
-/** Returns {@link recordOf} as text. */
 export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): string {
 	const text = JSON.stringify(unknown === undefined ? known : withUnknown(known, unknown));
 	// JSON.stringify writes NaN and infinite numbers as null. Records hardly ever contain null otherwise, so the slow check is rare.
@@ -48,7 +46,7 @@ export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): s
 /** Returns the text, or undefined for an empty text, which counts as not set. */
 export const optionalText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** Returns the text. Throws TypeError if it is empty, which is a bug of the caller: the Go program treats a GPU with an empty label as free. */
+/** Returns the text. Throws TypeError (a bug of the caller) if it is empty, because the Go program treats a GPU with an empty label as free. */
 export function requiredText(text: string, what: string): string {
 	if (text === '') {
 		throw new TypeError(`${what} to be stored is empty`);

@@ -8,14 +8,12 @@ import {ask, integerOf, listOf, textOf} from '../replies.js';
 const pageSize = 1000;
 
 type Page = {
-	/** The number of records before the requested time. */
 	readonly before: number;
 	readonly records: readonly string[];
 };
 
 type Replies = Awaited<ReturnType<ReturnType<Redis['pipeline']>['exec']>>;
 
-/** Returns the answers of all commands, or throws the first error. */
 const resultsOf = (replies: Replies): readonly unknown[] =>
 	(replies ?? []).map(([error, result]) => {
 		if (error) {
@@ -60,9 +58,9 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 }
 
 /**
-Streams the usage records of the given whole seconds in pages, oldest first.
-Pages are read by rank, because reading by time with an offset would take Redis longer for each page. If old records are removed in the meantime, the
-ranks move, and the page is read again. The next page is requested while the current one is processed.
+Streams the usage records of the given whole seconds in pages, oldest first. Pages are read by rank, because reading by time with an offset would take
+Redis longer for each page. If old records are removed in the meantime, the ranks move, and the page is read again. The next page is requested while the
+current one is processed.
 */
 export async function* readPages(
 	connection: Connection,
@@ -89,7 +87,7 @@ export async function* readPages(
 
 		done += records.length;
 		next = readPage(connection, before + done, time);
-		// If the caller stops reading here, nobody needs the next page, so its error must not become an unhandled rejection.
+		// If the caller stops here, the next page is not needed, so its error must not become an unhandled rejection.
 		next.catch(() => undefined);
 		// Lets Node send the request for the next page before this page is decoded, which takes as long as reading.
 		await setImmediate();

@@ -1,4 +1,4 @@
-/** The load history, with one key per hour. The keys expire by themselves, even if no process writes to the history any longer. */
+/** The load history, with one key per hour. The keys expire even if no process writes to the history any longer. */
 import type {Redis} from 'ioredis';
 import {loadHours, longestLoadHour, type LoadHistory} from '../../../core/model/ports.js';
 import {hoursBetween} from '../../load-hours.js';

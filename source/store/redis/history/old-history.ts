@@ -1,6 +1,6 @@
 /**
 Copies the old history of the Go program, which has a key for each record: `canhazgpu:usage_history:TIME:USER:GPU`. SCAN finds the keys in small steps
-that do not block other clients. Each batch is copied completely or not at all. The old keys stay, because they belong to the Go program and expire.
+that do not block other clients. Each batch is copied completely or not at all. The old keys are kept, because they belong to the Go program and expire.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';
@@ -23,13 +23,12 @@ function pageOf(reply: unknown) {
 	return {next: rawOf(bytesOf(next)), found: listOf(found, bytesOf)};
 }
 
-/** Returns a function that copies the old history once, and returns the number of copied records. */
+/** Returns a function that copies the old history once and returns the number of copied records. */
 export function createOldHistoryCopier(connection: Connection): () => Promise<number> {
 	connection.client.defineCommand('adoptUsage', {lua: adoptLua});
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
 		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
 
-	/** Copies the records of these keys. Skips invalid records. */
 	const copy = async (found: readonly Uint8Array[]): Promise<number> => {
 		const values = await ask(
 			connection,

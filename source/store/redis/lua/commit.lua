@@ -35,7 +35,7 @@ local function run_later(...)
   commands[#commands + 1] = { ... }
 end
 
--- Throws if a key exists and has another type. Called before anything is written, because an error after the first write would leave half of a plan.
+-- Throws if a key exists with another type. Called before the first write, because a later error would leave half of a plan.
 local function must_be(key, wanted)
   local found = redis.call('TYPE', key).ok
   if found ~= wanted and found ~= 'none' then
@@ -75,8 +75,8 @@ end
 
 local revision
 
--- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. A key
--- of another type is also a conflict, and so is an attempt that comes after another attempt of the same change was executed.
+-- Compares the expected values, and reads the revision with the same command. Returns the position of the first step, or false for a conflict. A key of
+-- another type is also a conflict, and so is an attempt after another attempt of the same change was executed.
 local function compare()
   local at = first_expectation
   local keys, values = { CONSTANT.revision }, {}
@@ -166,7 +166,7 @@ local function take_steps()
       run_later('DEL', KEYS[tonumber(first)])
       at = at + 2
     elseif word == 'rejoin' then
-      -- The entry gets the position of an earlier time. If another entry already has the same score, that entry stays before it.
+      -- The entry gets back its earlier position. If another entry has the same score, that entry stays first.
       if stands_in_line(second) then
         return false
       end
@@ -255,7 +255,7 @@ for _, command in ipairs(commands) do
   redis.call(unpack(command))
 end
 
--- Returns whether every window of the period for which usage records are kept has a record. raw-plan.ts explains why.
+-- Returns whether every window within the retention period has a usage record. raw-plan.ts explains why.
 local function is_gapless(now, age, window)
   for from = now - age, now - 1, window do
     local count = redis.pcall('ZCOUNT', CONSTANT.history, string.format('%.0f', from), string.format('%.0f', from + window))
@@ -266,8 +266,8 @@ local function is_gapless(now, age, window)
   return true
 end
 
--- Stores when each user last used each GPU, so that a read need not search the history. Starts anew if another program has changed the number of
--- usage records, or if there are too many uses or users to store. The stored uses are complete for records that end after `since`.
+-- Stores when each user last used each GPU, so that a read need not search the history. Starts again if another program has changed the number of usage
+-- records, or if there are too many uses or users to store. The stored uses are complete for records that end after `since`.
 local function keep_last_use()
   local kept = redis.call('HMGET', CONSTANT.lastUse, 'count', 'since')
   local since = kept[2]
@@ -294,7 +294,7 @@ local function keep_last_use()
   redis.call('HMSET', CONSTANT.lastUse, 'count', tostring(redis.call('ZCARD', CONSTANT.history)), 'since', since)
 end
 
--- The change is made. The commands from here on must not fail it, so their errors are ignored.
+-- The change is already made. Later commands must not make it fail, so their errors are ignored.
 if uses[1] then
   local now, age = tonumber(time[1]), CONSTANT.historySeconds
   local old = redis.pcall('ZCOUNT', CONSTANT.history, '-inf', string.format('(%.0f', now - age))

@@ -90,14 +90,13 @@ if ARGV[2] and not kept_use then
     for needle = 3, #ARGV do
       local _, last = find(record, ARGV[needle], 1, true)
       if last then
-        -- In records of this program, the GPU follows the user, so the search begins there. A search for a plain text is many times faster than
-        -- one for a pattern.
+        -- In records of this program, the GPU follows the user, so the search begins there. Searching plain text is many times faster than a pattern.
         local _, before = find(record, gpu_name, last, true)
         if not before then
           _, before = find(record, gpu_name, 1, true)
         end
         if before then
-          -- A pattern would take longer than everything else. Most machines have no GPU 10, so usually the id is a single digit.
+          -- Reads the id without a slow pattern. Most machines have no GPU 10, so the id is usually a single digit.
           local digit, after = byte(record, before + 1, before + 2)
           local gpu = after == comma and digit or match(record, '^%d+', before + 1)
           if gpu and not seen[gpu] then
