@@ -54,7 +54,7 @@ test('help COMMAND prints the same as COMMAND --help', async () => {
 });
 
 test.each(['', ...commandNames].flatMap((command) => [80, 60].map((columns) => [command, columns] as const)))(
-	'`canhazgpu help %s` fits %d columns and keeps every summary whole',
+	'`canhazgpu help %s` fits %d columns and cuts off no summary',
 	async (command, columns) => {
 		vi.stubEnv('COLUMNS', String(columns));
 		const text = await helpText(...(command === '' ? [] : [command]));

@@ -71,7 +71,7 @@ const filesIn = (folder: string): readonly string[] =>
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())
 		.toSorted();
 
-slowTest('install.sh suggests a next command that works for a prefix with a space', () => {
+slowTest('the next command that install.sh suggests works if the prefix contains a space', () => {
 	const {stdout} = install('--prefix', prefix);
 	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
 		'command'

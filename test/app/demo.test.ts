@@ -59,7 +59,7 @@ const open = async (scenario: Scenario = demoScenario) => {
 	return {demo, clock, world};
 };
 
-test('the demo starts with GPUs in use, available, split by MIG, unreserved and failed, and with a queue', async () => {
+test('the demo starts with a queue and with GPUs in use, available, unreserved and failed', async () => {
 	const {world} = await open();
 	const {rows, snapshot} = await readStatus(world);
 	expect(rows.map(({state, owner, unreservedUsers}) => [state, owner ?? unreservedUsers[0]])).toEqual([
@@ -105,7 +105,7 @@ const livesOf = async (minutes: number) => {
 
 const grantsOf = (log: readonly AuditRecord[]) => log.filter(({kind}) => kind === 'granted');
 
-test('demo users are granted GPUs over 40 minutes, but never a broken, split or used GPU', async () => {
+test('requests of demo users over 40 minutes never get a broken, split or used GPU', async () => {
 	const {log, world} = await livesOf(40);
 	const served = new Set(grantsOf(log).map(({account}) => account));
 	expect([...served].toSorted()).toEqual(
@@ -144,7 +144,7 @@ test('createDemo rejects a scenario whose user requests more GPUs than the pool 
 	});
 });
 
-test('the demo grants an L40S, a MIG instance and a share of a GPU, and records that the share exceeded its memory', async () => {
+test('the demo grants its viewer an L40S, a MIG instance and a share of a GPU', async () => {
 	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
 	const viewer = requesterOf(world.host.account);
 	const ask = async (need: Need) => {
@@ -181,7 +181,7 @@ test('the demo grants an L40S, a MIG instance and a share of a GPU, and records 
 	]);
 });
 
-test('the demo warns the viewer about an idle GPU, which is kept, and reclaims another one for the person who waits', async () => {
+test('the demo warns its viewer about an idle GPU and reclaims the idle GPU of another user', async () => {
 	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
 	const viewer = requesterOf(world.host.account);
 	const reclaimer = createReclaimer(world);

@@ -87,7 +87,7 @@ test('notify.command of the machine runs for an account of this machine, by name
 	}
 });
 
-test('an account of a user namespace gets its own notices, although the machine knows no such name', async () => {
+test('an account in a user namespace gets its own notices even if the machine has no account of that name', async () => {
 	const {program, writeOwn, load, sent} = place();
 	writeOwn({command: program('own'), terminals: false});
 	const inside = {...host, account: {...host.account, userNamespace: '1000/4026532590'}};
@@ -96,7 +96,7 @@ test('an account of a user namespace gets its own notices, although the machine 
 	expect(sent('own')?.split('\n', 1)).toEqual([account]);
 });
 
-test("notices to the user follow the user's own file, and notices to others only the machine's", async () => {
+test("the user's config file applies to the user's own notices, and the machine's file to notices to others", async () => {
 	const {program, writeOwn, writeMachine, load, sent} = place();
 	writeOwn({command: program('own'), terminals: false});
 	const alone = await load();
@@ -116,7 +116,7 @@ test("notices to the user follow the user's own file, and notices to others only
 	expect(sent('own')).toMatch(new RegExp(String.raw`^${own}\n`, 'v'));
 });
 
-test('a notice is sent only if its event is wanted or the user asked for it', async () => {
+test("a notice is sent only for a configured event or at the user's request", async () => {
 	const {program, writeOwn, load, sent} = place();
 	writeOwn({command: program('out'), terminals: false});
 	const config = await load();
@@ -156,14 +156,14 @@ test.each<[Notice, string]>([
 		{kind: 'job-ended', account: own, gpus: [0], exitCode: 124, seconds: 60, isTimedOut: true, isAsked: true},
 		'your job on GPU 0 reached its time limit after 1m with exit code 124',
 	],
-])('the text of %o says what happened and what to do', async (notice, text) => {
+])('the notice for %o says what happened and what to do', async (notice, text) => {
 	const {program, writeOwn, load, sent} = place();
 	writeOwn({command: program('out'), terminals: false, events: ['squatter']});
 	await notifyBy(await load(), host, notice);
 	expect(sent('out')!.split('\n', 2)[1]).toBe(`canhazgpu on ${host.hostname}: ${text}`);
 });
 
-test('a target that fails does not keep a notice from the others, and is remembered until it works again', async () => {
+test('the failure of one notification target affects no other target and is reported until the target works', async () => {
 	const {program, writeOwn, load, sent} = place();
 	const tell = {command: program('out'), terminals: false};
 	writeOwn({...tell, to: ['webhook:http://127.0.0.1:1/hunter2', 'exec:/bin/false', 'exec:/nowhere/tell']});

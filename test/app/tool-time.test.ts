@@ -62,7 +62,7 @@ test('the time limit of a running process rises from 10 s to 60 s when the GPU t
 	expect(time.limitMs()).toBe(60_000);
 });
 
-test("a new process starts with the GPU tool's time limit that an earlier one learned, and a fast answer resets it to 10 s", async () => {
+test('a new process starts with the time limit for the GPU tool that an earlier process learned', async () => {
 	const first = startProcess();
 	await first.scan(100);
 	await first.scan(12_000);
@@ -72,7 +72,7 @@ test("a new process starts with the GPU tool's time limit that an earlier one le
 	expect(first.time.limitMs()).toBe(10_000);
 });
 
-test('a configured time limit for the GPU tool stays fixed, and its timeouts do not change the learned limit', async () => {
+test('a configured time limit for the GPU tool stays fixed and does not change the learned limit', async () => {
 	const {time, scan} = startProcess(5);
 	expect([await scan(6000), await scan(6000)]).toEqual(['ended', 'ended']);
 	expect(time.limitMs()).toBe(5000);

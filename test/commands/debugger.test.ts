@@ -63,7 +63,7 @@ describe('SIGUSR1 opens no debugger', () => {
 		expect(ended.stderr).not.toContain('ebugger');
 	});
 
-	slowTest('in run, whose job receives SIGUSR1 and does not start with SIGUSR1 ignored', async () => {
+	slowTest('in run, whose job still receives SIGUSR1', async () => {
 		const box = await freshEmbeddedBox(1);
 		const script =
 			'grep SigIgn /proc/$$/status > ignored; trap "echo told >> told" USR1; echo $$ > ready; while :; do sleep 0.05; done';
@@ -121,7 +121,7 @@ describe('SIGUSR1 opens no debugger', () => {
 	});
 
 	test.runIf(isLong && hasCompiler)(
-		"in the process that calls NVIDIA's library, which still prints scans",
+		"in the separate process for NVIDIA's library, which still prints scans",
 		async () => {
 			const box = createBox();
 			onTestFinished(() => {

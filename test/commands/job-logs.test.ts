@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {linesOfLog} from '../../source/commands/top/job-logs.js';
 
-test('the lines of an output keep their indentation and the last state of a progress bar', () => {
+test('linesOfLog keeps the indentation and only the last state of a progress bar', () => {
 	expect(linesOfLog('start\n\tloss 0.5\r\n  3%|#\r100%|####\n\ndone\n')).toEqual([
 		'start',
 		'    loss 0.5',
@@ -13,7 +13,7 @@ test('the lines of an output keep their indentation and the last state of a prog
 	expect(linesOfLog('\u{1B}[31mred\u{1B}[0m \u{1B}]0;title\u{7}text')).toEqual(['red text']);
 });
 
-test('the lines of an output never contain control characters', () => {
+test('linesOfLog never returns control characters', () => {
 	fc.assert(
 		fc.property(fc.string({unit: 'binary'}), (text) => {
 			expect(linesOfLog(text).join('')).not.toMatch(/\p{Control}/v);

@@ -63,7 +63,7 @@ describe.each(
 			},
 		],
 	] as const),
-)('a detached job in an %s pool', (_, create) => {
+)('detached jobs with the %s store', (_, create) => {
 	let box: Box;
 	beforeAll(async () => {
 		box = await create();
@@ -72,7 +72,7 @@ describe.each(
 		box.remove();
 	});
 
-	test('runs without its shell, keeps its output private, and wait returns its exit code', async () => {
+	test('run --detach starts a job, logs prints its output and wait returns its exit code', async () => {
 		const id = await submit(
 			box,
 			'--gpus 2',
@@ -90,12 +90,12 @@ describe.each(
 		expect((await box.run('status')).stdout).not.toContain('IN_USE');
 	});
 
-	test('logs -f follows a job until it has ended', async () => {
+	test('logs -f follows the output of a job until the job has ended', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo one; sleep 0.5; echo two');
 		expect(await box.run(`logs -f ${id}`)).toMatchObject({exitCode: 0, stdout: 'one\ntwo\n'});
 	});
 
-	test('cancel ends a running job with its descendants, and a waiting job never starts', async () => {
+	test('cancel ends a running job with its descendants, and a cancelled waiting job never starts', async () => {
 		const running = await submit(
 			box,
 			'--gpus 2',
@@ -124,7 +124,7 @@ describe.each(
 		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
 	});
 
-	test('keeps running when its wrapper is killed, and becomes LOST when its command is killed, too', async () => {
+	test('a job keeps running if its wrapper is killed, and becomes LOST if its command is killed, too', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
 		const command = await pidOf(box, 'command');
 		await eventually(async () => (await jobOf(box, id))?.state === 'running');
@@ -140,7 +140,7 @@ describe.each(
 		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
 	});
 
-	test('an array runs each index once, and a failed index fails alone', async () => {
+	test('an array runs the command once for each index, and one failed index does not affect the others', async () => {
 		const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; [ "$CANHAZGPU_ARRAY_INDEX" != 2 ]';
 		const id = await submit(box, '--array 0-4%2 --retry 1', 'sh', '-c', command);
 		const after = await submit(box, `--after any:${id}`, 'cat', 'indices');
@@ -155,13 +155,13 @@ describe.each(
 		);
 	});
 
-	test('ends although it leaves a daemon behind, which still writes to the output', async () => {
+	test('a job has ended when its command ends, even if a daemon still writes to the output', async () => {
 		const id = await submit(box, '', 'sh', '-c', '(sleep 1; echo late; echo $$ > daemon) & echo early');
 		expect((await box.run(`wait ${id}`)).exitCode).toBe(0);
 		await eventually(() => readFileSync(logOf(box, id), 'utf8').includes('late'));
 	});
 
-	test('wrong input is refused with one error, and nothing is started', async () => {
+	test('the job commands refuse invalid input with one error and start nothing', async () => {
 		const before = await jobsOf(box);
 		for (const [line, exitCode, message] of [
 			['run --detach --after 99 -- true', 2, 'There is no job 99 to wait for'],
@@ -187,7 +187,7 @@ describe.each(
 		expect(await jobsOf(box)).toEqual(before);
 	});
 
-	test('is refused if its output cannot be kept', async () => {
+	test('run --detach fails if the output of the job cannot be stored', async () => {
 		const before = (await jobsOf(box)).length;
 		writeFileSync(path.join(box.home, 'file'), '');
 		const {exitCode, stderr} = await box.run('run --detach -- true', {XDG_STATE_HOME: path.join(box.home, 'file')});
@@ -198,13 +198,13 @@ describe.each(
 		expect(await jobsOf(box)).toHaveLength(before);
 	});
 
-	test('says that a command failed because the GPU had too little memory', async () => {
+	test('a job has the reason "out of GPU memory" if its output says so', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo "torch.OutOfMemoryError: CUDA out of memory." >&2; exit 1');
 		await box.run(`wait ${id}`);
 		expect(await jobOf(box, id)).toMatchObject({state: 'failed', exit_code: 1, reason: 'out of GPU memory'});
 	});
 
-	test('never overwrites an output that exists', async () => {
+	test('a job never overwrites an existing output file', async () => {
 		const id = await submit(box, '', 'true');
 		const next = String(Number(id) + 1);
 		mkdirSync(path.dirname(logOf(box, next)), {recursive: true});

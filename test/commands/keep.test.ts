@@ -29,9 +29,9 @@ const stores = firstCase<readonly [string, () => number | undefined]>([
 	['embedded', () => undefined],
 ]);
 
-describe.each(stores)('on %s', (_, portOf) => {
+describe.each(stores)('with the %s store', (_, portOf) => {
 	test(
-		'several keepers warn once and reclaim once, and end with exit code 0 on SIGTERM',
+		'several keep commands warn and reclaim only once, and exit with 0 on SIGTERM',
 		{timeout: 120_000},
 		async () => {
 			const {box} = await createIdleBox(portOf());
@@ -62,7 +62,7 @@ describe.each(stores)('on %s', (_, portOf) => {
 	);
 
 	test(
-		'a waiting request gets idle GPUs within a second of the deadline, without a keeper',
+		'a waiting request gets idle GPUs within a second of the deadline, even if keep does not run',
 		{timeout: 60_000},
 		async () => {
 			const {box} = await createIdleBox(portOf());
@@ -80,7 +80,7 @@ describe.each(stores)('on %s', (_, portOf) => {
 		},
 	);
 
-	test('use in the grace period keeps the GPUs', {timeout: 60_000}, async () => {
+	test('keep returns no GPU that is used during the grace period', {timeout: 60_000}, async () => {
 		const {box, use} = await createIdleBox(portOf());
 		await use(4, 9000);
 		await holdIdle(box, {warned: -300, deadline: -1});
@@ -92,7 +92,7 @@ describe.each(stores)('on %s', (_, portOf) => {
 	});
 });
 
-slowTest('keep continues when the store comes back', {timeout: 120_000}, async () => {
+slowTest('keep continues when the store is reachable again', {timeout: 120_000}, async () => {
 	const server = await startRedis({isDurable: true});
 	try {
 		const {box} = await createIdleBox(server.port);
@@ -121,7 +121,7 @@ const killPoints: ReadonlyArray<readonly ['embedded' | 'redis', number]> = isLon
 	: [['embedded', 60]];
 
 test.each(killPoints)(
-	'on %s, when a keeper is killed at call %d of the store, the next one continues',
+	'with the %s store, after keep was killed at its store call %d, another keep continues',
 	{timeout: 60_000},
 	async (kind, at) => {
 		const redisServer = kind === 'redis' ? await redisGround() : undefined;
@@ -141,7 +141,7 @@ test.each(killPoints)(
 	},
 );
 
-test('doctor warns if the policy returns idle GPUs and nobody looks', {timeout: 60_000}, async () => {
+test('doctor warns if no command is running that returns idle GPUs as the policy requires', {timeout: 60_000}, async () => {
 	const box = await freshEmbeddedBox(2);
 	expect((await box.run('doctor')).stdout).not.toContain('idle');
 	await box.run('admin --set idle.after=1h');

@@ -81,7 +81,7 @@ slowTest('reserve and run refuse an impossible MIG request and list the instance
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('a MIG request gets the smallest sufficient instance, and its job gets the UUID and the name of the instance', async () => {
+test('a MIG request gets the smallest instance that is large enough', async () => {
 	const box = await freshEmbeddedBox(2);
 	const environment = environmentOf(box);
 	const run = async (words: string | readonly string[]) => box.run(words, environment);

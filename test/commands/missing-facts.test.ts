@@ -13,7 +13,7 @@ import {
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 
-describe.runIf(canLackFacts())('on an incomplete machine', () => {
+describe.runIf(canLackFacts())('on a machine with missing system information', () => {
 	let machine: Machine;
 	let place: Place;
 
@@ -26,7 +26,7 @@ describe.runIf(canLackFacts())('on an incomplete machine', () => {
 		machine.remove();
 	});
 
-	test('every command works without a home and a user name', async () => {
+	test('every command works without a home directory and a user name', async () => {
 		for (const [typed, exitCode, words] of [
 			['status', 0, ''],
 			['reserve --short -d 1h', 0, ''],

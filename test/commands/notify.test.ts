@@ -25,7 +25,7 @@ function configure({home}: Pick<Box, 'home'>, notify: Readonly<Record<string, un
 	return file;
 }
 
-test('notify --test sends one notice to each target, and tells which did not arrive', async () => {
+test('notify --test sends one notice to each target and reports failed targets', async () => {
 	const box = await createBox();
 	const {urlOf, heard} = await startChatServer();
 	const works = ['slack', 'discord', 'ntfy', 'webhook'].map((service) => `${service}:${urlOf(service)}`);
@@ -59,7 +59,7 @@ test('notify --test sends one notice to each target, and tells which did not arr
 	expect(diagnosis.stdout).not.toContain(token);
 });
 
-test('notify shows the targets without their URLs', async () => {
+test('notify lists the targets without showing their URLs', async () => {
 	const box = await createBox();
 	configure(box, {to: ['slack:https://example.org/hunter2', 'mail:a@b'], events: ['expiry'], quiet: '22:00-07:00'});
 	expect(await box.run('notify')).toEqual({
@@ -97,7 +97,7 @@ test.each([
 	expect(stderr).not.toContain(token);
 });
 
-test('run --notify reports the end of a job, keeps its exit code, and shows the URL to no process', async () => {
+test('run --notify reports the end of a job without exposing the URL to other processes', async () => {
 	const box = await createBox(2);
 	const {urlOf, heard} = await startChatServer();
 	configure(box, {to: [`slack:${urlOf('slack')}`, `webhook:${urlOf('webhook')}`], events: ['expiry']});
@@ -150,7 +150,7 @@ function readCommandLine(pid: string): string {
 	}
 }
 
-slowTest('a target that hangs delays neither the release of the GPUs nor, for long, the end of run', async () => {
+slowTest('a target that hangs delays the end of run --notify by less than 6 s', async () => {
 	const box = await createBox();
 	const {urlOf, heard} = await startChatServer();
 	configure(box, {to: [`webhook:${urlOf('hangs')}`, `ntfy:${urlOf('ntfy')}`]});
@@ -190,7 +190,7 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 });
 
 test.runIf(isRoot)(
-	"a process of root notifies other accounts by the machine's files, and never by its own",
+	"root's own config file never applies to notices to other accounts",
 	async () => {
 		const box = await createBox(5);
 		const etc = directoryOf(root);
@@ -230,7 +230,7 @@ test.runIf(isRoot)(
 	},
 );
 
-test.runIf(isRoot)('URLs for everybody are in a file that only root reads', async () => {
+test.runIf(isRoot)('notification URLs in the file that only root can read apply to all accounts', async () => {
 	const etc = directoryOf(root);
 	cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});
 	const {urlOf, heard} = await startChatServer();

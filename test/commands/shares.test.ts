@@ -52,7 +52,7 @@ slowTest('reserve and run refuse an impossible --share and print what is possibl
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('shares of one GPU are granted while memory is left, shown by status and released separately', async () => {
+test('shares of one GPU are granted as long as memory is left, and are released separately', async () => {
 	const box = await freshEmbeddedBox(1);
 	const environment = {...environmentOf(box), CANHAZGPU_RUN_QUIET: 'false'};
 	const run = async (words: string | readonly string[]) => box.run(words, environment);

@@ -152,7 +152,7 @@ describe.runIf(canMakeDevices())('the command who', () => {
 		]);
 	});
 
-	test('prints a text that names the holder of the GPU, the processes and the command to end them', async () => {
+	test('names the holder of the GPU, its processes and the command to end them', async () => {
 		await accounts.run(alice, 'reserve -G 1', {environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario}});
 		const own = await started(mallory, ['env', 'HF_TOKEN=x', ...opening('dev/nvidia1')]);
 		const {text} = await ask(mallory, hidden, 'who 0-1');

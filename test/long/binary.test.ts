@@ -132,7 +132,7 @@ describe.skipIf(binary === undefined)('the binary', () => {
 		expect((await web.end('SIGTERM')).end).toBe(0);
 	});
 
-	test('starts observing a silent lease, which the program on Node.js can end because both read the same clock', async () => {
+	test('starts the observation of a silent lease that the program on Node.js later ends', async () => {
 		const box = await freshEmbeddedBox(1);
 		// An open database would be locked by this process.
 		const query = (sql: string, ...values: readonly string[]) => {
@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the b
 	};
 
 	test.each(['healthy', 'crowd', 'lost', 'no-memory', 'hot ecc', 'init-fails'])(
-		'gives the same scan as with Node (%s)',
+		'returns the same scan as on Node.js (%s)',
 		async (NVML_STUB) => {
 			for (const flags of [[], ['-DOLD']]) {
 				const environment = {LD_LIBRARY_PATH: compileNvml(...flags), NVML_STUB};
@@ -217,7 +217,7 @@ describe.skipIf(binary === undefined || !hasCompiler)("NVIDIA's library in the b
 		expect(said).toMatch(/^Error: Failed to open library [^\n]+\n$/v);
 	});
 
-	test('is read in a child process of the binary, wherever the binary is', async () => {
+	test('is called in a child process, wherever the binary is installed', async () => {
 		const box = await freshEmbeddedBox(2);
 		const copy = path.join(box.home, 'chg copy');
 		copyFileSync(binary!, copy);

@@ -30,7 +30,7 @@ const linesOf = (box: Box, file: string): readonly string[] => {
 const record = 'echo $CANHAZGPU_JOB_ID >> ran; sleep 1; echo $CANHAZGPU_JOB_ID >> done';
 
 test(
-	'50 jobs of which shells, wrappers and the Redis server are killed: each runs at most once, and only killed ones are lost',
+	'no job runs twice when shells, wrappers and the Redis server of 50 jobs are killed',
 	{timeout: 600_000},
 	async () => {
 		const server = await startRedis({isDurable: true});
@@ -93,7 +93,7 @@ test(
 	},
 );
 
-test('an array of 200 on 8 GPUs runs every index exactly once, at most 16 at a time', {timeout: 900_000}, async () => {
+test('a job array of 200 on 8 GPUs runs every index exactly once, at most 16 at a time', {timeout: 900_000}, async () => {
 	const box = await createEmbeddedBox(8);
 	onTestFinished(() => {
 		box.remove();
@@ -125,7 +125,7 @@ test('an array of 200 on 8 GPUs runs every index exactly once, at most 16 at a t
 	expect((await jobsOf(box)).every(({state}) => state === 'completed')).toBe(true);
 });
 
-test('a job survives a logout over ssh, and the end of sshd', {timeout: 120_000}, async () => {
+test('a detached job survives the end of the ssh session and of sshd', {timeout: 120_000}, async () => {
 	const box = await createEmbeddedBox(2);
 	const servers = await startSshServers(path.join(box.home, 'ssh'), {box1: box});
 	onTestFinished(async () => {
@@ -149,7 +149,7 @@ test('a job survives a logout over ssh, and the end of sshd', {timeout: 120_000}
 });
 
 test(
-	'a full disk of the log ends no job, and the output continues when there is room again',
+	'a detached job continues while the disk of its log is full, and logs again when there is room',
 	{timeout: 120_000},
 	async () => {
 		const box = await createEmbeddedBox(2);

@@ -61,7 +61,7 @@ function fill(directory: string): {readonly free: () => void} {
 const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind);
 
 describe.skipIf(!canMount)('a pool on a disk', () => {
-	test('that is full gives errors, jobs continue, and all data is there when there is room again', async () => {
+	test('that is full makes commands fail, but loses no data and ends no job', async () => {
 		const box = await boxOnSmallDisk();
 		await box.run('reserve --gpu-ids 1 --note kept');
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
@@ -84,7 +84,7 @@ describe.skipIf(!canMount)('a pool on a disk', () => {
 		expect((await recordsOf(box)).map(({endReason}) => endReason)).toEqual(['released', 'signalled']);
 	});
 
-	test('that is full when a job ends does not change the exit code, and the GPU is released later', async () => {
+	test('that becomes full does not change the exit code of a job that ends', async () => {
 		const box = await boxOnSmallDisk();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const ballast = fill(box.poolDirectory);
@@ -100,7 +100,7 @@ describe.skipIf(!canMount)('a pool on a disk', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('that is read-only gives errors, and all data is there when the disk is writable again', async () => {
+	test('that is read-only makes commands fail, but loses no data', async () => {
 		const box = await boxOnSmallDisk();
 		await box.run('reserve --gpu-ids 1 --note kept');
 		mount('-o', 'remount,ro', box.poolDirectory);

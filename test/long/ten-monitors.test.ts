@@ -31,7 +31,7 @@ const askersSince = (scans: readonly CountedScan[], sinceMs: number): ReadonlySe
 	new Set(scans.filter(({ms}) => ms >= sinceMs).map(({asker}) => asker));
 
 test(
-	'ten monitors share one scan per two seconds, also after the scanning monitor is killed',
+	'ten monitors share one scan every two seconds, even after the scanning monitor was killed',
 	{timeout: 300_000},
 	async () => {
 		const server = await startRedis();

@@ -14,7 +14,7 @@ const gpuCount = 4;
 /** A server is killed at the latest this long after it has started to reserve. */
 const longestLifeMs = 3000;
 
-test(`after ${serverCount} servers were killed at random moments, no GPU is held, and none was granted twice`, async () => {
+test(`no GPU is held or granted twice after ${serverCount} mcp servers were killed at random moments`, async () => {
 	const redis = await startRedis();
 	onTestFinished(async () => redis.stop());
 	const box = await freshRedisBox(redis.port, gpuCount);

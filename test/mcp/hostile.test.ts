@@ -51,7 +51,7 @@ const wrong: ReadonlyArray<readonly [tool: string, input: Readonly<Record<string
 	['gpu_report', {days: 0}, /^gpu_report: days: /v],
 ];
 
-test('mcp answers wrong input with a message and a hint, and reserves nothing', async () => {
+test('mcp answers invalid tool arguments with an error and a hint, and reserves nothing', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	for (const [tool, input, words] of wrong) {
@@ -68,7 +68,7 @@ test('mcp answers wrong input with a message and a hint, and reserves nothing', 
 	expect(agent.stderr()).toBe('');
 });
 
-test('no arguments of any type make a tool throw anything but an error with a hint', () => {
+test('a tool that is called with arbitrary arguments throws only errors with a hint', () => {
 	const value = fc.oneof(fc.anything({maxDepth: 2}), fc.constantFrom('8G', '1h', '0:1', 'h100', 0, 1, true));
 	const reserve = tools.find(({name}) => name === 'gpu_reserve')!;
 	const fields = [
@@ -97,7 +97,7 @@ test('no arguments of any type make a tool throw anything but an error with a hi
 	);
 });
 
-test('mcp survives lines that are no messages, and says so on stderr', async () => {
+test('mcp survives lines on stdin that are not protocol messages', async () => {
 	const box = await freshEmbeddedBox(1);
 	const server = spawn(starter, [...starterText, 'mcp'], {cwd: box.home, env: {...box.environment}});
 	const ended = once(server, 'close');
@@ -119,7 +119,7 @@ test('mcp survives lines that are no messages, and says so on stderr', async () 
 	expect(await ended).toEqual([0, null]);
 });
 
-slowTest('mcp without a pool, or without the right to use it, says so in each answer', async () => {
+slowTest('mcp answers every call with an error while the pool is unreachable', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('admin --gpus 1 --force');
 	const agent = await connect({

@@ -50,7 +50,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(3)],
 	] as const),
 )('gpu_run on %s', (_, createBox) => {
-	test('starts a job that outlives its killed server, and another connection sees, reads and cancels it', async () => {
+	test('starts a job that outlives the server and that another connection can read and cancel', async () => {
 		const box = await createBox();
 		const one = await connect(box, {flags: ['--user', 'agent of alice']});
 		const submitted = await one.call('gpu_run', {
@@ -109,7 +109,7 @@ describe.each(
 		);
 	});
 
-	test('keeps to the limits for agents', async () => {
+	test('applies the limits that the policy sets for agents', async () => {
 		const box = await createBox();
 		await box.run('admin --set agents.max-gpus=2 --set agents.max-duration=2h');
 		const agent = await connect(box);
@@ -137,7 +137,7 @@ describe.each(
 	});
 });
 
-test('a job of gpu_run keeps its limits and its client when a person starts it again', async () => {
+test("a job of gpu_run still counts as the agent's job after a person has retried it", async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const id = await submit(box, agent, {command: ['false']});
@@ -150,7 +150,7 @@ test('a job of gpu_run keeps its limits and its client when a person starts it a
 	await eventually(async () => (await peek(box)).queue.length === 0);
 });
 
-test('a call of gpu_run that the client cancels leaves no job behind', async () => {
+test('gpu_run cancels its job if the client cancels the call', async () => {
 	const box = await freshEmbeddedBox(1);
 	const server = spawn(starter, [...starterText, 'mcp'], {cwd: box.home, env: {...box.environment}});
 	const ended = once(server, 'close');
@@ -175,7 +175,7 @@ test('a call of gpu_run that the client cancels leaves no job behind', async () 
 	expect(await ended).toEqual([0, null]);
 });
 
-test('gpu_logs returns the end of an output, without anything that acts on a terminal', async () => {
+test('gpu_logs returns the end of the output without terminal control sequences', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const script = String.raw`printf 'a\tb\n  indented \033[31mred\033[0m \033]0;owned\007\n 10%%\r 50%%\r100%%\n\377\342\200\256end'`;
@@ -231,7 +231,7 @@ const wrongRuns: ReadonlyArray<readonly [input: Readonly<Record<string, unknown>
 	[{detached: true}, /^gpu_run has no field "detached"\. Its fields are: command, /v],
 ];
 
-test('the tools for jobs answer wrong input with a message and a hint, and start nothing', async () => {
+test('the tools for jobs answer invalid arguments with an error and a hint, and start nothing', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	for (const [input, words] of wrongRuns) {
@@ -257,7 +257,7 @@ test('the tools for jobs answer wrong input with a message and a hint, and start
 	expect(agent.stderr()).toBe('');
 });
 
-test('gpu_run starts a command relative to cwd on GPUs that fit, and gpu_logs refuses an array and a missing output', async () => {
+test('gpu_run runs a command relative to cwd on GPUs that meet the requirements', async () => {
 	const box = await freshEmbeddedBox(1);
 	const agent = await connect(box);
 	const directory = path.join(box.home, 'project');

@@ -34,7 +34,7 @@ const ends = [
 ] as const;
 
 describe('a reservation via mcp', () => {
-	test.each(firstCase(ends))('is free at the next look after %s, and the queue is left', async (_, end, reason) => {
+	test.each(firstCase(ends))('ends at the next read of the pool after %s', async (_, end, reason) => {
 		const box = await freshRedisBox(redis.port, 3);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve', {count: 2});
@@ -93,7 +93,7 @@ describe('a reservation via mcp', () => {
 		expect(stdout).not.toMatch(/[[\p{Control}\p{Format}]--\n]/v);
 	});
 
-	test('is seen in top until the client is killed', async () => {
+	test('is shown in top with the name of the client until the server is killed', async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const agent = await connect(box, {name: 'codex'});
 		await agent.call('gpu_reserve', {gpu_ids: [0], note: 'sweep'});
@@ -107,7 +107,7 @@ describe('a reservation via mcp', () => {
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('ends at its time, and a notification and the next answer say so', async () => {
+	test('notifies the client when it expires', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve', {duration: '2s'});
@@ -120,7 +120,7 @@ describe('a reservation via mcp', () => {
 		expect((await agent.call('gpu_queue')).words).toBe('Nobody waits.');
 	});
 
-	test('belongs to its connection: another one changes it only by lease_id', async () => {
+	test('can be released from another connection only by its lease_id', async () => {
 		const box = await freshEmbeddedBox(2);
 		// Two clients on one label.
 		const [one, other] = [await connect(box, {flags: ['--user', 'ci']}), await connect(box, {flags: ['--user', 'ci']})];
@@ -135,7 +135,7 @@ describe('a reservation via mcp', () => {
 		expectError(await other.call('gpu_release', {lease_id: id}), /has ended meanwhile/v);
 	});
 
-	slowTest('with detached stays when the connection ends, and is renewed and released by lease_id', async () => {
+	slowTest('with detached: true outlives its connection and can be renewed and released by lease_id', async () => {
 		const box = await freshEmbeddedBox(1);
 		const one = await connect(box);
 		const {lease_id: id} = (await one.call('gpu_reserve', {detached: true})).json as {readonly lease_id: string};
@@ -151,7 +151,7 @@ describe('a reservation via mcp', () => {
 		expect(await holders(box)).toBe('0:-');
 	});
 
-	slowTest('survives a store that is away, and its server says what is wrong', async () => {
+	slowTest('survives a restart of Redis', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve');
@@ -162,7 +162,7 @@ describe('a reservation via mcp', () => {
 		await eventually(async () => (await holders(box)) === '0:-');
 	});
 
-	slowTest('keeps people waiting no longer than its server lives', async () => {
+	slowTest('makes room for a waiting request when its server is killed', async () => {
 		const box = await freshRedisBox(redis.port, 1);
 		const agent = await connect(box);
 		await agent.call('gpu_reserve');

@@ -10,7 +10,7 @@ import {createTestWorld, person} from '../_helpers/world.js';
 
 const requester = person('alice');
 
-test('gpu_renew without lease_id renews what is left, and says what is not', async () => {
+test('gpu_renew without lease_id renews the remaining reservations and names those that have ended', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const leases = await Promise.all(
 		['one', 'other'].map(async (id, index) => {

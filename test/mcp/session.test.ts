@@ -22,7 +22,7 @@ const lasting = (text: string): string =>
 		.replaceAll(/PID \d+/gv, 'PID 4711')
 		.replaceAll(/0h 59m \d+s/gv, '1h 0m 0s');
 
-test('the session in the help topic agents is what an agent sees', async () => {
+test('the example session in the help topic agents matches the real answers', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve --gpus 2 --duration 1h --user bob');
 	const agent = await connect(box);

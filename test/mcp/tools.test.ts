@@ -27,7 +27,7 @@ const stores = [
 type Row = Readonly<Record<string, unknown>>;
 
 describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
-	test('offers the tools with the schemas of --json', async () => {
+	test('lists the tools with the same JSON schemas as the commands', async () => {
 		const {client} = await connect(await createBox());
 		const {tools} = await client.listTools();
 		expect(tools.map(({name, annotations}) => [name, annotations?.readOnlyHint])).toEqual([
@@ -56,7 +56,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 		}
 	});
 
-	test('shows, reserves, renews, reports and releases as the commands do', async () => {
+	test('reserves, renews, releases and reports GPUs like the commands', async () => {
 		const box = await createBox();
 		const agent = await connect(box, {flags: ['--user', 'agent of alice']});
 		expect((await agent.call('gpu_status')).words).toMatch(/^3 of 3 GPUs are free: GPUs 0-2\. /v);
@@ -119,7 +119,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 		]);
 	});
 
-	test('explains who waits and because of whom', async () => {
+	test('explains which requests wait and which reservation blocks them', async () => {
 		const box = await createBox();
 		const agent = await connect(box);
 		await agent.call('gpu_reserve', {count: 3, note: 'all'});
@@ -139,7 +139,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 		await waiting.ended;
 	});
 
-	test('says why nothing is free, and waits in the queue with progress if asked to', async () => {
+	test('explains why no GPU is free, and waits in the queue if wait_seconds is set', async () => {
 		const box = await createBox();
 		await box.run('reserve --gpus 3 --duration 1h');
 		const agent = await connect(box);
@@ -167,7 +167,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 		expect((await waiting).json).toMatchObject({gpu_ids: [1]});
 	});
 
-	test('a cancelled wait leaves the queue', async () => {
+	test('removes the queue entry of a call that the client cancels', async () => {
 		const box = await createBox();
 		await box.run('reserve --gpus 3 --duration 1h');
 		const agent = await connect(box);
@@ -184,7 +184,7 @@ describe.each(firstCase(stores))('mcp on %s', (_, createBox) => {
 	});
 });
 
-slowTest('mcp reserves by need, by id and by share, and refuses what contradicts', async () => {
+slowTest('gpu_reserve accepts requirements, ids and shares, and refuses contradictory arguments', async () => {
 	const box = await freshEmbeddedBox(3);
 	await box.run('admin --set share=on');
 	const agent = await connect(box);

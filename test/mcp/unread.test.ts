@@ -34,7 +34,7 @@ async function startServer(box: Box) {
 
 const endsOf = async (box: Box) => (await recordsOf(box)).map(({endReason}) => endReason);
 
-test('a server whose client reads nothing releases everything and ends after SIGTERM', async () => {
+test('mcp releases its reservations and ends on SIGTERM although the client reads nothing', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {child, request, ended, stderr} = await startServer(box);
 	// More than a pipe and the buffers hold.
@@ -50,7 +50,7 @@ test('a server whose client reads nothing releases everything and ends after SIG
 	expect(stderr()).toBe('');
 });
 
-test('a server releases everything when its client closes only the answers', async () => {
+test('mcp releases its reservations and ends if the client closes only the output of the server', async () => {
 	const redis = await startRedis();
 	onTestFinished(async () => redis.stop());
 	const box = await freshRedisBox(redis.port, 1);

@@ -69,7 +69,7 @@ test('the key w reserves free GPUs at once', async () => {
 	expect(await lineOf(box)).toEqual([]);
 });
 
-test('a reserve with the key r that is refused offers w to wait in the queue, and x on the queue entry leaves the queue', async () => {
+test('the key r offers the key w to wait in the queue if its reservation is refused', async () => {
 	const box = await createBox(2, {leases: {0: lease('bob'), 1: lease('bob')}});
 	session = startMonitor(box, {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
@@ -281,7 +281,7 @@ test('the key K refuses to signal processes if only other accounts have processe
 });
 
 test.each([false, true])(
-	"the key y copies the command that selects the reserved GPUs, through the terminal's clipboard (in tmux: %s)",
+	"the key y copies the command that selects the reserved GPUs to the terminal's clipboard (in tmux: %s)",
 	async (isInTmux) => {
 		const shared = {leaseId: 'both'};
 		const leases = {

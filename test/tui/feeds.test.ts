@@ -37,7 +37,7 @@ function follow(box: Box) {
 	return {feed, updates, counts, last: () => last};
 }
 
-test('the feed of top reads once at once and then once per 50 ms, however many events arrive', async () => {
+test('the feed of top reads at once and then once per 50 ms, however many events arrive', async () => {
 	const box = await createBox(2);
 	const {feed, counts, last} = follow(box);
 	await expect.poll(() => counts.reads).toBe(1);
@@ -54,7 +54,7 @@ test('the feed of top reads once at once and then once per 50 ms, however many e
 	feed.stop();
 });
 
-test('the feed of top does not read again and again because the expiry of a job lies in the past', async () => {
+test('the feed of top does not read repeatedly because a job has expired', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'run', expiryTime: 1})});
 	const {feed, counts, last} = follow(box);
@@ -64,7 +64,7 @@ test('the feed of top does not read again and again because the expiry of a job 
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
-test('the feed of top reports a store that rejects changes, and does not read endlessly because of ended leases', async () => {
+test('the feed of top reports a store that rejects changes, and does not read repeatedly to end leases', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
 	Object.assign(box.store, {
@@ -92,7 +92,7 @@ test('the feed of top does not read after it was stopped', async () => {
 	expect(counts.reads).toBe(1);
 });
 
-test('the feed of top subscribes to the store before it reads, and tries again until it can', async () => {
+test('the feed of top subscribes to the store before it reads, and retries until it succeeds', async () => {
 	const box = await createBox(1);
 	const {subscribe} = box.store;
 	let tries = 0;
@@ -145,7 +145,7 @@ test('the feed of top ignores a read that started before an outage', async () =>
 	feed.stop();
 });
 
-test('the feed of top reports a bug as a bug and not as an outage', async () => {
+test('the feed of top reports a bug as a bug instead of an outage', async () => {
 	const box = await createBox(1);
 	Object.assign(box.store, {
 		async read() {

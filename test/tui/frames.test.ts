@@ -43,7 +43,7 @@ for (const name of sizes) {
 const middle = {columns: 120, rows: 32};
 const small = {columns: 80, rows: 24};
 
-test('top draws each panel alone', async () => {
+test('top draws the detail, queue, events and report panels', async () => {
 	await expect(await frame(middle, {}, intents('focus-detail', 'zoom', 'toggle-tree'))).toMatchFileSnapshot(
 		'frames/120x32/detail.txt',
 	);
@@ -162,7 +162,7 @@ test('top draws MIG instances in the table, and free profiles in the reserve dia
 	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });
 
-test('the help shows every key and mark on some page, at any screen size', async () => {
+test('the pages of the help together show every key and mark at any screen size', async () => {
 	await expect(await frame(middle, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/120x32/help.txt');
 	await expect(await frame({columns: 200, rows: 50}, {}, [{kind: 'open-help'}])).toMatchFileSnapshot(
 		'frames/200x50/help.txt',
@@ -201,7 +201,7 @@ test('the borders of the panels do not touch a dialog drawn over them', async ()
 	}
 });
 
-test('the first frame of top is complete before anything was read', async () => {
+test('top draws a complete first frame before it has read the pool', async () => {
 	const state = await stateOf(await createBox(2), {columns: 60, rows: 15});
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`

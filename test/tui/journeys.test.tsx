@@ -128,7 +128,7 @@ test('the key e extends the selected reservation', async () => {
 	await session.shows(/> 0 +Mine +alice +(?:6h00m|5h59m)/v);
 });
 
-test('the key e extends all GPUs of a reservation, and the key x releases one of them and names the others', async () => {
+test('the key e extends all GPUs of a reservation, but the key x releases only the selected GPU', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(4, {
 		leases: {0: lease('alice', pair), 1: lease('alice'), 2: lease('alice', pair)},
@@ -161,7 +161,7 @@ test('the release dialog tells root that the holder keeps the other GPUs of the 
 	await session.shows('Of the same reservation bob keeps GPU 1');
 });
 
-test('a key without effect shows the panels in which it works, or that the key is unknown', async () => {
+test('a key without effect in a panel names the panels in which it works', async () => {
 	session = startMonitor(await createBox(2));
 	await session.shows(/> 0 +Free/v);
 	await session.press('5', 't');

@@ -11,7 +11,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('top shows the age of its values while the store is lost, refuses changes, and reads again afterwards', async () => {
+test('top refuses changes and shows the age of its values while the store is unreachable', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	const {read} = box.store;
 	session = startMonitor(box);

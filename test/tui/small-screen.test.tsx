@@ -66,7 +66,7 @@ test('the key q on a screen that is too small warns that quitting leaves the que
 	expect(quits()).toBe(1);
 });
 
-test('the summary on a screen that is too small separates its words at any width', async () => {
+test('the summary separates its words at any width', async () => {
 	const box = await createScene();
 	for (let columns = 10; columns <= 140; columns++) {
 		const state = await stateOf(box, {columns, rows: 15});

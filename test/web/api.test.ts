@@ -22,7 +22,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('web prints one line with its address on stdout, which is local by default', () => {
+test('web prints only its address on stdout, which is local by default', () => {
 	expect(web.stdout()).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/v);
 	expect(web.stderr()).toBe('');
 });
@@ -41,7 +41,7 @@ test("/api/status has the keys of the Go canhazgpu's API, and absolute times", a
 	expect(rows[1]).not.toHaveProperty('details');
 });
 
-test('/api/jobs shows the jobs of everybody, without what only their owner may see', async () => {
+test('/api/jobs shows the jobs of all accounts without what only their owner may see', async () => {
 	expect(await askJson(web.port, '/api/jobs')).toEqual([]);
 	expect(
 		await box.run(['run', '--detach', '--begin', '2h', '--', 'sh', 'train.sh', '--api-key', 'secret123']),

@@ -249,7 +249,7 @@ test('simultaneous requests for the same report share one report', async () => {
 	expect(made).toBe(4);
 });
 
-test('different reports are made one at a time, are limited in number and are not kept', async () => {
+test('different reports are made one at a time, and their number is limited', async () => {
 	let making = 0;
 	let mostMaking = 0;
 	const reports = createReports(
@@ -328,7 +328,7 @@ test('the queue of the page says that an entry waits for its own account', async
 	]);
 });
 
-test('jobs are shown with their commands, with the names of their programs, or without', () => {
+test('jobs show the full command, only the program name or nothing, depending on the setting', () => {
 	const rows = jobRows(listOf(job(1, {command: ['/opt/bin/python', 'train.py'], directory: '/home/alice'})), {
 		account: undefined,
 		isAll: true,

@@ -85,7 +85,7 @@ test('the host list of the monitor shows working hosts although other hosts hang
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('the monitor on a computer without a pool opens the host list, reserves on another host and creates no pool', async () => {
+test('the monitor on a computer without a pool opens the list of hosts and can reserve on another host', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const top = startTop(laptop, {environment});

@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('--wait %j leaves %j s to wait here after other hosts took 4 s (undefined: no limit)', async (waitSeconds, left) => {
+])('--wait %j leaves %j s for waiting on this host after other hosts were asked for 4 s', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,
@@ -94,7 +94,7 @@ const onlyNear = {
 	remoteQueue: async () => ({entries: []}),
 } as unknown as Partial<App>;
 
-test('acquireElsewhere reports a bug in a later query of the hosts, and returns the exit code of the waiting command', async () => {
+test('acquireElsewhere reports a bug in a later query of the hosts without ending the waiting command', async () => {
 	const asked = Promise.withResolvers<void>();
 	const remarks: string[] = [];
 	const app = await slowlyAsking({

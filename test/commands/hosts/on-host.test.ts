@@ -114,7 +114,7 @@ test('release and extend with --lease never change a later lease of the same GPU
 	expect(await holders(far)).toBe(0);
 });
 
-test('run --on passes arguments, stdin, directory and exit code, and releases the GPUs of the other host', async () => {
+test('run --on passes arguments, stdin and directory to the other host, and returns the exit code', async () => {
 	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
 	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
@@ -157,7 +157,7 @@ test('--on any does not add up the free GPUs of different nodes in a cluster', a
 	);
 });
 
-slowTest('--on any counts no GPU in MIG mode as a whole GPU, even without instances', async () => {
+slowTest('--on any does not count a GPU in MIG mode as a whole GPU, even if it has no instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -231,7 +231,7 @@ slowTest('--on any exits with 4 if no host answers', async () => {
 	});
 });
 
-slowTest('--on, --remote or --host on a command without this flag gets a suggestion of the right flag', async () => {
+slowTest('a command with a flag for remote hosts that it does not have suggests --on or --remote', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
@@ -295,7 +295,7 @@ test.each([
 	expect(await holders(far)).toBe(0);
 });
 
-test('--on names a host without canhazgpu and where the program must be installed', async () => {
+test('--on says where canhazgpu must be installed if the other host does not have it', async () => {
 	rmSync(path.join(far.home, 'installed'), {recursive: true});
 	for (const words of ['run --on far -- true', 'release --on far']) {
 		expect(await here.run(words, environment)).toEqual({
@@ -307,7 +307,7 @@ test('--on names a host without canhazgpu and where the program must be installe
 	}
 });
 
-test('queue --all shows the queue of every host, and which hosts do not answer', async () => {
+test('queue --all shows the queue of each host and names the hosts that do not answer', async () => {
 	await far.run('reserve -g 4 -d 1h');
 	const waiter = start(far, ['reserve', '-g', '2', '--note', 'tonight \u{1B}[31m', '-d', '1h'], {});
 	await eventually(async () => (await peek(far)).queue.length === 1);
@@ -332,7 +332,7 @@ test('queue --all shows the queue of every host, and which hosts do not answer',
 	await waiter.ended;
 });
 
-slowTest('--on any without other hosts names the setting remote_hosts', async () => {
+slowTest('--on any suggests the setting remote_hosts if no other hosts are configured', async () => {
 	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
 	expect([exitCode, stderr]).toEqual([
 		2,
@@ -344,7 +344,7 @@ slowTest('--on any without other hosts names the setting remote_hosts', async ()
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
 test.each(firstCase(['SIGTERM to the local program', 'SIGKILL to the local program', 'the end of the ssh connection']))(
-	'%s ends the waiting request and the job on the other host and releases their GPUs',
+	'%s ends the waiting request or the job on the other host and releases its GPUs',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');
 		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);

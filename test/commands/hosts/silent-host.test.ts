@@ -62,7 +62,7 @@ test.concurrent('release --on prints within seconds which host it waits for', as
 	expect((await release.ended).stderr).toBe(waiting);
 });
 
-describe('on a terminal, with a host that does not answer,', () => {
+describe('on a terminal, while the other host does not answer,', () => {
 	const open = (words: string) =>
 		openTerminal(starter, [...starterText, ...words.split(' ')], {
 			columns: 100,
@@ -81,7 +81,7 @@ describe('on a terminal, with a host that does not answer,', () => {
 		await Promise.all([reserve.close(), release.close()]);
 	});
 
-	test.runIf(isLong).concurrent('no message and no time limit interrupts the password prompt of ssh', async () => {
+	test.runIf(isLong).concurrent('the password prompt of ssh is not interrupted by a message or a time limit', async () => {
 		const terminal = openTerminal(
 			'sh',
 			[

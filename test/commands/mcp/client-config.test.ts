@@ -21,7 +21,7 @@ describe('mcp --config', () => {
 		expect(place).toMatch(/\./v);
 	});
 
-	test('knows no other client, and is not the global flag', async () => {
+	test('refuses an unknown client and the path of a config file', async () => {
 		expect(clientConfigOf('toString')).toBeUndefined();
 		const box = createBox();
 		const printed = await box.run('mcp --config codex');

@@ -92,7 +92,7 @@ describe.each(
 		});
 	});
 
-	slowTest('events shows the previous reason or pool size when a drained GPU or the pool changes', async () => {
+	slowTest('events shows the old value when a drain reason or the size of the pool changes', async () => {
 		const own = await create();
 		onTestFinished(own.remove);
 		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);

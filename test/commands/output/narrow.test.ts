@@ -4,7 +4,7 @@ import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cl
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 import {firstCase} from '../../_helpers/slow.js';
 
-test('status wraps no line on a narrow terminal, and drops no column in a pipe of unknown width', async () => {
+test('status fits a narrow terminal, but omits no column in a pipe', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	await box.run(['reserve', '--user', 'team', '--note', 'a note that is longer than the terminal has room for']);

@@ -40,7 +40,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('only one of three running jobs sends the reminder that a reservation ends soon', async () => {
+test('three running jobs together send only one reminder that another reservation ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));

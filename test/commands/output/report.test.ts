@@ -40,7 +40,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('report prints a table, JSON with the keys of the Go canhazgpu, and CSV that a spreadsheet cannot read as formulas', async () => {
+test('report prints a table, JSON with the keys of the Go canhazgpu, or CSV that is safe in spreadsheets', async () => {
 	expect((await box.run('report --days 1')).stdout).toBe(
 		[
 			' USER   │ GPU HOURS │ SHARE  │ RUN │ MANUAL',
@@ -150,7 +150,7 @@ slowTest('report prints that nothing was used if no record matches', async () =>
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
 
-test('report --used prints a table, JSON or CSV, with the time for which no use was recorded', async () => {
+test('report --used also shows the time for which no use was recorded', async () => {
 	const client = new Redis(redis.port);
 	const lastMinute = Math.floor(Date.now() / 60_000) - 1;
 	const scan = (await box.run('status --json')).stdout;

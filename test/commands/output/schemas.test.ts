@@ -202,7 +202,7 @@ describe('the JSON output matches the schema', () => {
 		});
 	});
 
-	test('for output in which every important key of status, queue and report occurs', () => {
+	test('for status, queue and report output that contains every important key', () => {
 		expect([...seen.get('status')!]).toEqual(
 			expect.arrayContaining([
 				'ends_by',

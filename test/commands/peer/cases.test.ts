@@ -49,7 +49,7 @@ type Count = {
 const counts: Count[] = [];
 
 describe.each(groups)('$name', ({name, origin, row, cases, differences = {}, understoodHere = []}) => {
-	test('canhazgpu differs from the Go canhazgpu for the listed inputs only', async () => {
+	test('canhazgpu differs from the Go canhazgpu only for the listed inputs', async () => {
 		const all = await cases();
 		const inputs = all.map(([input]) => input);
 		expect(new Set(inputs).size, `${name} lists an input twice`).toBe(inputs.length);

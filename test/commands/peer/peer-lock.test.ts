@@ -6,7 +6,7 @@ import {reserve} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('reserve names the allocation lock that a crashed Go canhazgpu has left behind, and the command that removes it', async () => {
+test('reserve explains how to remove the allocation lock of a crashed Go canhazgpu', async () => {
 	const world = await createTestWorld({
 		gpuCount: 1,
 		wrap: (store) => ({...store, shell: 'redis-cli -p 7000', commit: async () => 'locked'}),

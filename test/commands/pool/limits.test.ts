@@ -46,7 +46,7 @@ const set = async (box: Box, ...settings: readonly string[]): Promise<void> => {
 };
 
 describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
-	test('a request over a limit is refused or waits, and every face names the limit', async () => {
+	test('a request over a limit is refused or waits, and every user interface names the limit', async () => {
 		const box = await fresh(4);
 		const run = opened(box);
 		await set(
@@ -171,7 +171,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 		expect(stdout).not.toContain('does not know the account root');
 	});
 
-	test('many accounts that ask at once never hold more GPUs than they may, and all are served', async () => {
+	test('simultaneous requests of many accounts never exceed their limits and are all served', async () => {
 		const [accounts, each, gpuCount] = isLong ? [50, 2, 16] : [3, 2, 2];
 		const box = await fresh(gpuCount);
 		const run = opened(box);
@@ -192,7 +192,7 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 	}, 560_000);
 });
 
-test('admin refuses invalid limits, unknown names and contradictions, and changes nothing', async () => {
+test('admin refuses invalid or contradictory limits and changes nothing', async () => {
 	const box = await freshEmbeddedBox(2);
 	await set(box, 'limits.max-duration=4h', 'limits.user.root.max-gpus=1', 'limits.group.root.max-gpus=1');
 	const {stdout: before} = await box.run('admin --policy');

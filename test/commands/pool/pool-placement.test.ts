@@ -206,7 +206,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(ran).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('works if a link of root leads to its home and a link of the account to its state directory', async () => {
+	slowTest('works if root has linked the home directory and the account has linked its state directory', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
@@ -229,7 +229,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	});
 
 	test.runIf(isLong && canEnter({flags: ['--user', '--map-root-user']}))(
-		'works in a user namespace, where directories of root show no valid owner',
+		'works in a user namespace, in which directories of root have no valid owner',
 		async () => {
 			await serves({}, 'unshare --user');
 			await accounts.shell(alice, 'rm -r .local');

@@ -117,7 +117,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 	});
 
 	slowTest.each(shared)(
-		'ends no job and causes at most an error message if %s is repeatedly truncated and overwritten',
+		'never ends a job while %s is repeatedly truncated and overwritten',
 		async (name) => {
 			await makePool();
 			const [node, cli] = accounts.words;
@@ -246,7 +246,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('gets its deleted journal back from the next command of root', async () => {
+	slowTest('has its deleted journal restored by the next command of root', async () => {
 		await makePool();
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
@@ -415,7 +415,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"status on another account's pool does not change the user's own database if the lock file of that pool is a link to it",
+	"status does not change a user's database that another account has linked as the lock file of a pool",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};

@@ -15,7 +15,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 ];
 
 test.each(firstCase(stores))(
-	'with the %s store, a request that waits for a broken GPU blocks no other request and is served after the repair',
+	'with the %s store, a request that waits for a broken GPU blocks no other request',
 	async (_, fresh) => {
 		const box = await fresh();
 		const scenario = `${box.home}/scenario.yaml`;

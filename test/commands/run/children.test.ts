@@ -42,7 +42,7 @@ describe.each(
 		['embedded', async () => freshEmbeddedBox(2)],
 	]),
 )('with the %s store', (_, create) => {
-	test('run warns about child processes that still use its GPU, and status names the user of the job that left them', async () => {
+	test('run warns about child processes that still use its GPU after the job has ended', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--gpu-ids', '0', '--', ...server(true)], tool);

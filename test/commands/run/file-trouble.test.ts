@@ -23,7 +23,7 @@ function loop(box: Box): () => void {
 	};
 }
 
-test('run keeps its time limit and exit code while the path to the pool is a loop of links', async () => {
+test('run enforces its time limit and keeps its exit code if the path to the pool is a loop of symbolic links', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
 	const repair = loop(box);
@@ -36,7 +36,7 @@ test('run keeps its time limit and exit code while the path to the pool is a loo
 	expect(await holders(box)).toBe('0:-');
 });
 
-slowTest('a waiting run keeps its position while the path to the pool is a loop of links', async () => {
+slowTest('a waiting run keeps its queue position if the path to the pool is a loop of symbolic links', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --gpu-ids 0');
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);
@@ -60,7 +60,7 @@ const strace = ((): string | undefined => {
 })();
 
 test.skipIf(strace === undefined)(
-	'run keeps its time limit and exit code while every access to the pool is an I/O error (needs strace)',
+	'run enforces its time limit and keeps its exit code while every pool access fails (needs strace)',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {wrapper} = await startSleeper(box, ['--timeout', '4s'], slowJob);

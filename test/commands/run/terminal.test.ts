@@ -80,7 +80,7 @@ describe.each(
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a job that stops itself, like ssh after ~ and Ctrl-Z, returns to the shell, and fg resumes it', async () => {
+	test('a job that stops itself, as ssh does on ~ Ctrl-Z, returns the terminal to the shell until fg', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; kill -TSTP $$; echo gone on; kill -STOP $$; echo again'\r");

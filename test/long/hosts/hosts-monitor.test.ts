@@ -76,7 +76,7 @@ async function shareOf(pid: number): Promise<number> {
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} % of a processor`;
 
-test('top with all hosts shows changes of three hosts at once, reports a stopped host and uses little CPU', async () => {
+test('top shows changes on three hosts at once and reports a stopped host', async () => {
 	const top = startTop(here, {environment, flags: ['--interval', '5s'], size: {columns: 120, rows: 40}});
 	await top.waitFor(isShown(1));
 	const alone = await shareOf(top.pid);
@@ -118,7 +118,7 @@ const residentMiB = (pid: number): number =>
 	Number(/^VmRSS:\s+(?<kibibytes>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['kibibytes']) /
 	1024;
 
-test('top with fifty hosts of eight GPUs uses at most 150 MiB, and its keys act at once', async () => {
+test('top uses at most 150 MiB for fifty hosts with eight GPUs each, and its keys act at once', async () => {
 	const bin = path.join(here.home, 'fifty');
 	mkdirSync(bin);
 	const gpus = Array.from({length: 8}, (_, index) => ({

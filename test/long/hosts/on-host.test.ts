@@ -54,7 +54,7 @@ test('run --on any skips hosts that are switched off or lack canhazgpu', async (
 	);
 });
 
-test('run --on passes on input, output, exit code and signals of the job', async () => {
+test('run --on passes input, output, exit code and signals between the local host and the job', async () => {
 	const script = 'cat; echo err >&2; kill -9 $$';
 	const run = [starter, ...starterText, 'run', '--on', 'near', '--', 'sh', '-c', script];
 	const {exitCode, stdout, stderr} = await start(
@@ -95,7 +95,7 @@ test('run --on gives the command a terminal, and Ctrl-C ends only the command', 
 	expect(await heldOn(boxes.far)).toBe(0);
 });
 
-test('run --on keeps the job running after Ctrl-Z, and ~ Ctrl-Z stops ssh on this host until fg', async () => {
+test('run --on keeps its job running after Ctrl-Z, while ~ Ctrl-Z stops only the local ssh', async () => {
 	const shell = openTerminal('/bin/bash', ['--norc', '-i'], {
 		columns: 100,
 		rows: 24,

@@ -119,7 +119,7 @@ const isHarmless = (words: string): boolean => !/[\p{Control}\u{202E}]/v.test(wo
 
 type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
 
-test('status --all shows every row of the good hosts, and the problem of each other host', async () => {
+test('status --all shows all rows of working hosts and the problem of each failing host', async () => {
 	const {exitCode, stdout, stderr} = await here.run('status --all --json', environment);
 	expect([exitCode, stderr]).toEqual([0, '']);
 	const hosts = JSON.parse(stdout) as Readonly<Record<string, Rows | {readonly error: string}>>;
@@ -140,7 +140,7 @@ test('status --all shows every row of the good hosts, and the problem of each ot
 	}
 });
 
-test('status --all prints a good host without waiting for hanging hosts', async () => {
+test('status --all prints a working host without waiting for hanging hosts', async () => {
 	const asking = start(here, 'status --all', environment);
 	const beganMs = performance.now();
 	await expect.poll(() => /^far$/mv.test(asking.stdout()), {timeout: 30_000}).toBe(true);
@@ -171,7 +171,7 @@ const connectionsTo = (host: string): readonly number[] =>
 		})
 		.map(Number);
 
-test('top shows good hosts live, and marks a frozen host with the age of its values until it is back', async () => {
+test('top shows working hosts live and marks a frozen host with the age of its values', async () => {
 	const top = startTop(here, {environment, size: {columns: 160, rows: 50}});
 	await top.waitFor(isShown(1));
 	const beganMs = performance.now();
@@ -212,7 +212,7 @@ test('top shows good hosts live, and marks a frozen host with the age of its val
 	await good.far.run('release');
 });
 
-test('web sends good hosts at once, and the problems of other hosts as sanitized text', async () => {
+test('web sends working hosts at once, and the problems of failing hosts as sanitized text', async () => {
 	const web = await startWeb(here, [], {...environment, CANHAZGPU_WEB_HOSTS_INTERVAL: '2s'});
 	onTestFinished(async () => {
 		await web.end('SIGKILL');

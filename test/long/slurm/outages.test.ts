@@ -84,7 +84,7 @@ async function expectAnswers(): Promise<void> {
 	}
 }
 
-test('top, web and commands show that slurmctld, slurmd or munged is down, and jobs keep their exit codes', async () => {
+test('top, web and the commands report that slurmctld, slurmd or munged is down', async () => {
 	const monitors = [startMonitor(80, 24), startMonitor(120, 32)];
 	const web = await startWeb(box());
 	onTestFinished(async () => {

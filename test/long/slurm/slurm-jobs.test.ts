@@ -79,7 +79,7 @@ test("run on Slurm ends with srun's message and exit code if the command is miss
 	expect((await box().run('run -- /etc/passwd')).exitCode).toBe(13);
 }, 60_000);
 
-test('run --after and --begin on Slurm start a job after other jobs or at a time, as the queue shows', async () => {
+test('run --after and --begin on Slurm start a job after other jobs or at a given time', async () => {
 	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
 	const later = await detached('--after', `any:${first.id}`, '--', 'sh', '-c', 'echo later >> order');
 	const good = await detached('--after', first.id, '--', 'sh', '-c', 'echo never >> order');
@@ -189,7 +189,7 @@ test('run on Slurm keeps the exit code of a short command, even a code that srun
 	expect((await box().run(['run', '--nonblock', '--on', 'box1', '--', 'sh', '-c', 'exit 244'])).exitCode).toBe(3);
 }, 60_000);
 
-test('reserve on Slurm reports that somebody removed the request from the queue', async () => {
+test('reserve on Slurm reports that its request was removed from the queue', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
@@ -255,7 +255,7 @@ test('run --mig on Slurm requests the profile as a type in gres.conf', async () 
 	]);
 });
 
-test('run --share on Slurm requests shards for the memory if the memory of a shard is configured, and shows a share', async () => {
+test('run --share on Slurm requests shards if the memory of a shard is configured', async () => {
 	const environment = {CANHAZGPU_SLURM_SHARD_MEMORY: '4G'};
 	const job = start(box(), ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
 	await job.says(/begun/v);
@@ -279,7 +279,7 @@ test('queue on Slurm exits with 4 if squeue hangs', async () => {
 	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not finish within 15 seconds')]);
 }, 60_000);
 
-test('a Slurm job whose slurmd and munged are killed keeps its exit code, and top shows what is unknown', async () => {
+test('a Slurm job keeps its exit code although slurmd and munged were killed', async () => {
 	const job = start(box(), [
 		'run',
 		'-g',
@@ -316,7 +316,7 @@ test('a Slurm job whose slurmd and munged are killed keeps its exit code, and to
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('top on Slurm shows sbatch jobs of two accounts within its interval, and its keys reserve and release', async () => {
+test('top on Slurm shows the sbatch jobs of two accounts, and its keys reserve and release', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
 		rows: 32,

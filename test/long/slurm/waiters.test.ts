@@ -10,7 +10,7 @@ const {slurm, box} = clusterOfFile({scheduler: 'builtin'});
 
 const waiterCount = 50;
 
-test("fifty waiting requests on Slurm are served in Slurm's order, as the queue shows", async () => {
+test('fifty waiting requests on Slurm are served in the order that queue shows', async () => {
 	for (const node of nodes) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}

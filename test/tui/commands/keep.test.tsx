@@ -16,7 +16,7 @@ const size = {columns: 120, rows: 32};
 const leasesIn = async ({store}: Box) =>
 	(await store.read()).gpus.map((record) => (record.kind === 'leased' ? record.lease : undefined));
 
-test("the key E keeps all of the user's GPUs that would go back, in any panel, and no others", async () => {
+test("the key E keeps exactly those of the user's GPUs that would go back to the pool", async () => {
 	const leases = {
 		0: warned('alice'),
 		1: warned('alice', 12, {leaseId: 'second', expiryTime: sceneTime + 1800}),
@@ -41,7 +41,7 @@ test("the key E keeps all of the user's GPUs that would go back, in any panel, a
 	await session.shows(/0 +Mine .*kept until 16:32/v);
 });
 
-test('the key E says why it does nothing if no GPU goes back', async () => {
+test('the key E explains why it does nothing if no GPU would go back to the pool', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box, {size});
 	await session.shows(/> 0 +Mine/v);
@@ -50,7 +50,7 @@ test('the key E says why it does nothing if no GPU goes back', async () => {
 	expect((await leasesIn(box))[0]?.keepUntil).toBeUndefined();
 });
 
-test('the key E refuses with the reason if the policy has changed meanwhile', async () => {
+test('the key E shows the reason if the policy no longer allows the duration', async () => {
 	const box = await createIdleBox();
 	session = startMonitor(box, {size});
 	await session.shows('E Keep 2h');

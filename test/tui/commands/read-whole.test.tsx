@@ -11,7 +11,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('the key v shows a message that is longer than the line, also after it has disappeared', async () => {
+test('the key v shows the full text of a message that was cut off, even after it has disappeared', async () => {
 	const leases = Object.fromEntries(
 		Array.from({length: 8}, (_, index) => [index, lease(`user-${'x'.repeat(12)}-${index}`)]),
 	);
@@ -42,14 +42,14 @@ test('the key v in the events panel shows each event on as many lines as it need
 	await session.shows('at this width');
 });
 
-test('the key v explains that there was no message yet', async () => {
+test('the key v says that there was no message yet', async () => {
 	session = startMonitor(await createBox(1), {size: {columns: 80, rows: 24}});
 	await session.shows(/> 0 +Free/v);
 	await session.press('v');
 	await session.shows('There was no message yet');
 });
 
-test('the key v also shows the message with which the monitor has started', async () => {
+test('the key v also shows the first message of the monitor', async () => {
 	const state = await stateOf(await createBox(1), {columns: 80, rows: 24});
 	expect(readWhole.reasonAgainst?.(state)).toBe('There was no message yet');
 	const {lastFlash} = initialState(state.settings, state.size, 1000, {level: 'warning', text: 'Made a private pool.'});

@@ -31,7 +31,7 @@ const needing = (form: ReserveForm, needs: string): ReserveForm => {
 
 const hintOf = ({fields}: ReserveForm): string => fields[0]!.hint;
 
-test('the reserve form offers at most as many GPUs as the most common or the typed model has, or all with "mixed"', async () => {
+test('the reserve form limits the count to the GPUs of one model unless the requirements say "mixed"', async () => {
 	const form = await formOf([a100, a100, a100, l40s, l40s, l40s, l40s]);
 	expect(hintOf(form)).toBe('1-4 (Up/Down to change)');
 	expect(hintOf(needing(form, 'a100'))).toBe('1-3 (Up/Down to change)');
@@ -44,7 +44,7 @@ test('the reserve form offers at most as many GPUs as the most common or the typ
 	expect(change(needing(form, 'a100'), ...up).fields[0]!.field.value).toBe('3');
 });
 
-test('the reserve form offers one GPU of a model that exists once', async () => {
+test('the reserve form offers only a count of 1 for a model that exists once', async () => {
 	const form = needing(await formOf([a100, l40s, l40s]), 'a100');
 	expect(hintOf(form)).toBe('1');
 	expect(change(form, {kind: 'increase'}).fields[0]!.field.value).toBe('1');

@@ -41,7 +41,7 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs: %s', async (name, command) => {
+] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs (key: %s)', async (name, command) => {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	const box = await createBox(8, {
 		leases: {
@@ -98,7 +98,7 @@ test("the key x releases all of the user's tagged GPUs in one commit, and the ke
 	expect(first).not.toBe('pair');
 });
 
-test('the key x skips a tagged reservation that has changed since the release dialog opened, and names it', async () => {
+test('the key x skips and names a tagged reservation that has changed since its dialog opened', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -158,7 +158,7 @@ test('the key e extends all tagged reservations that have an end', async () => {
 	]);
 });
 
-test('the keys x and e open no dialog for tagged GPUs if none is reserved by the user, and show the reasons', async () => {
+test('the keys x and e open no dialog if none of the tagged GPUs is reserved by the user', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');

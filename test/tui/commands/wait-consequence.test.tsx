@@ -10,7 +10,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-test('the wait dialog names the free GPUs, and says that a request for more GPUs holds what it gets', async () => {
+test('the wait dialog names the free GPUs and explains that a waiting request holds what it gets', async () => {
 	session = startMonitor(await createBox(3, {leases: {0: lease('bob')}}), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('w');

@@ -109,7 +109,7 @@ test('the key r on a row of another host reserves there with the command that th
 	expect(gpus.filter(({kind}) => kind === 'leased')).toHaveLength(1);
 });
 
-test('the key r shows the refusal of another host unchanged, and the key w waits there while top runs', async () => {
+test('the key r shows the refusal of another host unchanged, and the key w waits on that host', async () => {
 	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
 	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
 	await press(...toFar(0), 'r', keys.enter);
@@ -206,7 +206,7 @@ test.each([
 	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
 	['the Go canhazgpu', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
 ])(
-	'the key x on a host with an older version of %s, which cannot check ids, first compares its status',
+	'the key x first compares the status of a host on which %s cannot check lease ids',
 	async (_, refusal) => {
 		const {press, shows, run, becomes} = await open();
 		becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));

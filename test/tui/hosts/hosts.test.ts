@@ -47,13 +47,13 @@ for (const [columns, rows] of [
 	[120, 32],
 	[200, 50],
 ] as const) {
-	test(`the table of all hosts at ${columns}x${rows}`, async () => {
+	test(`top draws the table of all hosts at ${columns}x${rows}`, async () => {
 		const frame = frameOf(await hostsState({columns, rows}));
 		await expect(`\n${frame}\n`).toMatchFileSnapshot(`frames/${columns}x${rows}/hosts.txt`);
 	});
 }
 
-test('Esc leaves the table of all hosts at once if the filter was already switched off by its own key', async () => {
+test('Esc leaves the table of all hosts at once if its filter was already switched off', async () => {
 	const twice = ['filter-mine', 'filter-mine'] as const;
 	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
 	expect(panels.focus).toBe('gpus');
@@ -74,7 +74,7 @@ test('the last values of a silent host are marked, show their age and are not co
 	);
 });
 
-test('this host counts as silent while its store is lost', async () => {
+test('this host counts as not answering while its store is unreachable', async () => {
 	const lost: Step = {kind: 'store-lost', reason: 'gone', sinceMs: 1000, nowMs: 1000};
 	expect(await lineOf(/canhazgpu top/v)).toMatch(/6 hosts {2}3 answering {2}1 asked {2}2 not answering/v);
 	expect(await lineOf(/canhazgpu top/v, lost)).toMatch(/6 hosts {2}2 answering {2}1 asked {2}3 not answering/v);

@@ -32,7 +32,7 @@ for (const [columns, rows] of [
 	});
 }
 
-test('the jobs panel says that there are no jobs, and why they cannot be read', async () => {
+test('the jobs panel explains why it is empty', async () => {
 	const size = {columns: 120, rows: 32};
 	expect(await frame(size, [])).toContain('reading the jobs');
 	expect(await frame(size, [{kind: 'jobs-arrived', jobs: {rows: []}}])).toContain(
@@ -44,7 +44,7 @@ test('the jobs panel says that there are no jobs, and why they cannot be read', 
 	expect(await frame(size, [arrived, 'open-filter', {kind: 'typed', text: 'none'}])).toContain('No job matches');
 });
 
-test('the jobs are filtered by state, user and number of GPUs', async () => {
+test('a filter in the jobs panel can compare the state, the user and the number of GPUs', async () => {
 	const filtered = async (text: string): Promise<readonly string[]> =>
 		(await frame({columns: 120, rows: 32}, [arrived, 'open-filter', {kind: 'typed', text}, 'keep-filter']))
 			.matchAll(/^│[ >][ *](?<id>\d) /gmv)
@@ -56,7 +56,7 @@ test('the jobs are filtered by state, user and number of GPUs', async () => {
 	expect(await filtered('gpus>1')).toEqual(['3', '5']);
 });
 
-test('Tab skips the jobs, whose key is 8', async () => {
+test('Tab skips the jobs panel, which the key 8 shows', async () => {
 	session = startMonitor(await createScene(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press(keys.shiftTab);
@@ -125,7 +125,7 @@ async function openJobs(): Promise<Opened> {
 	return opened;
 }
 
-test('x cancels own jobs that have not ended, after y', async () => {
+test("the key x cancels the user's unfinished jobs only after the key y confirms it", async () => {
 	const {lines} = await openJobs();
 	await session!.press('x');
 	await session!.shows('Job 3 belongs to bob: only its owner can cancel it');
@@ -144,7 +144,7 @@ test('x cancels own jobs that have not ended, after y', async () => {
 	expect(lines).toEqual(['cancel 4', 'cancel 4 5']);
 });
 
-test('the dialog is closed while a job takes long to end, and the outcome is shown later', async () => {
+test('the cancel dialog closes at once, and the monitor later reports whether the job has ended', async () => {
 	const opened = await openJobs();
 	const late = Promise.withResolvers<readonly string[]>();
 	opened.answer = async () => late.promise;
@@ -161,7 +161,7 @@ test('the dialog is closed while a job takes long to end, and the outcome is sho
 	await session!.shows('Job 4 belongs to another account');
 });
 
-test('R starts own jobs that have ended again, after y', async () => {
+test("the key R starts the user's ended jobs again only after the key y confirms it", async () => {
 	const {lines} = await openJobs();
 	await session!.press('R');
 	await session!.shows('Job 3 belongs to bob: only its owner can start it again');
@@ -174,7 +174,7 @@ test('R starts own jobs that have ended again, after y', async () => {
 	expect(lines).toEqual(['retry 1']);
 });
 
-test('l follows the end of an own output, and stays where the user has scrolled to', async () => {
+test("the key l follows the output of the user's job until the user scrolls back", async () => {
 	const opened = await openJobs();
 	await session!.press('l');
 	await session!.shows('Job 3 belongs to bob: only its owner can read its output');
@@ -196,7 +196,7 @@ test('l follows the end of an own output, and stays where the user has scrolled 
 	expect(opened.lines).toEqual(['logs 4', 'logs 4 closed']);
 });
 
-test('the jobs are read again when the pool was read, only while they are shown', async () => {
+test('the jobs are read again after each read of the pool, but only while their panel is shown', async () => {
 	const opened = await openJobs();
 	opened.rows = rowsOf().filter(({id}) => id !== '3');
 	await session!.press(keys.controlR);

@@ -33,7 +33,7 @@ function Reader({isShown, of}: {readonly isShown: boolean; readonly of: string})
 	return null;
 }
 
-test('useReadAgain reads when shown, 5 s after a failure, a minute after an answer, and when its query changes', async () => {
+test('useReadAgain reads again 5 s after a failure, a minute after an answer, and for a new query', async () => {
 	vi.useFakeTimers();
 	try {
 		const {rerender, unmount} = render(<Reader isShown={false} of="users" />);

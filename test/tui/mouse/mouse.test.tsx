@@ -67,7 +67,7 @@ test('a click on y or N answers a question, and a click outside of the dialog do
 	await shows('OK released GPU 0');
 });
 
-test('a click in a form selects a field, whatever is behind the form', async () => {
+test('a click in a form selects a field and nothing behind the form', async () => {
 	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, press} = session;
 	await shows(/> 0 +Mine/v);

@@ -7,7 +7,7 @@ import {createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 30};
 
-test('the events panel is drawn below a short queue if it has no place of its own', async () => {
+test('the events are drawn below a short queue if the events panel does not fit elsewhere', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, size, {}, [eventsArrived], pastOf(box));
 	const frame = frameOf(state);
@@ -20,7 +20,7 @@ test('the events panel is drawn below a short queue if it has no place of its ow
 	expect(layoutOf(focused)).toEqual(layoutOf(state));
 });
 
-test('a long queue uses its whole column, without events below', async () => {
+test('a long queue fills its column and leaves no room for events', async () => {
 	const box = await createScene();
 	await box.write({kind: 'join', entry: waiter('grace')}, {kind: 'join', entry: waiter('alan')});
 	const state = await stateOf(box, size, {}, [eventsArrived]);

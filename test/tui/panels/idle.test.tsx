@@ -19,7 +19,7 @@ const rowsOf = (state: State, width: number): readonly string[] =>
 		.split('\n')
 		.slice(1);
 
-test('the row of an idle GPU shows when it goes back or until when it is kept, also in a narrow column', async () => {
+test('the row of an idle GPU shows when the GPU goes back to the pool or until when it is kept', async () => {
 	const state = await shown();
 	const wide = rowsOf(state, 170);
 	expect(wide[0]).toMatch(/0 +Mine .* goes back at 14:44$/v);
@@ -35,7 +35,7 @@ test.each([
 	[0, 'idle since 13:32, goes back at 14:44 unless used'],
 	[2, 'idle since 13:32, goes back when somebody waits'],
 	[3, 'kept until 15:32 even if idle'],
-])('the detail of an idle GPU shows when it goes back or until when it is kept (row %i)', async (row, words) => {
+])('the detail panel shows when an idle GPU goes back or until when it is kept (row %i)', async (row, words) => {
 	const state = await shown(
 		{},
 		Array.from({length: row}, () => 'line-down' as const),
@@ -43,7 +43,7 @@ test.each([
 	expect(textOf(state, <DetailPanel width={110} rows={12} />)).toContain(words);
 });
 
-test('the message line shows only warnings about the own GPUs', async () => {
+test("the message line warns only about the user's own idle GPUs", async () => {
 	const state = await shown();
 	expect(textOf(state, <MessageLine />)).toMatch(/^ WARN GPUs 0,1 go back at 14:44 unless used: idle since 13:32$/v);
 	const bob = {account: 'bob', uid: 1002, label: 'bob'};
@@ -54,7 +54,7 @@ test('the message line shows only warnings about the own GPUs', async () => {
 	expect(textOf(await shown({requester: dave}), <MessageLine />).trim()).toBe('');
 });
 
-test('the message line names the GPUs that go back first, and counts the others', async () => {
+test('the message line names the next GPU that goes back to the pool and counts the others', async () => {
 	const leases = {
 		0: warned('alice', 12),
 		1: warned('alice', 4, {leaseId: 'second'}),
@@ -66,7 +66,7 @@ test('the message line names the GPUs that go back first, and counts the others'
 	);
 });
 
-test('the footer offers the key that keeps the GPUs, as the user has chosen it, and no time that the policy refuses', async () => {
+test('the footer offers to keep idle GPUs with the chosen key and for a duration that the policy allows', async () => {
 	expect(textOf(await shown(), <Footer />)).toContain(' E Keep 2h');
 	const limited = await createIdleBox({'idle.keep-max': '45m'});
 	const keys = new Map([['keep', ['ctrl-k']]]);
@@ -76,7 +76,7 @@ test('the footer offers the key that keeps the GPUs, as the user has chosen it, 
 	);
 });
 
-test('a screen reader reads the warning first, and for each GPU when it goes back', async () => {
+test('a screen reader reads the warning about idle GPUs before the table', async () => {
 	const state = await shown({isLinear: true});
 	const [head, , first, , third] = frameOf({...state, size: {columns: 300, rows: 40}}).split('\n', 5);
 	expect(head).toContain('GPUs 0,1 go back at 14:44 unless used: idle since 13:32');
@@ -84,7 +84,7 @@ test('a screen reader reads the warning first, and for each GPU when it goes bac
 	expect(third).toMatch(/bob.* goes back if wanted$/v);
 });
 
-test('without a warning nothing is shown', async () => {
+test('the message line is empty if no GPU has an idle warning', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	expect(textOf(await shown({}, [], box), <MessageLine />).trim()).toBe('');
 });

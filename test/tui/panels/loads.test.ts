@@ -34,7 +34,7 @@ test.each([
 	[12, '200x50 240x60'],
 	[16, '240x60'],
 	[64, ''],
-] as const)('the load graphs of %i GPUs are drawn only where there is room: %s', async (gpuCount, expected) => {
+] as const)('the load graphs of %i GPUs are drawn only on screens with enough room: %s', async (gpuCount, expected) => {
 	const shown: string[] = [];
 	for (const size of sizes) {
 		const state = await boxState(gpuCount, size);

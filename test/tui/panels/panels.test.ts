@@ -12,7 +12,7 @@ import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
-test('on a lower screen, top omits the events, then the graphs, the queue and the detail panel, but never the table', async () => {
+test('a lower screen hides first the events, then the graphs, the queue and the detail panel', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
 		const {gpus: table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
 		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
@@ -101,7 +101,7 @@ test('a panel that does not fit next to the others is shown alone when focused',
 	expect(shownRows(after(state, 'zoom'))).toEqual({gpus: 18});
 });
 
-test('the selection in the queue stays on its entry', async () => {
+test('the selection in the queue stays on its entry when an earlier entry leaves', async () => {
 	const people = ['ann', 'ben', 'cid', 'dan'];
 	const box = await createBox(2, {waiting: people.map((name) => waiter(name, {requestedIds: [0, 1]}))});
 	const state = after(await stateOf(box, size), 'focus-queue', 'line-down', 'line-down');
@@ -248,7 +248,7 @@ test('the key 6 lists the processes of all GPUs with the largest first, next to 
 	}
 });
 
-test('the key [ says which period the graphs show, and how to see the graphs while only the table is shown', async () => {
+test('the key [ shows the period of the graphs, or how to see the graphs if they are hidden', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	const words = 'Graphs show the last 1h';
 	expect(after(state, 'look-back').flash?.text).toBe(words);

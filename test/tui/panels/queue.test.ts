@@ -26,7 +26,7 @@ test('the queue panel shows who blocks an entry, next to the entry if there is r
 	expect(wide).toContain('carol on GPUs 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
-test('the queue panel gives long names the room that short requests leave, and long requests the room that names leave', async () => {
+test('the queue panel divides its width between names and requests according to their lengths', async () => {
 	const panelOf = async (user: string, need?: Parameters<typeof waiter>[1]) => {
 		const box = await createBox(1, {waiting: [waiter('lab', {user, ...need})]});
 		return frameOf(await stateOf(box, {columns: 120, rows: 32}));

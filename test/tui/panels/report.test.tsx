@@ -13,7 +13,7 @@ const hostile = fc.oneof(
 	fc.constantFrom('訓練訓練訓練', '👩‍👩‍👧‍👦', '🇩🇪', '\u{1B}[31mred', 'x'.repeat(99), ''),
 );
 
-test('each row of the report panel fits the panel, whatever the names', async () => {
+test('each row of the report panel fits the panel, however long the names are', async () => {
 	const row = fc.record({
 		key: hostile,
 		gpuHours: fc.double({min: 0, max: 999_999, noNaN: true}),

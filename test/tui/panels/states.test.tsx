@@ -41,7 +41,7 @@ const detailOf = (state: State): readonly string[] =>
 		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
 		.filter((line) => line !== '');
 
-test('the summary shows a total next to its limit only if every limit in the total is known', async () => {
+test('the summary shows the limit of a total only if the limit of each counted GPU is known', async () => {
 	const readings = [
 		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
 		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),

@@ -57,7 +57,7 @@ test('sorting the GPU table by state groups rows with the same displayed state',
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
 
-test('the key s sorts the GPU table by memory with the largest first, whatever the order was', async () => {
+test('the key s sorts the GPU table by memory with the largest first, whatever the previous order', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 	expect(order(after(state, 'sort-memory', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);

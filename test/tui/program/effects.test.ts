@@ -19,7 +19,7 @@ const queueOf = async (box: Box): Promise<readonly unknown[]> => {
 	return (JSON.parse(stdout) as {readonly entries: readonly unknown[]}).entries;
 };
 
-test('top waits in the queue, reserves a GPU, undoes a release, and leaves no queue entry', async () => {
+test('top waits in the queue, reserves a GPU and undoes a release', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	onTestFinished(() => {
 		box.remove();

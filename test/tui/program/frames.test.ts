@@ -118,7 +118,7 @@ test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAs
 	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
 });
 
-slowTest('NO_COLOR removes the colors of top, and --ascii every other character than ASCII', async () => {
+slowTest('top draws no colors with NO_COLOR and only ASCII characters with --ascii', async () => {
 	const colourful = startTop(box);
 	await colourful.waitFor(isShown(8));
 	// Colors, not only bold, dim and inverse.

@@ -79,7 +79,7 @@ test('clicks and the wheel act like keys in top, and the key M gives the mouse b
 	expect(mouseMode(top)).toBe('none');
 });
 
-test('top uses no mouse with top.mouse off or on a dumb terminal, and releases the mouse however it ends', async () => {
+test('top does not use the mouse with top.mouse off or on a dumb terminal', async () => {
 	const quiet = startTop(box, {environment: {CANHAZGPU_TOP_MOUSE: 'false'}});
 	const terms = ['screen', 'linux', 'dumb'].map((term) => startTop(box, {shell: `TERM=${term} exec "$@"`}));
 	const modes = await Promise.all(

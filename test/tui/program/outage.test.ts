@@ -60,7 +60,7 @@ test('top reports the loss of Redis, refuses changes, keeps its queue position, 
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('top shows a change that was made at the moment of the recovery', async () => {
+test('top shows a change that was made just when Redis became reachable again', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.kill();

@@ -76,7 +76,7 @@ test('Up and Down on the command line go through the history and back to the cur
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('control keys on the command line work within fast typing', async () => {
+test('the command line handles control keys that arrive together with typed text', async () => {
 	const ran: string[] = [];
 	const {press} = await open(async (line) => {
 		ran.push(line);
@@ -162,7 +162,7 @@ test('the key z undoes a release that was typed on the command line', async () =
 	expect((await box.store.read()).gpus[1]).toMatchObject({lease: {note: 'eval'}});
 });
 
-test('a paste on the command line is text and runs nothing', async () => {
+test('the command line inserts pasted text and runs nothing', async () => {
 	const ran: string[] = [];
 	const {press, paste, shows} = await open(async (line) => {
 		ran.push(line);

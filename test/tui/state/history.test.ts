@@ -40,7 +40,7 @@ test('the graph history keeps five minutes after ten hours of scans', () => {
 	expect(columnsOf(history, 10 * 3600 * 1000)).toEqual(Array.from({length: 10}, () => 0.5));
 });
 
-test('the graph history needs no more memory for frequent scans', () => {
+test('the graph history does not grow with the frequency of scans', () => {
 	let history = emptyGraphs(2000);
 	for (let atMs = 0; atMs < 2 * windowMs; atMs += 250) {
 		history = add(history, atMs, {utilizationPercent: 10});

@@ -108,7 +108,7 @@ test('DataTable keeps a cell with outdated values faint in the selected row', ()
 	expect(row).toBe(painted(expected, 'dark'));
 });
 
-test('DataTable draws one text in place of the cells, after the marks, if the row has such a text', () => {
+test('DataTable draws the text of a row, if there is one, in place of its cells and after the marks', () => {
 	const lineOf = ({note}: Job) => (note === undefined ? undefined : <Label>{note}</Label>);
 	expect(drawn(table({lineOf, selected: 2, width: 20}))).toBe(
 		lines('   ID  OWNER', '    1  alice', '    2  bob', '> cannot be read', '   11  a very …'),

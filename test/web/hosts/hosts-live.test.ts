@@ -65,7 +65,7 @@ test('the server queries each other host once for all streams that show it, and 
 	expect(updatesIn(plain.messages)).toEqual([]);
 });
 
-test('web ends at once while it asks a host, and leaves no ssh process', async () => {
+test('web ends at once during a query of another host, and leaves no ssh process', async () => {
 	const {others, web} = await start(['slow']);
 	const stream = listenTo(web.port, '?hosts');
 	onTestFinished(stream.close);
@@ -138,7 +138,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page of other hosts
 		expect([...problems, ...other.problems]).toEqual([]);
 	});
 
-	test('shows the old values of a failed host accessibly', async () => {
+	test('shows the last values of a failed host without accessibility problems', async () => {
 		const {others, web} = await start(['good']);
 		const {page} = await openPage(browser, `${web.url}#/hosts`, {isMotionReduced: true});
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();

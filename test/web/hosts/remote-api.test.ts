@@ -113,7 +113,7 @@ slowTest('a server that is open to the network shows only the names of programs 
 	await eventually(() => web.stderr().includes('(web.commands: short)'));
 });
 
-slowTest('a server without a pool shows the other hosts, and the pool when it is created', async () => {
+slowTest('a server without a pool shows the other hosts, and finds a pool that is created later', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const others = playHosts(box, ['good']);
@@ -159,7 +159,7 @@ slowTest('web without a pool and other hosts exits with an error', async () => {
 describe.skipIf(chromiumProgram === undefined)('the page without a pool in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('shows the other hosts without a problem', async () => {
+	slowTest('shows the other hosts and no error', async () => {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});
 		onTestFinished(box.remove);
 		const web = await startWith(box, playHosts(box, ['good']).environment);

@@ -141,10 +141,10 @@ slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SI
 	}
 });
 
-describe.skipIf(!canBeOthers)('other accounts than that of web --mine', () => {
+describe.skipIf(!canBeOthers)('accounts other than the account of web --mine', () => {
 	const accounts = accountsOfFile();
 
-	slowTest('cannot reach the socket, because of its directory and its own mode', {timeout: 60_000}, async () => {
+	slowTest('cannot reach the socket, because of the modes of its directory and of the socket itself', {timeout: 60_000}, async () => {
 		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
 		const [node, program] = accounts.words;
 		const runtime = createRuntimeDirectory();

@@ -120,7 +120,7 @@ test('web --mine names the wrong input in its error and changes nothing', async 
 	expect(await held()).toEqual([]);
 });
 
-test('web --mine reserves, extends, keeps, releases, joins and leaves the queue like the commands, once for each request id', async () => {
+test('each action of web --mine acts like its command, once for each request id', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);

@@ -44,7 +44,7 @@ test('questionIn restores every filter that queryOf wrote into the address', () 
 	);
 });
 
-test('isAsked shows all GPUs without a filter, and never more with an additional condition', () => {
+test('isAsked accepts every GPU without a filter, and no more GPUs with an additional condition', () => {
 	fc.assert(
 		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
 			const nothing = questionIn(new URLSearchParams());

@@ -43,7 +43,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 			(gpu) => [gpu['status'], gpu['lease_id']],
 		);
 
-	slowTest('warns about idle GPUs that go back, and keeps them', async () => {
+	slowTest('warns about idle GPUs that go back to the pool, and can keep them', async () => {
 		const own = await freshEmbeddedBox(3);
 		await own.run('admin --set idle.after=1h');
 		await ageStore(own);
@@ -166,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of web --mine in Chromi
 		await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 	});
 
-	slowTest('has a reservation dialog whose shown command requests the same needs, share and force', async () => {
+	slowTest('shows the command that is equivalent to the reservation dialog', async () => {
 		const own = await freshEmbeddedBox(4);
 		const scenario = path.join(own.home, 'scenario.yaml');
 		writeFileSync(

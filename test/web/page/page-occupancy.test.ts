@@ -153,7 +153,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the occupancy chart in 
 		}
 	});
 
-	slowTest('shows ended and current leases as bars, and highlights a person, also by the address', async () => {
+	slowTest('shows ended and current leases as bars, and can highlight one person', async () => {
 		const box = await freshEmbeddedBox(3);
 		await box.run(['run', '--gpu-ids', '0', '--note', 'sweep', '--', 'true']);
 		await box.run(['reserve', '--gpu-ids', '1', '--user', 'zoe', '--note', '<b>eval</b>', '--duration', '3h']);

@@ -96,7 +96,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 		expect(problems).toEqual([]);
 	});
 
-	test('downloads either table on a click, and keeps the margin of the text about unrecorded time', async () => {
+	test('downloads either table on a click', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

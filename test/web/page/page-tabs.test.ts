@@ -92,7 +92,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 			.toBe(0);
 	});
 
-	test('keep showing hosts when the streaming tab closes, and hosts are not asked when no tab shows them', async () => {
+	test('keep showing the other hosts when the streaming tab closes', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const [second, third] = [await first.context().newPage(), await first.context().newPage()];

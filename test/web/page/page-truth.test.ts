@@ -155,7 +155,7 @@ describe.skipIf(chromiumProgram === undefined)('the page of unusual GPUs in Chro
 		expect(stdout).not.toContain(secret);
 	});
 
-	test('opens details below the row of the card without moving the row, and lets text be selected', async () => {
+	test('opens details below the row of a card without moving the row', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 1).locator('.card');
 		const offsets = async () =>

@@ -117,7 +117,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('shows each answer of the hosts, a dead host in its own row, and one host in full', async () => {
+	test('shows the answers of all hosts, with a separate row for a dead host', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();

@@ -37,7 +37,7 @@ test('gpuEnvironment numbers the AMD GPUs of an isolated job from 0, but not for
 	expect(environment).not.toHaveProperty('CANHAZGPU_DOCKER_GPUS');
 });
 
-test('gpuEnvironment sets the memory size of a share, and MPS memory limits by GPU numbers that count from 0', () => {
+test('gpuEnvironment sets the memory of a share and numbers the GPUs in MPS limits from 0', () => {
 	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 8192} as const;
 	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '8192'});
 	expect(gpuEnvironment(share)).not.toHaveProperty('CUDA_MPS_PIPE_DIRECTORY');

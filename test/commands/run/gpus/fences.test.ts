@@ -133,7 +133,7 @@ describe.runIf(isRoot)('an isolation method that is not available', () => {
 		});
 	});
 
-	test('makes run start no job and release the GPU if isolation is required', async () => {
+	test('makes run fail and release the GPU if isolation is required', async () => {
 		expect(
 			await run(alice, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'], {CANHAZGPU_RUN_ISOLATE: 'require'}),
 		).toEqual({

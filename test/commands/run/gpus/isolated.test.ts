@@ -60,7 +60,7 @@ const freeGpus = async (): Promise<number> => {
 const minors = () => `for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.runIf(canMakeDevices())('run --isolate', () => {
-	test('lets the command open only its own GPUs, names them by UUID and reports the isolation with --json', async () => {
+	test('lets the command open only its own GPUs and names them by UUID', async () => {
 		const {stdout, stderr} = await run([
 			'--isolate',
 			'--json',
