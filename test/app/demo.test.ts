@@ -95,7 +95,7 @@ const livesOf = async (minutes: number) => {
 	const {demo, clock, world} = await open();
 	for (let minute = 0; minute < minutes; minute++) {
 		await clock.pass(60);
-		// A reader keeps the demo going.
+		// The demo continues only while its state is read.
 		await readStatus(world);
 	}
 

@@ -15,7 +15,7 @@ const host = createHost();
 const own = host.account.name;
 const reminder: Reminder = {kind: 'ending', account: own, gpus: [3], remainingSeconds: 600};
 
-/** A home of its own, and a file for the machine. Both can name a program that appends what it gets to a file of that name. */
+/** Creates a home directory and a config file of the machine. Their `command` can be a program that appends its input to a file. */
 function place() {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-notify-'));
 	vi.stubEnv('HOME', directory);

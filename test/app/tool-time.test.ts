@@ -28,7 +28,7 @@ afterEach(() => {
 	rmSync(home, {recursive: true, force: true});
 });
 
-/** A long-running process with a tool that takes this long and is ended by the limit. */
+/** Starts a long-running process. `scan` runs a tool that takes the given time unless the limit ends it first. */
 function startProcess(timeout?: number) {
 	let nowMs = 0;
 	const config = {get: () => timeout} as unknown as Config;

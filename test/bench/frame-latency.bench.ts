@@ -21,7 +21,7 @@ const keyPresses = 200;
 const idleSeconds = 20;
 const gpuCount = 8;
 
-/** Not synchronized with the monitor's own timers. */
+/** A random pause, so that the rounds are not synchronized with the monitor's timers. */
 const pause = async (): Promise<void> => sleep(150 + 250 * Math.random());
 
 /** Milliseconds from the end of the commit to the output of the frame. */

@@ -147,7 +147,7 @@ async function fiftyHosts(): Promise<void> {
 	await sleep(2000);
 	const latencies: number[] = [];
 	for (let round = 0; round < 30; round++) {
-		// Not synchronized with the monitor's own timers.
+		// A random pause, so that the rounds are not synchronized with the monitor's timers.
 		await sleep(500 + 300 * Math.random());
 		const heldCount = 4 + (round % 2);
 		const shown = shownAt(monitor, new RegExp(String.raw`51 answering[\s\S]*Free ${201 - (round % 2)} `, 'v'));

@@ -15,7 +15,7 @@ type Measured = 'bare' | 'srun' | 'node' | 'floor' | 'binary';
 const rounds = 30;
 const command = ['printenv', 'CUDA_VISIBLE_DEVICES'];
 const binary = path.join(path.dirname(program), `canhazgpu-${process.platform}-${process.arch}`);
-/** A build deletes the binary, so it is made here. */
+/** Builds the binary, because building the program deletes it. */
 const hasBinary =
 	spawnSync(process.execPath, [path.join(path.dirname(program), '../.config/make-binary.js')]).status === 0;
 

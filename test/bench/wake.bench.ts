@@ -51,7 +51,7 @@ async function wakes(box: Box, store: Store): Promise<readonly number[]> {
 		const ended = once(waiter, 'exit');
 		// The waiter prints this when it is in the queue.
 		await once(waiter.stderr, 'data');
-		// Not synchronized with the store's own timers.
+		// A random pause, so that the rounds are not synchronized with the store's timers.
 		await clock.sleep(Math.random() * 300);
 		// Only the command writes to stdout.
 		const runs = once(waiter.stdout, 'data');

@@ -1,4 +1,4 @@
-/** A box with two real-looking, idle GPUs, and reservations that have been idle for a long time. */
+/** A box with two idle GPUs, as an nvidia-smi stub reports them, and reservations that have long been idle. */
 import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';

@@ -31,7 +31,7 @@ const submit = async (box: Box, flags: string, ...command: readonly string[]): P
 
 const logOf = (box: Box, id: string): string => path.join(box.home, '.local/state/canhazgpu/jobs', `${id}.log`);
 
-/** The pid that the job's command writes first. The process is killed when the test ends. */
+/** Returns the pid that the job's command writes first. Kills the process when the test ends. */
 async function pidOf(box: Box, file: string): Promise<number> {
 	await eventually(
 		() => existsSync(path.join(box.home, file)) && readFileSync(path.join(box.home, file), 'utf8').endsWith('\n'),

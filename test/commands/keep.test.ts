@@ -104,7 +104,7 @@ slowTest('keep continues when the store is reachable again', {timeout: 120_000},
 		await server.restart();
 		await keeper.says(/The store answers again/v);
 		await holdIdle(box, {warned: -300, deadline: 2});
-		// The idle time starts again, because nobody looked in the meantime.
+		// The idle time starts again, because no process scanned the GPUs in the meantime.
 		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle unknown'), 45_000);
 		keeper.kill('SIGTERM');
 		expect((await keeper.ended).exitCode).toBe(0);

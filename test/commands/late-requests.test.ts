@@ -23,7 +23,7 @@ afterAll(async () => {
 type Scene = {
 	readonly box: Box;
 	readonly proxy: RequestProxy;
-	/** Variables that lead through the proxy. */
+	/** Variables that make a command connect through the proxy. */
 	readonly byProxy: Readonly<Record<string, string>>;
 };
 
@@ -64,7 +64,7 @@ type TestedCommand = {
 	readonly arrange?: (scene: Scene) => Promise<string | undefined>;
 	readonly words: string;
 	readonly stdout: RegExp;
-	/** The kind of the one event that the command must leave. */
+	/** The kind of the only event that the command must record. */
 	readonly kind: string;
 	readonly holders: string;
 	readonly check?: (snapshot: Snapshot) => void;

@@ -30,7 +30,7 @@ test('notify --test sends one notice to each target and reports failed targets',
 	const {urlOf, heard} = await startChatServer();
 	const works = ['slack', 'discord', 'ntfy', 'webhook'].map((service) => `${service}:${urlOf(service)}`);
 	configure(box, {to: [...works, 'exec:/bin/true']});
-	// A proxy would learn the URLs. Nobody listens at this one.
+	// The request must not use this proxy, which would learn the URLs. Nothing listens at its address.
 	expect(await box.run('notify --test', {HTTP_PROXY: 'http://127.0.0.1:1'})).toEqual({
 		exitCode: 0,
 		stdout: 'slack: delivered\ndiscord: delivered\nntfy: delivered\nwebhook: delivered\n/bin/true: delivered\n',
@@ -184,7 +184,7 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 
 	expect(await run('600')).toEqual({exitCode: 0, stdout: 'ntfy: delivered\n', stderr: ''});
 	expect(heard('ntfy')).toEqual([`${alice.uid}: canhazgpu on ${hostname}: this is a test. Notices arrive here.`]);
-	// Another account takes nothing from a file of alice.
+	// Other accounts do not use alice's config file.
 	expect((await run('600', mallory)).stdout).not.toContain('ntfy');
 	expect(heard('ntfy')).toHaveLength(1);
 });

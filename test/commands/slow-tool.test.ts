@@ -63,7 +63,7 @@ test.each(firstCase(['run -- true', 'run --nonblock -- true', 'reserve', 'reserv
 		const tool = stubTool(box, 'nvidia-smi', answering(30));
 		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});
 		await eventually(() => tool.running().length > 0);
-		// Everything that does not need the tool is done by then.
+		// Waits until the command uses no more CPU time, because it has done everything that does not need the tool.
 		let [before, rested] = ['', 0];
 		await eventually(() => {
 			const now = cpuTimeOf(pid);
@@ -73,7 +73,7 @@ test.each(firstCase(['run -- true', 'run --nonblock -- true', 'reserve', 'reserv
 		});
 		const startedMs = performance.now();
 		kill('SIGINT');
-		// Until the command listens for the signal, the signal ends it.
+		// A signal that arrives before the command handles signals ends the process.
 		const {exitCode, signal, stderr} = await ended;
 		expect(signal === 'SIGINT' ? 130 : exitCode).toBe(130);
 		expect(stderr).toBe(signal === 'SIGINT' ? '' : 'Nothing was reserved\n');

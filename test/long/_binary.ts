@@ -1,4 +1,4 @@
-/** The program as a single binary, on which tests can run. */
+/** Builds the single binary, which tests can start in place of the built program. */
 import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';

@@ -22,12 +22,12 @@ import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
 import {isShown, rowOf, startTop} from '../tui/program/_program.js';
 import {askJson, scriptOf, startWeb} from '../web/_server.js';
 
-/** Before the helpers are loaded, because they read what to start. */
+/** Runs before the helpers are loaded, because they read which program to start. */
 const binary = await vi.hoisted(async () => (await import('./_binary.js')).makeBinary());
 
 const redis = redisOfFile();
 
-/** Runs the ordinary program on the same pool. */
+/** Runs the program on Node.js with the same pool. */
 const byNode = (box: Box, ...words: readonly string[]) =>
 	spawnSync(process.execPath, [program, ...words], {cwd: box.home, env: box.environment, encoding: 'utf8'});
 

@@ -44,7 +44,7 @@ const gpuCount = 4;
 /** How many times a fault is repeated until it affects something. */
 const tries = 20;
 
-/** On a busy machine. */
+/** Long enough for a busy machine. */
 const patienceMs = 60_000;
 
 /** A waiter with an invisible process is dropped after two minutes without a heartbeat and one minute of being watched. */

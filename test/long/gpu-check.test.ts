@@ -82,7 +82,7 @@ async function check({groups = '', faults = '', before = []}: Options = {}) {
 	};
 }
 
-/** Two GPUs that the kernel lists, with devices that open, in namespaces that leave this machine unchanged. */
+/** Simulates two GPUs that the kernel lists, with device files, in namespaces that leave this machine unchanged. */
 const withDevices = String.raw`set -e
 mount --make-rprivate /
 mount -t tmpfs proc /proc/driver

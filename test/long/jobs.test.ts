@@ -45,7 +45,7 @@ test(
 		const killed = new Set<number>();
 		for (let number = 1; number <= count; number++) {
 			const words = [...starterText, 'run', '--detach', '--', 'sh', '-c', record];
-			// Each shell has a session of its own, and is killed with all of its process group as soon as it has its id.
+			// Each shell has its own session. Its process group is killed as soon as the job id is known.
 			const shell = spawn('sh', ['-c', '"$@" && sleep 600', 'sh', starter, ...words], {
 				cwd: box.home,
 				env: box.environment,
@@ -85,7 +85,7 @@ test(
 		expect(killed.size).toBeGreaterThan(4);
 		for (const {id, state} of jobs) {
 			expect([id, state === 'completed' || (state === 'lost' && killed.has(Number(id)))]).toEqual([id, true]);
-			// A job that completed has run, once.
+			// Each completed job has run.
 			expect([id, state !== 'completed' || ran.includes(id)]).toEqual([id, true]);
 		}
 

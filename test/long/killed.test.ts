@@ -4,7 +4,7 @@ import {embeddedGround, redisGround} from '../_helpers/program/kill-grounds.js';
 import {createSweep} from '../_helpers/program/kill-stage.js';
 import {killedCommands} from '../_helpers/program/killed-commands.js';
 
-/** More points than any command has. */
+/** Upper bound on the points of a command. */
 const most = 300;
 
 describe.each([

@@ -18,7 +18,7 @@ const gpuCount = 8;
 /** The number of shares on each GPU, which has room for 27 shares of 3 GiB. */
 const mostShares = Math.ceil(people / gpuCount);
 const share = ['--share', '3G'];
-/** The number of simultaneous starts, which are not what is tested. */
+/** Limits the simultaneous starts, because starting is not what is tested. */
 const beginningAtOnce = 10;
 
 let server: RedisServer;

@@ -1,4 +1,4 @@
-/** Runs every command on machines that each lack something. It works as on a complete machine, or says what is missing. Prints a table. */
+/** Runs every command on machines that each lack something. Each command works as on a complete machine, or says what is missing. Prints a table. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';

@@ -15,7 +15,7 @@ const people = Number(process.env['SHARERS'] ?? 200);
 const gpuCount = 8;
 const capacityMiB = 81_559;
 const mostShares = 8;
-/** The number of simultaneous starts, which are not what is tested. */
+/** Limits the simultaneous starts, because starting is not what is tested. */
 const startingAtOnce = 10;
 
 let server: RedisServer;
@@ -123,7 +123,7 @@ async function shareAll(box: Box): Promise<ReturnType<typeof replay> & {readonly
 	const store = await openStoreOf(box);
 	onTestFinished(async () => store.close());
 	expect((await box.run(`admin --set share=on --set share.max=${mostShares}`)).exitCode).toBe(0);
-	// Until all wait, one reservation holds everything.
+	// One reservation holds all GPUs until all processes wait.
 	expect((await box.run(`reserve --gpus ${gpuCount} --duration 1h`)).exitCode).toBe(0);
 	const random = randomFrom(7);
 	const jobs: Array<ReturnType<typeof start>['ended']> = [];

@@ -77,7 +77,7 @@ test(
 			await sleep(3 * intervalSeconds * 1000);
 			const next = scans().filter(({ms}) => ms >= killedAt);
 			expect(new Set(next.map(({asker}) => asker)).size).toBe(1);
-			// All monitors show its readings.
+			// All monitors show the readings of the new scanner.
 			await Promise.all(
 				[...living].map(async (monitor) =>
 					monitor.waitFor((screen) => {

@@ -107,7 +107,7 @@ const wrong: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
 		['--json=yes'],
 		['stray'],
 	],
-	// A test without any target fails.
+	// `notify --test` fails if no target is configured.
 	notify: [
 		['--nosuch'],
 		['stray'],

@@ -1,4 +1,4 @@
-/** The tools for jobs: they outlive the connection, belong to one account, and keep to the limits for agents. */
+/** The jobs of agents outlive the connection, belong to one account, and obey the limits for agents. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';

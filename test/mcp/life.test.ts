@@ -43,7 +43,7 @@ describe('a reservation via mcp', () => {
 		await eventually(async () => (await peek(box)).queue.length === 1);
 		await end(agent);
 		await eventually(() => !isAlive(agent.pid));
-		// Somebody looks.
+		// The next read of the pool releases the GPUs of a killed server.
 		expect((await box.run('status --json')).exitCode).toBe(0);
 		expect(await holders(box)).toBe('0:- 1:- 2:MANUAL');
 		const {queue, gpus} = await peek(box);
@@ -122,7 +122,7 @@ describe('a reservation via mcp', () => {
 
 	test('can be released from another connection only by its lease_id', async () => {
 		const box = await freshEmbeddedBox(2);
-		// Two clients on one label.
+		// Two clients with the same label.
 		const [one, other] = [await connect(box, {flags: ['--user', 'ci']}), await connect(box, {flags: ['--user', 'ci']})];
 		const {lease_id: id} = (await one.call('gpu_reserve')).json as {readonly lease_id: string};
 		await other.call('gpu_reserve');

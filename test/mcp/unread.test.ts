@@ -37,7 +37,7 @@ const endsOf = async (box: Box) => (await recordsOf(box)).map(({endReason}) => e
 test('mcp releases its reservations and ends on SIGTERM although the client reads nothing', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {child, request, ended, stderr} = await startServer(box);
-	// More than a pipe and the buffers hold.
+	// More answers than the pipe and the buffers can hold.
 	for (let index = 0; index < 40; index++) {
 		request('tools/list', {});
 	}

@@ -25,7 +25,7 @@ const usualLeases: Readonly<Record<number, Lease>> = {
 	3: lease('carol', {startTime: sceneTime - 7200, keepUntil: sceneTime + 3600}),
 };
 
-/** Contains two idle GPUs of alice, who was warned, one of bob, who was warned earlier, and one that carol keeps. */
+/** Creates a box with two idle GPUs of alice, whose warning still runs, one of bob, whose warning has ended, and one that carol keeps. */
 export async function createIdleBox(policy: Readonly<Record<string, string>> = {}, leases = usualLeases): Promise<Box> {
 	const box = await createBox(4, {
 		leases,

@@ -4,7 +4,7 @@ import {decodeHour, encodeMinute, hourOf, minuteOf, withScan} from '../../source
 import type {Action} from '../../source/tui/state/actions.js';
 import {sceneTime, type Box} from './_world.js';
 
-/** A share of the GPU's present load: it started three minutes ago and has a minute without readings. */
+/** Returns the load at that time as a share of the present load. It started three minutes ago and has a minute without readings. */
 function shareAt(secondsAgo: number): number | undefined {
 	return secondsAgo > 100 && secondsAgo < 160 ? undefined : Math.max(0, 1 - secondsAgo / 200);
 }
@@ -38,7 +38,7 @@ export const pastOf = ({readings}: Box): readonly Action[] =>
 		};
 	});
 
-/** The recorded minutes of a day: GPU 0 works at night, and nobody looked from 14 to 11 hours ago. */
+/** The recorded minutes of a day: GPU 0 is busy at night, and nothing was recorded from 14 to 11 hours ago. */
 export function nightOf({readings}: Box): Action {
 	const hour = 3600;
 	const minutes = Array.from({length: 1440}, (_, index) => {

@@ -163,7 +163,7 @@ export async function createBox(gpuCount: number, options: Options = {}): Promis
 	return box;
 }
 
-/** The box in the design of the screen. */
+/** A box with GPUs in most states, for tests of whole screens. */
 export const createScene = async (): Promise<Box> =>
 	createBox(8, {
 		leases: {

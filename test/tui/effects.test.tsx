@@ -253,7 +253,7 @@ test("the key K shows the kernel's name of a process, not the name in another ac
 	await session!.press('K');
 	await session!.shows('Send SIGTERM to process 4242? y/N');
 	await session!.shows('4242  sshd: alice');
-	// The process leaves the GPU before the answer.
+	// The process leaves the GPU before the key y confirms.
 	box.readings = [gpuReading(0), gpuReading(1)];
 	await session!.press('y');
 	await session!.shows('ERR Nothing sent: process 4242 is not on GPU 0, according to a new scan');

@@ -17,7 +17,7 @@ test('the key r reserves GPUs with the typed count, duration and note, and their
 	await session.press('r', '2', keys.tab, '4h', keys.tab, "bob's run");
 	await session.shows(String.raw`$ canhazgpu reserve --gpus 2 --duration 4h --note 'bob'\''s run'`);
 	await session.press(keys.enter);
-	// Only for a few seconds.
+	// This message is shown only for a few seconds.
 	await session.shows(/OK reserved GPUs 0,1 for 4h 0m 0s.*export CUDA_VISIBLE_DEVICES=0,1/v);
 	await session.shows(/0 +Mine +╭alice +(?:4h00m|3h59m)/v);
 	expect(session.line(/^ +1 /v)).toMatch(/Mine +╰alice +(?:4h00m|3h59m)/v);

@@ -22,7 +22,7 @@ async function start(more: Partial<MonitorOptions> = {}) {
 		stdin: stdin as unknown as NodeJS.ReadStream,
 		...more,
 	});
-	// An early end is examined later.
+	// Prevents an unhandled rejection. The test awaits `ended` itself.
 	ended.catch(() => undefined);
 	await expect.poll(() => stdout.screen().join('\n'), {timeout: 5000}).toMatch(/> 0 +Mine/v);
 	return {stdout, stdin, ended};

@@ -4,7 +4,7 @@ import {launcher, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 
 export type Monitor = Terminal & {
-	/** The time of its last output on this process's clock. */
+	/** The time of the monitor's last output on this process's clock. */
 	readonly arrivedAt: () => number;
 	readonly startedAt: number;
 };

@@ -14,7 +14,7 @@ const shells = ensureShells();
 
 let box: Box;
 
-/** Unusual names of files and a command. */
+/** Names that exist nowhere else, so that each has only one completion. */
 const file = 'pool-settings of mine.yaml';
 const typedFile = String.raw`pool-settings\ of\ mine.yaml`;
 const command = 'train-a-model';

@@ -35,12 +35,12 @@ test.each(firstCase(['status', 'status --summary', 'queue', 'report']))(
 		const widest = async (columns: string): Promise<number> => {
 			const {stdout, exitCode} = await box.run(command, {COLUMNS: columns});
 			expect(exitCode).toBe(0);
-			// `report` ends with a sentence.
+			// Only the lines of a table count, because `report` ends with a sentence.
 			return Math.max(...stdout.split('\n').map((line) => (/[│┼]/v.test(line) ? line.length : 0)));
 		};
 
 		const whole = await widest('wide');
-		// A duration may have gained a digit.
+		// A duration may have one digit more than in the first run.
 		expect(Math.abs((await widest('0')) - whole)).toBeLessThan(3);
 		expect(await widest('60')).toBeLessThanOrEqual(Math.min(60, whole + 2));
 		expect(command === 'status' ? whole : 61).toBeGreaterThan(60);

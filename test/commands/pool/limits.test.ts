@@ -108,14 +108,14 @@ describe.skipIf(!isRoot).each(firstCase(stores))('on $store', ({fresh}) => {
 			) as string,
 		});
 		expect(await run(alice, 'extend --gpu-ids 0 --duration 3h')).toMatchObject({exitCode: 0});
-		// The GPU that it gets is another one than the released one.
+		// Releasing one GPU lets the waiting request take another GPU, which is free.
 		expect(await run(alice, 'release --gpu-ids 0')).toMatchObject({exitCode: 0});
 		expect(await waiting).toMatchObject({
 			exitCode: 0,
 			stdout: '0\n',
 			stderr: 'Waiting for 1 GPU: position 1 of 1, got 0/1, since 61001 holds 2 of at most 2 GPUs\n',
 		});
-		// Root has no limits, and its own key lifts those of mallory.
+		// Root has no limits, and a key for mallory's account lifts the limit of mallory.
 		expect(await box.run('reserve --gpus 1 --duration 9h')).toMatchObject({exitCode: 0});
 		await set(box, 'limits.user.61002.max-duration=off');
 		expect(await run(mallory, 'extend --gpu-ids 2 --duration 9h')).toMatchObject({exitCode: 0});

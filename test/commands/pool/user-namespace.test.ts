@@ -80,7 +80,7 @@ describe.skipIf(reason !== undefined).each([
 ])('with the %s store', (_, create) => {
 	const createOpen = async (): Promise<Box> => {
 		const box = await create();
-		// Opens the path to the shared pool.
+		// Lets other accounts reach the shared pool.
 		chmodSync(box.home, 0o755);
 		expect(runAs(victim, box, 'reserve --gpu-ids 0 --duration 2h')).toMatchObject({exitCode: 0});
 		return box;

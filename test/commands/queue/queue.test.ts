@@ -111,7 +111,7 @@ describe.each(
 			'-',
 		]);
 
-		// The order of the two depends on the time of day.
+		// The text depends on the time of day.
 		const why = (await box.run('queue --why')).stdout.trimEnd().replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d/gv, 'T');
 		expect(why.replaceAll(/\b\d{1,3}h \d{1,2}m \d{1,2}s/gv, 'D').split('\n')).toEqual([
 			`#1 ${account} waits for 2 GPUs and has GPU 1 already, D so far; expected: in about D`,

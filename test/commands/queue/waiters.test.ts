@@ -156,7 +156,7 @@ slowTest('a release wakes at most three of 200 waiting requests, and one scans G
 	await free([3]);
 	await Promise.race(answers);
 	await sleep(250);
-	/** Reads that the release caused, without reads of a tick. */
+	/** Reads that were caused by the release and not by a tick. */
 	const wokenReads = people.flatMap(({reads}) => {
 		const before = reads.findLast((at) => at < releasedAt)!;
 		const after = reads.filter((at) => at > releasedAt);

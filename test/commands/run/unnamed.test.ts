@@ -29,7 +29,7 @@ const statusOf = async (run: (words: string) => Promise<{readonly stdout: string
 slowTest('a job keeps its GPU until its end, no matter when run is killed', {timeout: 120_000}, async () => {
 	const ground = await redisGround();
 	let orphans = 0;
-	// The time from joining the queue until the lease names the job.
+	// The store calls of `run` from joining the queue until the lease names the job.
 	for (let at = 4; at <= 16; at++) {
 		const box = await ground.fresh();
 		await box.run('admin --gpus 1 --provider fake');

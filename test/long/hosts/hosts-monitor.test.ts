@@ -66,7 +66,7 @@ const connectionsTo = (host: string): readonly number[] =>
 		})
 		.map(Number);
 
-/** The share of one processor over some time. */
+/** Returns the share of one processor that a process uses over some time. */
 async function shareOf(pid: number): Promise<number> {
 	const seconds = 20;
 	const before = usageOf(pid).cpuSeconds;

@@ -14,7 +14,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-/** Two reservations and a job of alice's, one of bob's, a holding of a waiter, and two free GPUs. */
+/** Two reservations and a job of alice's, one of bob's, a GPU that is held for a waiting request, and two free GPUs. */
 const createTaggedBox = async (): Promise<Box> =>
 	createBox(8, {
 		leases: {

@@ -123,7 +123,7 @@ test('a reservation on another host is idle only if that host reports it as idle
 	const unused = {validation: 'no usage detected'};
 	expect(await stateWith(unused)).toBe('Idle');
 	expect(await stateWith({...unused, idle_seconds: 21_600})).toBe('Idle 6h');
-	// The reservation may be new, a job may pause, use may be seen on it, or the host may not report it.
+	// Not idle: a new reservation, a job, which may pause, a GPU in use, and a host that reports no use.
 	expect(await stateWith({...unused, duration: '0h 5m 0s'})).toBe('Reserved');
 	expect(await stateWith({...unused, type: 'RUN'})).toBe('Reserved');
 	expect(await stateWith({validation: '9000MB, 1 processes'})).toBe('Reserved');

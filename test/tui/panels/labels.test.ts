@@ -12,7 +12,7 @@ import {alice, busy, createBox, gpuReading, lease, run, sceneTime, waiter} from 
 
 const hour = 3600;
 
-/** A GPU that bob holds and that was idle for this many seconds. */
+/** Returns the row of a GPU that is leased and has been idle for this many seconds. */
 async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuReading) {
 	const {store} = await createBox(1, {leases: {0: held}});
 	const idle: readonly IdleSpan[] =
@@ -21,13 +21,13 @@ async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuRe
 	return {rows: statusRows(await store.read(), observation, 1024), observation};
 }
 
-/** The STATE of the GPU in the table of its host. */
+/** Returns the STATE column of the GPU in the table of its host. */
 async function stateOf(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
 	const {rows} = await seen(held, idleSeconds, reading);
 	return stateName(rows[0]!, alice, true);
 }
 
-/** The STATE of the GPU in the table of all hosts. */
+/** Returns the STATE column of the GPU in the table of all hosts. */
 async function stateAmongHosts(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
 	const {rows, observation} = await seen(held, idleSeconds, reading);
 	const known = [answered('gpu-box-7', statusJson(rows, observation))];

@@ -63,7 +63,7 @@ test('web --mine reserves GPUs that meet the requirements, and answers impossibl
 	expect(refused).toEqual([409, expect.stringMatching(/^Not enough GPUs available/v), expect.any(String)]);
 	const waiting = await said('join', {count: 1, needs: 'a100'});
 	expect(waiting).toEqual([expect.stringMatching(/^Waiting for 1 GPU of model a100: position 1 of 1/v), []]);
-	// A different request is not held up.
+	// The waiting request does not delay a request for other GPUs.
 	expect(await said('join', {count: 1, needs: '8.9'})).toEqual(['Reserved GPU 3 for 1h 0m 0s', [3]]);
 	const wrong: ReadonlyArray<
 		readonly [request: Readonly<Record<string, unknown>>, error: string, hint: RegExp | string]

@@ -19,7 +19,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the report in Chromium'
 			await web.end('SIGKILL');
 		});
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
-		// Whole days, and CSV for spreadsheets.
+		// The period consists of whole days.
 		const today = new Date();
 		const day = `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, '0')}-${String(today.getDate()).padStart(2, '0')}`;
 		await page.getByLabel('From').fill(day);

@@ -79,7 +79,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		await second.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		expect(await streamsOf(web)).toBe(1);
 		await second.locator('.tabs a[data-view="overview"]').click();
-		// Asked once a second while somebody looks.
+		// A host is asked once a second while a page shows it.
 		await expect
 			.poll(
 				async () => {

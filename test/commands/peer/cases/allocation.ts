@@ -41,7 +41,7 @@ async function ask(
 const contains = (words: readonly number[] | string, part: string): boolean =>
 	typeof words === 'string' && words.includes(part);
 
-/** Somebody uses these GPUs without a reservation. */
+/** Simulates use of these GPUs without a reservation. */
 const seeUsed = (world: TestWorld, gpuCount: number, ...used: readonly number[]): void => {
 	world.see(() =>
 		observationOf(

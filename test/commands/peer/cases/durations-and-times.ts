@@ -57,7 +57,7 @@ const recordWith = (field: (typeof fields)[number], json: string): string => {
 		.join(', ')}}`;
 };
 
-/** Returns what is read. A lease without a start holds its GPU in both programs. */
+/** Returns the time that is read from a record. A lease without a start holds its GPU in both programs. */
 function readTime(field: (typeof fields)[number], json: string): Time {
 	const record = decodeGpu(0, recordWith(field, json));
 	const isUnset = ['null', '"0001-01-01T00:00:00Z"', '""'].includes(json);

@@ -45,7 +45,7 @@ export type Row = keyof typeof rows;
 export type Group = {
 	readonly name: string;
 	readonly origin: Origin;
-	/** The row of that table. Absent for new groups. */
+	/** The row of {@link rows}. Absent for new groups. */
 	readonly row?: Row;
 	readonly cases: () => readonly Case[] | Promise<readonly Case[]>;
 	/** Input -> reason for the difference. */
@@ -77,7 +77,7 @@ export async function lineCase(line: string | readonly string[], theirs: 'ok' | 
 	let ours = 'ok';
 	try {
 		const understood = await understand(words);
-		// The commands check these first.
+		// These are the first checks of the commands.
 		if ('command' in understood) {
 			const {command, input} = understood;
 			if (command.name === 'run' || command.name === 'reserve') {

@@ -123,7 +123,7 @@ async function writtenCases(): Promise<readonly Case[]> {
 	];
 }
 
-/** Returns the lease in a GPU record, or what else the record is. */
+/** Returns the lease in a GPU record, or the whole record if it contains no lease. */
 const read = (fields: Fields | string): Fields => {
 	const record = decodeGpu(0, typeof fields === 'string' ? fields : JSON.stringify(fields));
 	return record.kind === 'leased' ? {kind: record.kind, ...record.lease} : {...record};

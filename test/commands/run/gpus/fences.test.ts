@@ -1,4 +1,4 @@
-/** `run --isolate=cgroup` as root, and the messages about a fence that is not available. */
+/** `run --isolate=cgroup` as root, and the messages about an isolation method that is not available. */
 import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';

@@ -49,7 +49,7 @@ afterAll(async () => {
 	}
 });
 
-/** Each fence has its own pool, because systemd changes the pids. */
+/** Each isolation method has its own pool, because systemd changes the pids. */
 function boxOf(fence: Fence) {
 	const home = path.join(directory, fence);
 	if (!existsSync(home)) {
@@ -107,7 +107,7 @@ describe.each(fences)('in a job that is isolated by %s', (fence) => {
 				'1',
 			]);
 			expect(who).toMatch(/^GPU 2: /v);
-			// With systemd, the inner job gets its own scope. The other fences open no GPU that was closed to the outer job.
+			// With systemd, the inner job gets its own scope. The other methods open no GPU that was closed to the outer job.
 			expect(nested).toMatch(
 				fence === 'systemd' ? /^1$/v : /^Error: The command was not started, because it cannot be isolated: .*nvidia1/v,
 			);

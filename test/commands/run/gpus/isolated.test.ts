@@ -48,7 +48,7 @@ afterAll(() => {
 const run = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
 	accounts.run(alice, ['run', ...words], {environment: {...environment, ...more}});
 
-/** Reads the store directly, because a command takes as long as a test. */
+/** Reads the store directly, because starting a command takes longer. */
 const freeGpus = async (): Promise<number> => {
 	const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
 	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
