@@ -80,7 +80,7 @@ test.each([
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);
 });
 
-test('notify.command of the machine runs for an account of this machine, by name or by number', async () => {
+test("the machine's notify.command runs for any account of the machine, given by name or number", async () => {
 	for (const account of ['daemon', '54321']) {
 		const {problems, sent} = await notify({account});
 		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);

@@ -5,7 +5,7 @@ import {emptyPlan} from '../../source/core/model/plan.js';
 import {entryFor, planJoin} from '../../source/core/rules/queue/queue.js';
 import {createTestWorld, person, startTime} from '../_helpers/world.js';
 
-test('a simulated GPU shows a process for a running job, but none for a request that still waits for more GPUs', async () => {
+test('a simulated GPU has a process for a running job, but none for a waiting request', async () => {
 	const {host, clock, memory} = await createTestWorld({gpuCount: 2});
 	const waits = {
 		id: 'waits',

@@ -29,7 +29,7 @@ describe.each([
 });
 
 test(
-	'a command whose Redis is killed and restarted takes effect at most once and reports success only if it did',
+	'a command takes effect at most once if Redis is killed and restarted during the command',
 	{timeout: 120_000},
 	async () => {
 		const sweep = createSweep(await redisGround('server'));

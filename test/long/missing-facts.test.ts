@@ -210,7 +210,7 @@ describe.runIf(canLackFacts())('a machine with missing facts', () => {
 	});
 
 	test.concurrent.each(missingFacts)(
-		'runs every command, or reports what is missing, without $name',
+		'runs every command without $name, or reports what is missing',
 		{timeout: 600_000},
 		async (fact) => {
 			const all = await runAll(machine, fact);

@@ -135,7 +135,7 @@ describe('a reservation via mcp', () => {
 		expectError(await other.call('gpu_release', {lease_id: id}), /has ended meanwhile/v);
 	});
 
-	slowTest('with detached: true outlives its connection and can be renewed and released by lease_id', async () => {
+	slowTest('outlives its connection with detached: true and can then be released by its lease_id', async () => {
 		const box = await freshEmbeddedBox(1);
 		const one = await connect(box);
 		const {lease_id: id} = (await one.call('gpu_reserve', {detached: true})).json as {readonly lease_id: string};

@@ -90,7 +90,7 @@ test('the key r offers the key w to wait in the queue if its reservation is refu
 	await expect.poll(() => session!.store.getState().waits).toEqual([]);
 });
 
-test('the key q asks before it quits while a request waits, and removes the request from the queue', async () => {
+test('the key q asks before it removes a waiting request from the queue and quits', async () => {
 	const box = await createBox(1, {leases: {0: lease('bob')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Reserved/v);
@@ -153,7 +153,7 @@ const squatted = async (): Promise<Box> => {
 	return box;
 };
 
-test("the key R on the user's process without a reservation reserves its GPU for the process", async () => {
+test("the key R on a GPU that the user's process uses without a reservation reserves the GPU for it", async () => {
 	const box = await squatted();
 	session = startMonitor(box);
 	await session.shows(/> 0 +Unreserved/v);
@@ -238,7 +238,7 @@ test.each([
 	],
 	['has a reused pid', new Map([[4242, {...daemon, startTicks: 10}]]), 'WARN Process 4242 has ended meanwhile'],
 	['does not exist', new Map(), 'WARN Process 4242 has ended meanwhile'],
-])('the key K refuses a process that only a forged scan shows on the GPU and that %s', async (_what, facts, words) => {
+])('the key K refuses a process that only a forged scan shows on the GPU: it %s', async (_what, facts, words) => {
 	const {sent} = await deceived(zombie, facts);
 	await session!.press('K');
 	await session!.shows(words);

@@ -37,7 +37,7 @@ function follow(box: Box) {
 	return {feed, updates, counts, last: () => last};
 }
 
-test('the feed of top reads at once and then once per 50 ms, however many events arrive', async () => {
+test('the feed of top reads at most once per 50 ms, however many events arrive', async () => {
 	const box = await createBox(2);
 	const {feed, counts, last} = follow(box);
 	await expect.poll(() => counts.reads).toBe(1);
@@ -54,7 +54,7 @@ test('the feed of top reads at once and then once per 50 ms, however many events
 	feed.stop();
 });
 
-test('the feed of top does not read repeatedly because a job has expired', async () => {
+test('an expired job does not cause the feed of top to read repeatedly', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'run', expiryTime: 1})});
 	const {feed, counts, last} = follow(box);
@@ -64,7 +64,7 @@ test('the feed of top does not read repeatedly because a job has expired', async
 	expect(counts.reads).toBeLessThanOrEqual(2);
 });
 
-test('the feed of top reports a store that rejects changes, and does not read repeatedly to end leases', async () => {
+test('the feed of top reports that the store rejects changes and does not retry endlessly', async () => {
 	const box = await createBox(1);
 	await box.write({kind: 'lease', index: 0, lease: lease('bob', {type: 'manual', expiryTime: 1})});
 	Object.assign(box.store, {

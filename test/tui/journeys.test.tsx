@@ -10,7 +10,7 @@ afterEach(() => {
 	session = undefined;
 });
 
-test('the key r reserves GPUs with the typed count, duration and note, and their rows change', async () => {
+test('the key r reserves GPUs with the typed count, duration and note', async () => {
 	const box = await createBox(4);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);

@@ -42,7 +42,7 @@ test('a screen reader gets the filter of the table of all hosts', async () => {
 	expect((await said('focus-hosts', 'open-filter', ...typing('a100'))).join('\n')).toContain('Filter a100');
 });
 
-test('a screen reader gets the detail panel of a GPU without values that change every second', async () => {
+test('a screen reader gets the detail panel without values that change every second', async () => {
 	const lines = await said('focus-detail');
 	const from = lines.findIndex((line) => line.startsWith('2:Detail GPU 0'));
 	expect(lines.slice(from + 1, from + 4)).toEqual([

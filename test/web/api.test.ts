@@ -27,7 +27,7 @@ test('web prints only its address on stdout, which is local by default', () => {
 	expect(web.stderr()).toBe('');
 });
 
-test("/api/status has the keys of the Go canhazgpu's API, and absolute times", async () => {
+test("/api/status has the keys of the Go canhazgpu's API and adds absolute times", async () => {
 	const rows = await askJson<readonly Row[]>(web.port, '/api/status');
 	expect(rows).toHaveLength(4);
 	expect(rows[0]).toMatchObject({gpu_id: 0, status: 'AVAILABLE', provider: 'Fake', gpu_model: 'Simulated H100 80GB'});
@@ -41,7 +41,7 @@ test("/api/status has the keys of the Go canhazgpu's API, and absolute times", a
 	expect(rows[1]).not.toHaveProperty('details');
 });
 
-test('/api/jobs shows the jobs of all accounts without what only their owner may see', async () => {
+test('/api/jobs shows the jobs of all accounts without the details that only their owners may see', async () => {
 	expect(await askJson(web.port, '/api/jobs')).toEqual([]);
 	expect(
 		await box.run(['run', '--detach', '--begin', '2h', '--', 'sh', 'train.sh', '--api-key', 'secret123']),
@@ -86,7 +86,7 @@ test('/api/queue shows each waiting entry with its request and its wait', async 
 	});
 });
 
-test('/api/report equals `report --json`, has a default for `days` and limits it', async () => {
+test('/api/report returns the same report as `report --json`', async () => {
 	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
 	expect(byUser).toMatchObject({days: 7});
 	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});

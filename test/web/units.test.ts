@@ -72,7 +72,7 @@ test('createNextRead shares a read among the requests made before it began', asy
 	expect([await first, ...(await Promise.all(others))]).toEqual([1, 2, 2, 2]);
 });
 
-test('a failed scan keeps the last values and is reported', async () => {
+test('a failed scan is reported, and the last values are kept', async () => {
 	const {liveView, world} = await livePicture();
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi hangs'}}));
 	const unwatch = liveView.watch();
@@ -86,7 +86,7 @@ test('a failed scan keeps the last values and is reported', async () => {
 	unwatch();
 });
 
-test('a client that does not read its stream is dropped without delaying others, and the number of streams is limited', async () => {
+test('a client that does not read its stream is dropped without delaying other clients', async () => {
 	const {liveView} = await livePicture();
 	const [row] = liveView.current().rows;
 	let changed: Parameters<LiveView['subscribe']>[0] = () => undefined;
@@ -315,7 +315,7 @@ test.each([
 	expect(isLoopback(host)).toBe(isAlone);
 });
 
-test('the queue of the page says that an entry waits for its own account', async () => {
+test('the queue of the page says that an entry waits because its account is at its limit', async () => {
 	const lease = {user: 'erin', type: 'manual', startTime: 0} as const;
 	const snapshot = snapshotWith({
 		gpus: [{kind: 'leased', index: 0, raw: '', lease}],
@@ -328,7 +328,7 @@ test('the queue of the page says that an entry waits for its own account', async
 	]);
 });
 
-test('jobs show the full command, only the program name or nothing, depending on the setting', () => {
+test('jobs show the full command, only the program name or nothing, depending on web.commands', () => {
 	const rows = jobRows(listOf(job(1, {command: ['/opt/bin/python', 'train.py'], directory: '/home/alice'})), {
 		account: undefined,
 		isAll: true,

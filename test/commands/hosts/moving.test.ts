@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('--wait %j leaves %j s for waiting on this host after other hosts were asked for 4 s', async (waitSeconds, left) => {
+])('--wait %j leaves %j s to wait on this host after other hosts were asked for 4 s', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,

@@ -231,7 +231,7 @@ slowTest('--on any exits with 4 if no host answers', async () => {
 	});
 });
 
-slowTest('a command with a flag for remote hosts that it does not have suggests --on or --remote', async () => {
+slowTest('the error for --remote, --on or --host on a command without this flag suggests the right flag', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');

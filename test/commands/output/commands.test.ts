@@ -92,7 +92,7 @@ describe.each(
 		expect((await box.run('release --user team')).stdout).toMatch(/^Released 1 GPU/v);
 	});
 
-	test('status --json has the keys and types of the Go canhazgpu, and additional keys', async () => {
+	test('status --json has the keys and types of the Go canhazgpu and adds others', async () => {
 		await box.run('reserve -G 2 --note note');
 		const {stdout, stderr} = await box.run('status --json');
 		expect(stderr).toBe('');

@@ -163,7 +163,7 @@ describe('data lost by Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest('is restored by run, with one message, if a record wrongly says that the job has ended', async () => {
+	slowTest('is restored by run if a record wrongly says that the job has ended', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const [record] = (await peek(box)).gpus;

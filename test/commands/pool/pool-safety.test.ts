@@ -327,7 +327,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 	});
 
 	slowTest(
-		'is repaired by admin, which renames directories put in place of files and reports their new names',
+		'is repaired by admin, which renames directories that were put in place of files',
 		async () => {
 			await makeOldPool();
 			const kept = path.join(accounts.directory, 'kept');

@@ -41,7 +41,7 @@ test('status and completion send no password to a recorded Redis that the config
 });
 
 slowTest(
-	'status sends the password to the recorded Redis after its settings were copied from the hint to the config file',
+	'status sends the password to the recorded Redis once the config file has the settings that the hint names',
 	async () => {
 		const box = newBox();
 		const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};

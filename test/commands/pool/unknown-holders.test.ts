@@ -129,7 +129,7 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))('a process in another pid na
 		120_000,
 	);
 
-	slowTest('loses its lease if it is killed and sends no heartbeats, and the next request gets the GPU', async () => {
+	slowTest('loses its lease if it is killed and sends no heartbeats', async () => {
 		const {clock, client, box} = await atShiftedRedis();
 		const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
 		await becomesHeld(box);

@@ -237,7 +237,7 @@ test.runIf(isLong && reason === undefined)(
 	},
 );
 
-test.runIf(isLong && reason === undefined)('doctor names the account of commands in a user namespace', async () => {
+test.runIf(isLong && reason === undefined)('doctor in a user namespace names the account under which commands act', async () => {
 	const box = await freshEmbeddedBox(1);
 	chmodSync(box.home, 0o755);
 	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});

@@ -202,7 +202,7 @@ describe.each(
 		await second.says(/position 1 of 1/v);
 	});
 
-	test('a later request for one GPU does not overtake the first request, which is for two GPUs', async () => {
+	test('a later request for one GPU does not overtake an earlier request for two GPUs', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --gpus 2 --short');

@@ -34,7 +34,7 @@ function drawn(columns: number): string {
 	return written[0]!.replaceAll('\r\u{1B}[K', '');
 }
 
-test('the progress line of a waiting request is truncated to the terminal width and keeps the waiting time', () => {
+test('the progress line of a waiting request fits the terminal width and always shows the waiting time', () => {
 	expect(drawn(120)).toBe(`⠋ ${progressText(progress)} · 0h 0m 0s`);
 	const narrow = drawn(50);
 	expect(narrow).toMatch(/^⠋ .*… · 0h 0m 0s$/v);

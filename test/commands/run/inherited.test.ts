@@ -128,7 +128,7 @@ test.each(lowLimits)('a job gets the open-file limits of the calling shell: %s',
 	expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
 });
 
-test('a job keeps the limit of open files after the calling shell has ended, and run adds no output', async () => {
+test('a job keeps its open-file limit after the calling shell has ended', async () => {
 	const box = await freshEmbeddedBox(1);
 	const command = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
 	const script = `ulimit -n 500; (setsid ${command} run -- sh -c 'ulimit -S -n; echo > end' > said 2>&1 &)`;
@@ -156,7 +156,7 @@ test.each(firstCase(lowLimits))(
 );
 
 slowTest(
-	'run reports a command that cannot be started as usual if the shell has changed the limit of open files',
+	'run reports a command that cannot be started even if the shell has changed the open-file limit',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});

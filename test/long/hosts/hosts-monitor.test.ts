@@ -118,7 +118,7 @@ const residentMiB = (pid: number): number =>
 	Number(/^VmRSS:\s+(?<kibibytes>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['kibibytes']) /
 	1024;
 
-test('top uses at most 150 MiB for fifty hosts with eight GPUs each, and its keys act at once', async () => {
+test('top with fifty hosts of eight GPUs uses at most 150 MiB and reacts to keys at once', async () => {
 	const bin = path.join(here.home, 'fifty');
 	mkdirSync(bin);
 	const gpus = Array.from({length: 8}, (_, index) => ({

@@ -22,7 +22,7 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 	return {id: job.lease_id, output: job.output};
 }
 
-test('run without a Slurm configuration exits with 4 and an error, unlike a command that exits with 1', async () => {
+test('run exits with 4 and an error if the Slurm configuration is missing', async () => {
 	writeFileSync(inHome('empty.conf'), '');
 	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
@@ -136,7 +136,7 @@ test('jobs, logs, wait, cancel and retry on Slurm work with its job ids', async 
 	}
 }, 180_000);
 
-test('queue --leave and release on an array of Slurm keep its running tasks', async () => {
+test('queue --leave and release keep the running tasks of a Slurm job array', async () => {
 	const tasks = (format = '%K%t'): string =>
 		slurm()
 			.run('squeue', '--noheader', '--array', `--format=${format}`)

@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)('the dashboard on Slurm in Chromi
 		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
 	}, 200_000);
 
-	test('with actions reserves a number of GPUs but not by id, and releases whole jobs', async () => {
+	test('offers actions for a number of GPUs and for whole jobs, but not for chosen GPUs', async () => {
 		const runtime = createRuntimeDirectory();
 		const mine = await startMine(box(), runtime.directory);
 		const tunnel = await startTunnel(mine.socketPath);

@@ -22,7 +22,7 @@ const jobsOfSlurm = (...args: readonly string[]): readonly string[] =>
 		.split('\n')
 		.filter((line) => line !== '');
 
-test('run on Slurm passes on GPUs, input, output and exit code', async () => {
+test('run on Slurm gives the command its GPUs and input, and returns its output and exit code', async () => {
 	const asked = await box().run([
 		'run',
 		'--gpus',
@@ -50,7 +50,7 @@ test('run on Slurm passes arguments to the command unchanged, without a shell', 
 	expect(stdout).toBe(words.map((word) => `<${word}>`).join(''));
 });
 
-test('status on Slurm shows a running job with its GPUs, node, owner and note, and SIGTERM ends the job', async () => {
+test('status on Slurm shows a running job with its GPUs, node, owner and note', async () => {
 	const job = start(
 		box(),
 		['run', '-g', '3', '--on', 'box2', '--timeout', '1h', '--note', 'for the paper', '--', 'sleep', '300'],
@@ -180,7 +180,7 @@ test('run and reserve on Slurm exit with 3 without free GPUs, at once or at the 
 	expect(jobsOfSlurm('--states=PENDING')).toEqual([]);
 });
 
-test('run --timeout on Slurm ends the command with 124', async () => {
+test('run --timeout on Slurm ends the command and exits with 124', async () => {
 	const began = performance.now();
 	const {exitCode} = await start(box(), 'run --timeout 1m -- sleep 300').ended;
 	expect([exitCode, performance.now() - began > 50_000]).toEqual([124, true]);

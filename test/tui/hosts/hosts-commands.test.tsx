@@ -90,7 +90,7 @@ test('top asks other hosts only while the table of all hosts is shown', async ()
 	await expect.poll(isWatched).toBe(true);
 });
 
-test('the key r on a row of another host reserves there with the command that the dialog shows', async () => {
+test('the key r on a row of another host reserves there with the command shown in the dialog', async () => {
 	const {press, shows, run, box} = await open({exitCode: 0, stdout: 'Welcome!\n0,5\n', stderr: ''});
 	await press(...toFar(0), 'r');
 	await shows('Reserve GPUs on far');
@@ -184,7 +184,7 @@ test('the key r shows the error of a failed connection to another host', async (
 	await shows('It may have been done.');
 });
 
-test('the key x on a row of another host releases the GPU by the id of the shown reservation, which the host checks', async () => {
+test('the key x on a row of another host releases only the shown reservation, not a later one', async () => {
 	const {press, shows, run} = await open();
 	await press(...toFar(1), 'x');
 	await shows('Release GPU 1 of far now?');

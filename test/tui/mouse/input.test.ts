@@ -53,7 +53,7 @@ const piece = fc.oneof(
 );
 
 /** A chunk that ends after an Escape is excluded: there, the Escape is a key, as without a mouse. */
-test('the mouse filter reads the same events from any chunks of a stream', () => {
+test('the mouse filter reads the same events however the input is divided into chunks', () => {
 	fc.assert(
 		fc.property(fc.array(piece, {maxLength: 12}), fc.array(fc.nat(200), {maxLength: 12}), (pieces, cuts) => {
 			const whole = pieces.join('');

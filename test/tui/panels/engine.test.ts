@@ -75,7 +75,7 @@ test('the key x on Slurm releases the whole reservation, and the dialog warns th
 	);
 });
 
-test('the key y on Slurm copies the job id, and the process panel explains that processes on nodes are unknown', async () => {
+test('the key y on Slurm copies the job id', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');

@@ -16,7 +16,7 @@ const footersOf = async (columns: number): Promise<readonly string[]> => {
 	return [onOwn, after(onOwn, 'line-down')].map((state) => textOf(state, <Footer />));
 };
 
-test('the footer shows "R Adopt" at every width while a process of the user is on the GPU without a reservation', async () => {
+test('the footer shows "R Adopt" at every width if a process of the user uses the GPU without a reservation', async () => {
 	expect(await Promise.all([60, 80, 100, 120].map(async (columns) => footersOf(columns)))).toMatchInlineSnapshot(`
 		[
 		  [

@@ -54,7 +54,7 @@ test.each<[string, Lease, number | undefined, string]>([
 	expect(await stateOf(held, idleSeconds)).toBe(word);
 });
 
-test('a reservation is shown equally idle in the table of all hosts and in the table of this host', async () => {
+test('the table of all hosts shows the same idle time of a reservation as the table of this host', async () => {
 	const desktop = {...gpuReading(0), processes: [{pid: 1, name: 'Xorg', kind: 'graphics' as const, memoryUsedMiB: 40}]};
 	for (const [held, idleSeconds, reading] of [
 		[old, 5],
@@ -73,7 +73,7 @@ test('a reservation is shown equally idle in the table of all hosts and in the t
 	expect(await stateOf(old, hour, desktop)).toBe('Idle 1h');
 });
 
-test('a GPU with running processes is not shown as idle, whatever a shared scan contains', async () => {
+test('a GPU with running processes is not shown as idle, even if a shared scan says so', async () => {
 	const reading = busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0});
 	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
 });

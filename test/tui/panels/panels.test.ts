@@ -198,7 +198,7 @@ test('every color of the light themes has a contrast of at least 4.5 on white', 
 	}
 });
 
-test('a load has one of three colors in a theme with 16 colors, a gradient color in a theme with more, and none in "mono"', () => {
+test('a load has one of three colors in a theme with 16 colors, and a gradient color in a larger theme', () => {
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
@@ -229,7 +229,7 @@ test('isLight follows the setting, or with "auto" the background color of the te
 	).toEqual([true, true, false, false, false, false]);
 });
 
-test('the key 6 lists the processes of all GPUs with the largest first, next to other panels on a large screen', async () => {
+test('the key 6 lists the processes of all GPUs with the largest first', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const alone = frameOf(after(state, 'focus-processes'));
 	expect(alone).toContain('6:Processes');

@@ -69,7 +69,7 @@ test('the table and the detail panel show the end of a job with a time limit', a
 	expect(frameOf(await stateOf(open, {columns: 120, rows: 32}))).toContain('at 14:44+2d, or when');
 });
 
-test('the queue panel never cuts the number of held GPUs', async () => {
+test('the queue panel never cuts off the number of held GPUs', async () => {
 	const held = Object.fromEntries(
 		Array.from({length: 19}, (_, index) => [index, run('erin', {partialQueueId: 'entry-erin'})]),
 	);
@@ -82,7 +82,7 @@ test('the queue panel never cuts the number of held GPUs', async () => {
 });
 
 test.each([60, 80, 100, 120, 200])(
-	'the queue panel never cuts the position in a long queue at %i columns',
+	'the queue panel never cuts off the position in a long queue at %i columns',
 	async (columns) => {
 		const names = Array.from({length: 104}, (_, index) => `person-${index}`);
 		const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
@@ -93,7 +93,7 @@ test.each([60, 80, 100, 120, 200])(
 	},
 );
 
-test('the queue panel shows the notes of entries if there is room, and no column if no entry has a note', async () => {
+test('the queue panel shows a column for notes only if there are notes and enough room', async () => {
 	const shownAt = async (columns: number, note?: string) => {
 		const waiting = [waiter('erin', {requestedIds: [0], note}), waiter('frank')];
 		const box = await createBox(1, {leases: {0: lease('bob', {expiryTime: sceneTime + 725})}, waiting});
@@ -156,7 +156,7 @@ test("the key 3 selects the user's queue entry unless another entry was selected
 	expect(frameOf(await stateOf(box, size, {}, moved))).toMatch(/> +3 +frank/v);
 });
 
-test('the queue panel says that an entry waits for its own account', async () => {
+test('the queue panel says that an entry waits because its account is at its limit', async () => {
 	const box = await createBox(2, {
 		leases: {0: lease('erin', {expiryTime: sceneTime + 725})},
 		waiting: [waiter('erin', {requestedIds: [1]})],

@@ -64,7 +64,7 @@ test('the key s sorts the GPU table by memory with the largest first, whatever t
 	expect(order(after(state, 'sort-memory', 'invert-sort', 'sort-memory'))).toEqual([4, 5, 0, 6, 1, 2, 3, 7]);
 });
 
-test('a click on the title of the second sort column removes this column from the order', async () => {
+test('a click on the title of the second sort column ends the sorting by this column', async () => {
 	const click = {kind: 'pointed', at: {on: 'heading', panel: 'gpus', key: 'state'}} as const;
 	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
 	expect(frameOf(state)).toContain('sort STATE^ ─');

@@ -132,7 +132,7 @@ test('the queue panel names the unavailable GPU that an entry waits for, and the
 	expect(text).not.toContain('\u{1B}');
 });
 
-test('the keys [ and ] show which time the graphs cover, and [ continues further back', async () => {
+test('the keys [ and ] say which period the graphs now show', async () => {
 	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
 	expect(after(state, 'look-forward').flash?.text).toBe('The graphs show the last 5 minutes: [ looks further back');
 	expect(after(state, 'look-back').flash?.text).toBe('Graphs show the last 1h');

@@ -18,7 +18,7 @@ afterAll(() => {
 
 const mouseMode = (top: Terminal): string => top.emulator.modes.mouseTrackingMode;
 
-test('clicks and the wheel act like keys in top, and the key M gives the mouse back to the terminal', async () => {
+test('clicks and the wheel act like keys in top until the key M turns the mouse off', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	expect(mouseMode(top)).toBe('vt200');

@@ -13,7 +13,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('the key x releases the filtered and selected GPU even if rows are sorted while the dialog is open', async () => {
+test('the key x releases the selected GPU although rows move while the dialog is open and a filter is set', async () => {
 	await box.run('reserve --gpu-ids 1 --duration 3h --note first');
 	await box.run('reserve --gpu-ids 4 --duration 1h --note second');
 	const top = startTop(box);

@@ -6,7 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../../_helpers/program/cli.js';
 import {isShown, keys, startTop} from './_program.js';
 
-test('top whose program was replaced reports this for commands, saving and other hosts, and continues', async () => {
+test('top continues after its program was replaced, and reports this when it needs a missing module', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

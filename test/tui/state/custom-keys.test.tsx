@@ -128,7 +128,7 @@ test('a key of top.keys wins over the default key of another action, but only in
 	await session.shows(/ 7 +the GPUs of all hosts/v);
 });
 
-test('top.keys can be a map or a text, and a number in it means the digit key', () => {
+test('top.keys can be a map or a text, in which a number means a digit key', () => {
 	expect(checkSetting('top.keys', {release: 'D', 'search-next': ['n', 'F'], 'focus-table': 1})).toEqual({
 		value: new Map([
 			['release', ['D']],

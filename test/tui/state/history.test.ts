@@ -80,7 +80,7 @@ test('the graph history fills columns narrower than the scan interval unless a s
 	expect(series.slice(0, 140)).toEqual(Array.from({length: 140}, () => 0.25));
 });
 
-test('a graph is unchanged within the time of a column, and then moves by one column', () => {
+test('a graph moves by one column only when the time of a column has passed', () => {
 	const history = filled(2000, 290_000, (atMs) => (atMs > 200_000 ? 90 : 10));
 	expect(columnsOf(history, 271_000)).toEqual(columnsOf(history, 299_000));
 	expect(columnsOf(history, 301_000).slice(0, 9)).toEqual(columnsOf(history, 299_000).slice(1));
@@ -107,7 +107,7 @@ test('the graph history continues after the clock was set back an hour', () => {
 	expect(columnsOf(after, 120_000).at(-1)).toBeCloseTo(0.9);
 });
 
-test('the graph history belongs to the GPU and not to its index', () => {
+test('the graph history follows its GPU when the index of the GPU changes', () => {
 	const history = filled(2000, 60_000, () => 70);
 	expect(seriesOf(history, 'another', 'utilization', {columns: 2, nowMs: 60_000})).toEqual([undefined, undefined]);
 });

@@ -81,7 +81,7 @@ test('typing in a form replaces the suggested value', async () => {
 });
 
 test.each(['-1', '0', '1.5', '2x'])(
-	'the reserve form rejects the count %s, and drops no character silently',
+	'the reserve form rejects the count %s without dropping a character',
 	async (text) => {
 		const open = after(await stateWith(), pressing(reserve));
 		const {dialog} = after(open, {kind: 'typed', text});
@@ -127,7 +127,7 @@ test('requirements typed in the reserve form appear in the request and in the eq
 	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or contradicts another word');
 });
 
-test('the equivalent command of a form quotes text for the shell, and includes another label', async () => {
+test('the equivalent command of a form quotes text for the shell and names a label other than the account', async () => {
 	const open = after(
 		await stateWith(),
 		pressing(reserve),

@@ -34,7 +34,7 @@ test('the reminder for many GPUs shows them as a range', async () => {
 	});
 });
 
-test('top shows one reminder for each end of a reservation', async () => {
+test('top reminds the user once for each end time of a reservation', async () => {
 	expect(await flashAfter([reminded], [reminded])).toBeUndefined();
 	expect(await flashAfter([reminded], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
 	const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});

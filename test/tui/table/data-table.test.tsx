@@ -166,7 +166,7 @@ test('DataTable reports clicks on rows and column titles of any block, and passe
 	unmount();
 });
 
-test('DataTable passes a click below the last row on, and counts from the first visible row', async () => {
+test('DataTable passes on a click below the last row', async () => {
 	const targets = createMouseTargets();
 	const onRow = vi.fn<(index: number) => void>();
 	const {unmount} = render(<MouseContext value={targets}>{table({firstRow: 2, height: 5, onRow})}</MouseContext>);

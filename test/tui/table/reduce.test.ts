@@ -238,7 +238,7 @@ test('the rows of a table are in the order of the sorted column, with unknown va
 	);
 });
 
-test('the selection of a table follows its row while rows change, even if their identity becomes known later', () => {
+test('the selection of a table follows its row while rows change, even if the key of the row is unknown at times', () => {
 	fc.assert(
 		fc.property(anyRun, (run) => {
 			for (const {before, step, after} of statesOf(run)) {

@@ -157,7 +157,7 @@ test('a change of the scan interval does not close a GPU provider that is still 
 	expect([own.counts.closes, other.counts.closes]).toEqual([0, 0]);
 });
 
-test('two changes of the interval at once use the last one, and close all other providers', async () => {
+test('two simultaneous changes of the scan interval apply the last one and close all other providers', async () => {
 	const box = await createScene();
 	const all = new Map([500, 1000, 60_000].map((intervalMs) => [intervalMs, counting(box.world.gpus)]));
 	const answers: Array<() => void> = [];
@@ -237,7 +237,7 @@ test('the key S in the options dialog saves the options in the config file and k
 	expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('the key S in the options dialog saves no option that only a flag has set, and says if there is nothing to save', async () => {
+test('the key S in the options dialog does not save an option that only a flag has set', async () => {
 	const file = temporaryFile('');
 	const {press, shows, store} = await start({saveOptions: saverFor(file, ['top.interval'])}, {scanIntervalMs: 7000});
 	await press('O', 'S');

@@ -50,7 +50,7 @@ const dialogOf = (state: State): readonly string[] =>
 		.map((line) => line.trim())
 		.filter((line) => line !== '');
 
-test('the options dialog shows the value of each option, and the value in effect next to a new choice', async () => {
+test('the options dialog shows the value in effect next to a changed value', async () => {
 	expect(dialogOf(await open())).toEqual([
 		'╭─ Options ──────────────────────────────────────────────────────╮',
 		'│ > Theme     < auto >                                           │',

@@ -133,7 +133,7 @@ test('the table has a model column at every width if GPU models differ, and none
 	);
 });
 
-test('the list of columns hides, shows and moves columns, and the table follows', async () => {
+test('the list of columns hides, shows and moves the columns of the table', async () => {
 	const state = after(await stateOf(await createScene(), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] OWNER');
 	// Moves the second, STATE, to the right and hides it. Shows FAN, the fourth from the end.
@@ -155,7 +155,7 @@ test('the list of columns hides, shows and moves columns, and the table follows'
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
 });
 
-test('the list of columns has the model column if GPU models differ, and keeps it when another is hidden', async () => {
+test('the list of columns has the model column if GPU models differ', async () => {
 	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
 	expect(frameOf(state)).toContain('[x] MODEL');
 	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);

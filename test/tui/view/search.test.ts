@@ -53,7 +53,7 @@ test('a search finds rows of the focused table, including processes and queue en
 	expect(after(queue, 'search-next').flash?.text).toBe('Search cid: 1 of 1');
 });
 
-test('the key n opens an empty search, Esc cancels it, and the number of matches is shown while typing', async () => {
+test('a search shows the number of matches while it is typed', async () => {
 	const start: State = await stateOf(await createScene(), size);
 	const asking = after(start, 'search-next', {kind: 'typed', text: 'carol'});
 	expect(modeOf(asking)).toBe('search');

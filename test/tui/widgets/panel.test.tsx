@@ -66,7 +66,7 @@ test.each([
 	expect(drawn(panel, {frame})).toBe(lines(...expected));
 });
 
-test('Panel cuts a title that is too long before the end text', () => {
+test('Panel cuts off a long title before its end text', () => {
 	const panel = <Panel title={<Label>2:Detail of a long name</Label>} end="1-2 of 9" width={30} rows={0} />;
 	expect(drawn(panel)).toBe(lines('╭─ 2:Detail of… ── 1-2 of 9 ─╮', '╰────────────────────────────╯'));
 	expect(drawn(panel, {frame: 'ruled'})).toBe('── 2:Detail of… ── 1-2 of 9 ──');

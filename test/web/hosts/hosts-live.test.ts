@@ -147,7 +147,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page of other hosts
 		await expectFits(page, 'a host that fails');
 	});
 
-	slowTest('shows values of a restarting server and a failed host with their age until they are renewed', async () => {
+	slowTest('shows the age of the values while the server or the other host is down', async () => {
 		const {box, others, web} = await start(['good', 'slow']);
 		const {page} = await openPage(browser, `${web.url}#/hosts/good`);
 		const gpu = page.locator('#view-hosts [data-gpu="0"]');

@@ -177,7 +177,7 @@ test('host streams send all known answers with their age to a new page at once, 
 	expect(world.asked).toHaveLength(6);
 });
 
-test('API requests of scripts share one answer of a host for a while, and share the error of a dead host', async () => {
+test('API requests of scripts share a recent answer or error of a host', async () => {
 	const world = createWorld({good: 1, dead: 1000});
 	const {hosts, clock, asked} = world;
 	const many = Promise.all(Array.from({length: 100}, async () => hosts.answer('good')));

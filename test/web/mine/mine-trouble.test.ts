@@ -78,7 +78,7 @@ slowTest('web --mine tells the page that Redis is down, and recovers by itself',
 });
 
 slowTest(
-	'a killed web --mine has reserved once or not at all, and its tokens are invalid for the next server',
+	'a web --mine that is killed during a request has reserved once or not at all',
 	{timeout: 120_000},
 	async () => {
 		const box = await freshEmbeddedBox(4);
@@ -144,7 +144,7 @@ slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SI
 describe.skipIf(!canBeOthers)('accounts other than the account of web --mine', () => {
 	const accounts = accountsOfFile();
 
-	slowTest('cannot reach the socket, because of the modes of its directory and of the socket itself', {timeout: 60_000}, async () => {
+	slowTest('cannot reach its socket, because of the modes of the directory and the socket', {timeout: 60_000}, async () => {
 		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
 		const [node, program] = accounts.words;
 		const runtime = createRuntimeDirectory();

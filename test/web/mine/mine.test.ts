@@ -47,7 +47,7 @@ test('the sign-in link of web --mine works only once', async () => {
 	expect(mine.stderr()).not.toContain(page.token);
 });
 
-test('web --mine refuses requests from other origins or without a token, which change nothing', async () => {
+test('web --mine refuses requests from other origins or without a token', async () => {
 	const wanted = {gpus: [0], duration: '1h'};
 	const refusals: ReadonlyArray<readonly [status: number, headers: Readonly<Record<string, string>>]> = [
 		[401, {authorization: ''}],
@@ -164,7 +164,7 @@ test('each action of web --mine acts like its command, once for each request id'
 	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
 });
 
-test('web --mine grants GPUs to queue entries that the page made, and marks its actions in the events', async () => {
+test('web --mine grants GPUs to the queue entries that its page has made', async () => {
 	await box.run('reserve --gpu-ids 0 --duration 1h');
 	await page.act('join', {gpus: [0], duration: '30m', note: 'mine now'});
 	await box.run('release');

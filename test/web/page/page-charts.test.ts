@@ -53,7 +53,7 @@ const chartOf = (page: Page) => page.locator('.report-chart');
 describe.runIf(isLong && chromiumProgram !== undefined)('the charts in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('show GPU hours over time and measured use in the report, and utilization in the occupancy', async () => {
+	slowTest('show GPU hours and measured use in the report, and utilization in the occupancy view', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, ['--demo']);
 		onTestFinished(async () => {

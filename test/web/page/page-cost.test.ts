@@ -37,7 +37,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the loaded page in Chro
 		await expect.poll(async () => page.evaluate('document.getAnimations().length')).toBe(0);
 	});
 
-	test('needs few requests and no layout shifts on the first visit, and loads no script or style on the next', async () => {
+	test('needs few requests and causes no layout shifts on the first visit', async () => {
 		const web = await start();
 		const context = await browser().newContext({viewport: {width: 1280, height: 800}});
 		onTestFinished(async () => context.close());

@@ -19,7 +19,7 @@ const anySpans = fc.array(
 	{maxLength: 12},
 );
 
-test('lanesOf never overlaps spans in a lane, uses no unnecessary lane and counts overlaps once', () => {
+test('lanesOf puts overlapping spans into different lanes and uses no unnecessary lane', () => {
 	fc.assert(
 		fc.property(anySpans, (spans) => {
 			const lanes = lanesOf(spans);

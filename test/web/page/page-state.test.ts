@@ -24,7 +24,7 @@ test('the first message of the server shows all GPUs in order and announces noth
 	expect(changesBetween(firstState, known, true).words).toEqual([]);
 });
 
-test('a new holder or a changed queue is announced to screen readers and refreshes reports, and a new reading does neither', () => {
+test('a new holder or a changed queue is announced to screen readers, but a new reading is not', () => {
 	const taken = gpu(1, {state: 'in-use', user: 'ada'});
 	const state = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), false);
 	expect(changesBetween(known, state, false)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
@@ -59,7 +59,7 @@ test('withHosts keeps the values of a failed host, with its error and age', () =
 	});
 });
 
-test('continued adds one value for each ten-second step, and null for missed steps', () => {
+test('continued() adds one value for each ten-second step and null for missed steps', () => {
 	const first = continued(firstState.utilization, [], 1_000_000);
 	expect(continued(first, [gpu(0, {utilization: 10})], 1_009_999)).toBe(first);
 	const reading = gpu(0, {utilization: 40, memory_used_mb: 1, memory_total_mb: 4});

@@ -136,7 +136,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		await isLive(first);
 	});
 
-	test('show the number of free GPUs in title and icon, or that it is unknown', async () => {
+	test('show in the title and the icon how many GPUs are free, or that this is unknown', async () => {
 		const {box, web} = await start();
 		const {page} = await openPage(browser, web.url);
 		await expect.poll(async () => page.title()).toMatch(/^2 free · /v);

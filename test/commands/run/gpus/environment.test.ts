@@ -12,7 +12,7 @@ test("gpuEnvironment gives a job without isolation the machine's GPU ids", () =>
 	});
 });
 
-test('gpuEnvironment gives an isolated job UUIDs and its containers GPU ids', () => {
+test('gpuEnvironment names GPUs by UUID for an isolated job and by id for its containers', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', 'GPU-b']})).toMatchObject({
 		CUDA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
 		NVIDIA_VISIBLE_DEVICES: 'GPU-a,GPU-b',

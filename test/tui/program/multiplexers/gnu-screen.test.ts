@@ -103,7 +103,7 @@ test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])(
 	},
 );
 
-test('the key M and top.mouse enable the mouse in GNU screen, and the key M explains the delay of Escape', async () => {
+test('the key M and top.mouse enable the mouse in GNU screen', async () => {
 	const top = startInScreen('screen');
 	await top.waitFor(/> 0 +Free/v);
 	top.write('M');
