@@ -113,19 +113,19 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 		const {exitCode, failed, passed, skipped, stdout} = await check();
 		expect(failed, stdout).toEqual([]);
 		expect(exitCode).toBe(0);
-		expect(skipped).toEqual(['run --isolate: the job works', 'MIG']);
+		expect(skipped).toEqual(['run --isolate: the job uses its GPU', 'MIG']);
 		expect(passed).toEqual(
 			expect.arrayContaining([
 				'idle: status memory.used',
 				'idle: NVML power.draw',
-				'unreserved: named by the first scan',
+				'unreserved: the first scan names the user',
 				'unreserved: status owners',
 				'unreserved: run --gpus 2 is refused',
-				'run: a second heartbeat',
-				'top --once: the row of the job',
-				'top: the row of the job is Mine',
-				'SIGKILL of the job: released',
-				'SIGKILL of the wrapper: released with the job',
+				'run: sends a second heartbeat',
+				'top --once: shows the GPU in use',
+				'top: shows the GPU of the job as Mine',
+				'SIGKILL of the job: the GPU is released',
+				'SIGKILL of run: free after the job has ended',
 				'nothing is left on the GPU or in the pool',
 			]),
 		);
@@ -141,7 +141,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 
 	test('fails if the process that uses the GPU has no name', async () => {
 		const {exitCode, failed} = await check({groups: 'unreserved', faults: 'hides'});
-		expect(failed).toContain('unreserved: named by the first scan');
+		expect(failed).toContain('unreserved: the first scan names the user');
 		expect(failed).toContain('unreserved: status owners');
 		expect(exitCode).toBe(1);
 	});
@@ -149,7 +149,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 	test('checks GPUs in MIG mode, and runs a job on an instance', async () => {
 		const {exitCode, passed, stdout} = await check({faults: 'mig'});
 		expect(passed, stdout).toEqual(
-			expect.arrayContaining(['MIG: status lists the instances of GPU 1', 'MIG: the job sees its instance alone']),
+			expect.arrayContaining(['MIG: status lists the instances of GPU 1', 'MIG: the job sees only its instance']),
 		);
 		expect(exitCode).toBe(0);
 	});
@@ -157,7 +157,7 @@ describe.skipIf(binary === undefined)('test/gpu/check.sh', () => {
 	test.skipIf(process.getuid?.() !== 0)('runs an isolated job if the machine can isolate it', async () => {
 		const before = ['unshare', '--mount', 'sh', '-c', withDevices, 'sh'];
 		const {exitCode, passed, stdout, stderr} = await check({groups: 'isolated leftovers', before});
-		expect(passed, stdout + stderr).toContain('run --isolate: the job works');
+		expect(passed, stdout + stderr).toContain('run --isolate: the job uses its GPU');
 		expect(exitCode).toBe(0);
 	});
 

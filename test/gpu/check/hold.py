@@ -1,6 +1,6 @@
 """
-Holds memory of the first visible GPU with PyTorch: hold.py MIB NOTE. Writes NOTE once it holds the memory. Ends when NOTE.stop is there, when the
-directory of NOTE is gone, or after 4 minutes.
+Holds memory of the first visible GPU with PyTorch: hold.py MIB NOTE. Writes the file NOTE when it holds the memory. Ends when NOTE.stop exists, when
+the directory of NOTE is removed, or after 4 minutes.
 """
 import json
 import os

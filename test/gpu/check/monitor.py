@@ -1,4 +1,4 @@
-"""Runs the monitor in a terminal of its own for a while, and leaves it with a key."""
+"""Runs the monitor in its own terminal for some seconds, and quits it with a key."""
 import fcntl
 import os
 import pty
@@ -13,7 +13,7 @@ ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 def read_for(terminal, seconds, until=None):
-    """Reads what comes within this time, and stops early once it holds `until`."""
+    """Reads for this many seconds, or until the data contains `until`. Returns the data."""
     data, end = b"", time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0 and not (until and until in data):
         if select.select([terminal], [], [], min(left, 0.2))[0]:
@@ -45,15 +45,15 @@ def watch_monitor(table, binary, gpu, seconds):
         early = read_for(terminal, seconds - 3)
         late = read_for(terminal, 3)
         is_here = process.poll() is None
-        table.check(f"top: goes on for {seconds} s", is_here and len(late) > 0, f"{len(early)} bytes, then {len(late)} in the last 3 s")
+        table.check(f"top: runs for {seconds} s", is_here and len(late) > 0, f"{len(early)} bytes, then {len(late)} in the last 3 s")
         row = re.search(rb"\b%d +Mine +[A-Za-z][^\r\n]*" % gpu, without_colours(first + early + late))
-        table.check("top: the row of the job is Mine", row is not None, row.group().decode() if row else "no such row")
+        table.check("top: shows the GPU of the job as Mine", row is not None, row.group().decode() if row else "no such row")
         os.write(terminal, b"q")
         last = read_for(terminal, 10, LEAVE_SCREEN)
         code = process.wait(10)
         restored = termios.tcgetattr(slave) == settings
         table.check(
-            "top: q leaves, and the terminal is as before",
+            "top: q quits and restores the terminal",
             code == 0 and LEAVE_SCREEN in last and restored,
             f"exit code {code}, settings {'as before' if restored else 'changed'}",
         )

@@ -1,4 +1,4 @@
-"""Compares what the program and its reading of NVML tell with what nvidia-smi tells."""
+"""Compares the readings of `status` and of NVML, as the program reads it, with those of nvidia-smi."""
 from tools import number, owner_of, smi_processes, smi_table
 
 IDENTITY = ["index", "uuid", "pci.bus_id", "name"]
@@ -41,8 +41,8 @@ ATTEMPTS = 3
 
 def look_between(names, fields, look):
     """
-    Looks between two runs of nvidia-smi, again while a moving reading disagrees. Returns both runs by GPU, and between them the readings by GPU and
-    all that was seen.
+    Reads between two runs of nvidia-smi, and tries again if a reading disagrees. Returns the first run by GPU, the readings by GPU, the second run, and
+    what else was read.
     """
     for _ in range(ATTEMPTS):
         before = by_index(smi_table("gpu", ["index", *names]))
@@ -67,7 +67,7 @@ def agrees(value, first, second, slack):
 
 
 def compare(table, label, gpu, fields, source, before, seen, after):
-    """One check a field, over all GPUs. Tells what was seen of one."""
+    """Adds a check for each field, which covers all GPUs. The table shows the values of one GPU."""
     for field, key, slack in fields:
         bad = differing(field, key, slack, before, seen, after)
         shown = bad[0] if bad else gpu
@@ -93,14 +93,14 @@ def check_status(table, label, program, gpu):
 
 
 def check_processes(table, label, program, gpu, uuid, holder=None):
-    """The processes of one GPU against nvidia-smi, and their owners against /proc. `holder` is the process that was started for this."""
+    """Compares the processes of one GPU with nvidia-smi, and their owners with /proc. `holder` is the process that the checks have started."""
     rows = program.rows()[gpu].get("processes")
     told = smi_processes(uuid)
     found = None if rows is None else {row["pid"]: row.get("memory_used_mb") for row in rows}
     table.check(f"{label}: status processes", found == told, f"{found}; nvidia-smi {told}")
     if holder is None:
         return
-    table.check(f"{label}: nvidia-smi lists our process", holder in told, f"PID {holder} in {sorted(told)}")
+    table.check(f"{label}: nvidia-smi lists the test process", holder in told, f"PID {holder} in {sorted(told)}")
     owners = {row["pid"]: row.get("user") for row in rows or []}
     true_owners = {pid: owner_of(pid) for pid in owners}
     table.check(f"{label}: status owners", holder in owners and owners == true_owners, f"{owners}; /proc {true_owners}")
@@ -119,4 +119,4 @@ def check_library(table, label, program, gpu, uuid):
     told = smi_processes(uuid)
     table.check(f"{label}: NVML processes", processes.get(uuid) == told, f"{processes.get(uuid)}; nvidia-smi {told}")
     failures = {index: reading["failure"] for index, reading in seen.items() if reading.get("failure")}
-    table.check(f"{label}: NVML calls no GPU broken", not failures, failures or "no failure")
+    table.check(f"{label}: NVML reports no failed GPU", not failures, failures or "no failure")

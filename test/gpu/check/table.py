@@ -1,4 +1,4 @@
-"""The table of checks: a line for each, printed as soon as it is known."""
+"""The table of checks. Each line is printed as soon as its result is known."""
 import time
 
 # No check starts after this time, so that all of them take less than 4 minutes.
@@ -27,9 +27,9 @@ class Table:
         self.line("SKIP", name, why)
 
     def group(self, name, run):
-        """Runs several checks. Whatever goes wrong in between is a failed check, and the next group runs all the same."""
+        """Runs several checks. An exception counts as a failed check, and the next group still runs."""
         if self.seconds() > LIMIT_SECONDS:
-            self.check(name, False, f"not begun: {LIMIT_SECONDS} s are over")
+            self.check(name, False, f"not started, because the time limit of {LIMIT_SECONDS} s is over")
             return
         try:
             run()
@@ -37,7 +37,7 @@ class Table:
             self.check(name, False, f"{type(error).__name__}: {error}")
 
     def close(self):
-        """Prints the sum, and returns the exit code."""
+        """Prints the number of results, and returns the exit code."""
         passed, failed, skipped = (self.counts[verdict] for verdict in ("PASS", "FAIL", "SKIP"))
         print(f"{passed} passed, {failed} failed, {skipped} skipped, in {self.seconds():.0f} s", flush=True)
         return 0 if failed == 0 and passed > 0 else 1

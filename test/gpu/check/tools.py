@@ -1,4 +1,4 @@
-"""What the checks run: nvidia-smi, the program, and processes that hold memory of a GPU."""
+"""Runs nvidia-smi, the program, and processes that hold GPU memory."""
 import json
 import os
 import pwd
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 45
 
 
 def until(condition, seconds, every=0.2):
-    """Returns the first true answer of the condition, or its last one when the time is over."""
+    """Returns the first true value of the condition, or its last value at the end of the time."""
     end = time.monotonic() + seconds
     while True:
         answer = condition()
@@ -27,7 +27,7 @@ def until(condition, seconds, every=0.2):
 
 
 def smi_table(query, fields):
-    """Asks nvidia-smi, and returns a row by field for each line."""
+    """Returns the rows that nvidia-smi prints, each as a dictionary by field."""
     words = ["nvidia-smi", f"--query-{query}={','.join(fields)}", "--format=csv,noheader,nounits"]
     answer = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True)
     lines = [line for line in answer.stdout.splitlines() if line.count(",") == len(fields) - 1]
@@ -48,7 +48,7 @@ def smi_list():
 
 
 def smi_processes(uuid):
-    """Returns the MiB of each process of a GPU, by PID, as nvidia-smi tells it."""
+    """Returns the memory in MiB of each process on a GPU by PID, as nvidia-smi lists it."""
     rows = smi_table("compute-apps", ["gpu_uuid", "pid", "used_gpu_memory"])
     return {int(row["pid"]): number(row["used_gpu_memory"]) for row in rows if row["gpu_uuid"] == uuid and row["pid"].isdigit()}
 
@@ -79,7 +79,7 @@ def is_alive(pid):
 
 
 class Holder:
-    """A process that holds memory of a GPU with PyTorch, with or without `run` in front of it."""
+    """A process that holds GPU memory with PyTorch, started by itself or by `run`."""
 
     def __init__(self, work, mib, before=(), environment=None):
         self.note = Path(work, f"note-{time.monotonic_ns()}")
@@ -91,7 +91,7 @@ class Holder:
         self.seen = {}
         if not until(lambda: self.note.exists() or self.process.poll() is not None, 60, 0.05) or not self.note.exists():
             self.end()
-            raise RuntimeError(f"no memory was held: {self.said()}")
+            raise RuntimeError(f"the process got no GPU memory: {self.said()}")
         self.seen = json.loads(self.note.read_text())
 
     def said(self):
@@ -100,11 +100,11 @@ class Holder:
 
     @property
     def pid(self):
-        """The process that holds the memory, as it knows itself."""
+        """The PID of the process that holds the memory."""
         return self.seen["pid"]
 
     def end(self):
-        """Lets it end by itself. Returns the exit code of what was started."""
+        """Lets the process end by itself. Returns the exit code of the started command."""
         Path(f"{self.note}.stop").touch()
         return self.wait()
 
@@ -137,19 +137,19 @@ class Program:
         return self.rows()[gpu]["status"]
 
     def becomes(self, gpu, state, seconds):
-        """Waits until a GPU is in a state. Returns the seconds that took, or None."""
+        """Waits until a GPU is in a state. Returns how many seconds that took, or None at the end of the time."""
         began = time.monotonic()
         return time.monotonic() - began if until(lambda: self.state(gpu) == state, seconds) else None
 
     def library_scan(self):
-        """Returns one scan by NVIDIA's library: the readings by GPU, and the MiB of each process by UUID and PID."""
+        """Returns one scan by NVML: the readings by GPU, and the memory in MiB of each process by UUID and PID."""
         process = subprocess.Popen(
             [self.binary, "--nvml-scans", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         try:
             select.select([process.stdout], [], [], 20)
             if not select.select([process.stdout], [], [], 0)[0]:
-                raise RuntimeError("NVML gave no scan in 20 s")
+                raise RuntimeError("NVML returned no scan within 20 s")
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError(f"no scan by NVML: {process.stderr.read().decode()}")
