@@ -16,7 +16,7 @@ test.each([
 	expect(mayScan(words.split(' '), undefined)).toBe(isScanned);
 });
 
-test('mayScan refuses an early scan of the local GPUs if the environment selects Slurm', () => {
+test('mayScan is false if the environment selects Slurm', () => {
 	expect(mayScan(['run', '--', 'true'], 'slurm')).toBe(false);
 	expect(mayScan(['run', '--', 'true'], 'local')).toBe(true);
 });

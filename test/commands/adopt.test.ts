@@ -31,37 +31,34 @@ test('reserve --pid reserves the GPU of a running process until the process ends
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });
 
-slowTest(
-	'reserve --pid refuses unknown processes and conflicting flags, and --short prints only the GPU ids',
-	async () => {
-		const {box, job} = await createUsedBox();
-		const pid = String(job.pid);
-		for (const [words, exitCode, error] of [
-			[['--pid', 'abc'], 2, '--pid: "abc" is not a process id\nFor example: canhazgpu reserve --pid 12345'],
-			[['--pid', '0'], 2, '--pid: "0" is not a process id'],
-			[['--pid', '4194305'], 1, 'There is no process 4194305'],
-			[
-				['--pid', String(process.pid)],
-				1,
-				`Process ${process.pid} uses no GPU, according to the GPU tool\nSee the processes on GPUs: canhazgpu status`,
-			],
-			[['--pid', pid, '--gpus', '1'], 2, '--pid and --gpus cannot be used together'],
-			[['--pid', pid, '--gpu-ids', '1'], 2, '--pid and --gpu-ids cannot be used together'],
-			[['--pid', pid, '--duration', '1h'], 2, '--pid and --duration cannot be used together'],
-			[['--pid', pid, '--wait', '1h'], 2, '--pid and --wait cannot be used together'],
-			[['--pid', pid, '--force'], 2, '--pid and --force cannot be used together'],
-		] as const) {
-			const ran = await box.run(['reserve', ...words]);
-			expect(ran, words.join(' ')).toMatchObject({exitCode, stdout: ''});
-			expect(ran.stderr).toContain(`Error: ${error}`);
-		}
+slowTest('reserve --pid refuses unknown processes and conflicting flags', async () => {
+	const {box, job} = await createUsedBox();
+	const pid = String(job.pid);
+	for (const [words, exitCode, error] of [
+		[['--pid', 'abc'], 2, '--pid: "abc" is not a process id\nFor example: canhazgpu reserve --pid 12345'],
+		[['--pid', '0'], 2, '--pid: "0" is not a process id'],
+		[['--pid', '4194305'], 1, 'There is no process 4194305'],
+		[
+			['--pid', String(process.pid)],
+			1,
+			`Process ${process.pid} uses no GPU, according to the GPU tool\nSee the processes on GPUs: canhazgpu status`,
+		],
+		[['--pid', pid, '--gpus', '1'], 2, '--pid and --gpus cannot be used together'],
+		[['--pid', pid, '--gpu-ids', '1'], 2, '--pid and --gpu-ids cannot be used together'],
+		[['--pid', pid, '--duration', '1h'], 2, '--pid and --duration cannot be used together'],
+		[['--pid', pid, '--wait', '1h'], 2, '--pid and --wait cannot be used together'],
+		[['--pid', pid, '--force'], 2, '--pid and --force cannot be used together'],
+	] as const) {
+		const ran = await box.run(['reserve', ...words]);
+		expect(ran, words.join(' ')).toMatchObject({exitCode, stdout: ''});
+		expect(ran.stderr).toContain(`Error: ${error}`);
+	}
 
-		expect(await box.run(['reserve', '--pid', pid, '--short'])).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
-		const again = await box.run(['reserve', '--pid', pid]);
-		expect(again).toMatchObject({exitCode: 3, stdout: ''});
-		expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
-	},
-);
+	expect(await box.run(['reserve', '--pid', pid, '--short'])).toEqual({exitCode: 0, stdout: '1\n', stderr: ''});
+	const again = await box.run(['reserve', '--pid', pid]);
+	expect(again).toMatchObject({exitCode: 3, stdout: ''});
+	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
+});
 
 test('repeated status calls record use without a reservation only once', async () => {
 	const {box} = await createUsedBox();

@@ -151,7 +151,7 @@ slowTest('SIGUSR1 during the start of Node leaves no debugger open', async () =>
 	await provoke(follower.pid);
 });
 
-slowTest('a debugger that NODE_OPTIONS=--inspect opens stays open', async () => {
+slowTest('a debugger that was opened by NODE_OPTIONS=--inspect stays open', async () => {
 	const box = await freshEmbeddedBox(1);
 	const follower = start(box, 'events --follow', {NODE_OPTIONS: '--inspect=127.0.0.1:0'});
 	expect(await box.run('reserve')).toMatchObject({exitCode: 0});

@@ -30,36 +30,32 @@ const stores = firstCase<readonly [string, () => number | undefined]>([
 ]);
 
 describe.each(stores)('with the %s store', (_, portOf) => {
-	test(
-		'several keep commands warn and reclaim only once, and exit with 0 on SIGTERM',
-		{timeout: 120_000},
-		async () => {
-			const {box} = await createIdleBox(portOf());
-			const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
-			await Promise.all(
-				keepers.map(async (keeper) =>
-					eventually(() => keeper.stdout().startsWith('GPUs that are idle for 5m go back to the pool'), 60_000),
-				),
-			);
-			await holdIdle(box);
-			await eventually(async () => (await outcomeOf(box)).kinds.includes('idle'), 45_000);
-			await holdIdle(box, {warned: -300, deadline: 2});
-			await eventually(async () => (await outcomeOf(box)).kinds.includes('ended reclaimed'), 45_000);
-			for (const keeper of keepers) {
-				keeper.kill('SIGTERM');
-			}
+	test('several keep commands warn and reclaim only once, and exit with 0 on SIGTERM', {timeout: 120_000}, async () => {
+		const {box} = await createIdleBox(portOf());
+		const keepers = Array.from({length: isLong ? 10 : 3}, () => start(box, 'keep'));
+		await Promise.all(
+			keepers.map(async (keeper) =>
+				eventually(() => keeper.stdout().startsWith('GPUs that are idle for 5m go back to the pool'), 60_000),
+			),
+		);
+		await holdIdle(box);
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('idle'), 45_000);
+		await holdIdle(box, {warned: -300, deadline: 2});
+		await eventually(async () => (await outcomeOf(box)).kinds.includes('ended reclaimed'), 45_000);
+		for (const keeper of keepers) {
+			keeper.kill('SIGTERM');
+		}
 
-			for (const {ended} of keepers) {
-				expect(await ended).toMatchObject({exitCode: 0, stderr: ''});
-			}
+		for (const {ended} of keepers) {
+			expect(await ended).toMatchObject({exitCode: 0, stderr: ''});
+		}
 
-			expect(await outcomeOf(box)).toEqual({kinds: ['idle', 'ended reclaimed'], gpus: ['free', 'free']});
-			expect((await recordsOf(box)).map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
-				[0, 'reclaimed'],
-				[1, 'reclaimed'],
-			]);
-		},
-	);
+		expect(await outcomeOf(box)).toEqual({kinds: ['idle', 'ended reclaimed'], gpus: ['free', 'free']});
+		expect((await recordsOf(box)).map(({gpuId, endReason}) => [gpuId, endReason])).toEqual([
+			[0, 'reclaimed'],
+			[1, 'reclaimed'],
+		]);
+	});
 
 	test(
 		'a waiting request gets idle GPUs within a second of the deadline, even if keep does not run',
@@ -141,19 +137,26 @@ test.each(killPoints)(
 	},
 );
 
-test('doctor warns if no command is running that returns idle GPUs as the policy requires', {timeout: 60_000}, async () => {
-	const box = await freshEmbeddedBox(2);
-	expect((await box.run('doctor')).stdout).not.toContain('idle');
-	await box.run('admin --set idle.after=1h');
-	expect((await box.run('doctor')).stdout).toContain(
-		'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back\n' +
-			'              Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
-	);
-	const keeper = start(box, 'keep');
-	await eventually(async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back: '), 45_000);
-	keeper.kill('SIGTERM');
-	await keeper.ended;
-});
+test(
+	'doctor warns if no command is running that returns idle GPUs as the policy requires',
+	{timeout: 60_000},
+	async () => {
+		const box = await freshEmbeddedBox(2);
+		expect((await box.run('doctor')).stdout).not.toContain('idle');
+		await box.run('admin --set idle.after=1h');
+		expect((await box.run('doctor')).stdout).toContain(
+			'⚠ pool        idle.after is set, but no monitor, dashboard or canhazgpu keep looks at the GPUs, so idle ones may not go back\n' +
+				'              Start one that stays: sudo systemctl enable --now canhazgpu-keep, or run canhazgpu keep\n',
+		);
+		const keeper = start(box, 'keep');
+		await eventually(
+			async () => (await box.run('doctor')).stdout.includes('✓ pool        idle GPUs go back: '),
+			45_000,
+		);
+		keeper.kill('SIGTERM');
+		await keeper.ended;
+	},
+);
 
 test.each([
 	['admin --set idle.after=1m', 'idle.after must be off, or a duration from 5m to 30d, not "1m"'],

@@ -42,7 +42,7 @@ test(
 	},
 );
 
-test('admin with the same options completes an interrupted setup and keeps the reservations', async () => {
+test('admin with the same options completes an interrupted setup without ending reservations', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	rmSync(path.join(box.poolDirectory, 'pool.json'));

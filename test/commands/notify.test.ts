@@ -189,46 +189,40 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 	expect(heard('ntfy')).toHaveLength(1);
 });
 
-test.runIf(isRoot)(
-	"root's own config file never applies to notices to other accounts",
-	async () => {
-		const box = await createBox(5);
-		const etc = directoryOf(root);
-		cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});
-		const {urlOf, heard} = await startChatServer();
-		const machine = `notify: {to: ["ntfy:${urlOf('ntfy')}", "slack:${urlOf('hangs')}", "exec:/bin/false"]}\n`;
-		writeFileSync(path.join(etc, 'canhazgpu.root.yaml'), machine, {mode: 0o600});
-		configure(box, {to: [`webhook:${urlOf('webhook')}`]});
-		const owner = String(alice.uid);
-		await holdEnding(box, 1, '@here', {owner, leftSeconds: 500});
-		const go = path.join(box.home, 'go');
-		const script = `until [ -e ${go} ]; do sleep 0.05; done`;
-		const startJob = async () =>
-			runAs(root, ['run', '--', 'sh', '-c', script], {cwd: box.home, environment: box.environment, etc});
-		const jobs = [startJob(), startJob()];
-		await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0, 60_000);
-		// A third job looks for reminders soon after its start. Root's own notice, which goes to its own target, shows that it did.
-		await holdEnding(box, 2);
-		jobs.push(startJob());
-		await eventually(() => heard('webhook').length > 0, 60_000);
-		writeFileSync(go, '');
-		for (const {exitCode, stderr} of await Promise.all(jobs)) {
-			expect(exitCode).toBe(0);
-			expect(stderr).not.toContain(token);
-		}
+test.runIf(isRoot)("root's own config file never applies to notices to other accounts", async () => {
+	const box = await createBox(5);
+	const etc = directoryOf(root);
+	cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});
+	const {urlOf, heard} = await startChatServer();
+	const machine = `notify: {to: ["ntfy:${urlOf('ntfy')}", "slack:${urlOf('hangs')}", "exec:/bin/false"]}\n`;
+	writeFileSync(path.join(etc, 'canhazgpu.root.yaml'), machine, {mode: 0o600});
+	configure(box, {to: [`webhook:${urlOf('webhook')}`]});
+	const owner = String(alice.uid);
+	await holdEnding(box, 1, '@here', {owner, leftSeconds: 500});
+	const go = path.join(box.home, 'go');
+	const script = `until [ -e ${go} ]; do sleep 0.05; done`;
+	const startJob = async () =>
+		runAs(root, ['run', '--', 'sh', '-c', script], {cwd: box.home, environment: box.environment, etc});
+	const jobs = [startJob(), startJob()];
+	await eventually(() => heard('ntfy').length > 0 && heard('hangs').length > 0, 60_000);
+	// A third job looks for reminders soon after its start. Root's own notice, which goes to its own target, shows that it did.
+	await holdEnding(box, 2);
+	jobs.push(startJob());
+	await eventually(() => heard('webhook').length > 0, 60_000);
+	writeFileSync(go, '');
+	for (const {exitCode, stderr} of await Promise.all(jobs)) {
+		expect(exitCode).toBe(0);
+		expect(stderr).not.toContain(token);
+	}
 
-		expect(heard('ntfy')).toEqual([
-			expect.stringMatching(
-				new RegExp(
-					String.raw`^${owner}: canhazgpu on ${hostname}: your reservation of GPU 1 \(@here\) ends in 8m`,
-					'v',
-				),
-			),
-		]);
-		expect(heard('hangs')).toHaveLength(1);
-		expect(heard('webhook').map((body) => (JSON.parse(body) as {account: string}).account)).toEqual([account]);
-	},
-);
+	expect(heard('ntfy')).toEqual([
+		expect.stringMatching(
+			new RegExp(String.raw`^${owner}: canhazgpu on ${hostname}: your reservation of GPU 1 \(@here\) ends in 8m`, 'v'),
+		),
+	]);
+	expect(heard('hangs')).toHaveLength(1);
+	expect(heard('webhook').map((body) => (JSON.parse(body) as {account: string}).account)).toEqual([account]);
+});
 
 test.runIf(isRoot)('notification URLs in the file that only root can read apply to all accounts', async () => {
 	const etc = directoryOf(root);

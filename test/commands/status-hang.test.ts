@@ -56,7 +56,7 @@ test('a command with an invalid flag ends the GPU scan that it had already start
 });
 
 test.each(firstCase(['SIGINT', 'SIGTERM', 'SIGHUP']))(
-	'%s at once ends a status or who command that waits for a hanging nvidia-smi, and nvidia-smi as well',
+	'%s ends status and who at once even if they wait for a hanging nvidia-smi',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

@@ -58,7 +58,7 @@ async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> 
 }
 
 test(
-	'a Redis whose append-only file was cut at any byte restarts with the state after a complete commit',
+	'Redis never restarts with half of a commit, wherever its append-only file was cut',
 	{timeout: 600_000},
 	async () => {
 		const server = await startRedis({isDurable: true});

@@ -93,37 +93,45 @@ test(
 	},
 );
 
-test('a job array of 200 on 8 GPUs runs every index exactly once, at most 16 at a time', {timeout: 900_000}, async () => {
-	const box = await createEmbeddedBox(8);
-	onTestFinished(() => {
-		box.remove();
-	});
-	const began = performance.now();
-	const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; sleep 0.2';
-	const child = spawn(starter, [...starterText, 'run', '--detach', '--array', '0-199%16', '--', 'sh', '-c', command], {
-		cwd: box.home,
-		env: box.environment,
-		stdio: 'ignore',
-	});
-	const [code] = (await once(child, 'exit')) as [number];
-	expect(code).toBe(0);
-	const submittedMs = performance.now() - began;
-	let most = 0;
-	await eventually(async () => {
-		const jobs = await jobsOf(box);
-		most = Math.max(most, jobs.filter(({state}) => ['queued', 'running'].includes(state)).length);
-		await sleep(500);
-		return areOver(jobs);
-	}, 600_000);
-	console.log(`submitted in ${Math.round(submittedMs)} ms, ended after ${Math.round(performance.now() - began)} ms`);
-	expect(most).toBeLessThanOrEqual(16);
-	expect(
-		linesOf(box, 'indices')
-			.map(Number)
-			.toSorted((a, b) => a - b),
-	).toEqual(Array.from({length: 200}, (_, index) => index));
-	expect((await jobsOf(box)).every(({state}) => state === 'completed')).toBe(true);
-});
+test(
+	'a job array of 200 on 8 GPUs runs every index exactly once, at most 16 at a time',
+	{timeout: 900_000},
+	async () => {
+		const box = await createEmbeddedBox(8);
+		onTestFinished(() => {
+			box.remove();
+		});
+		const began = performance.now();
+		const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; sleep 0.2';
+		const child = spawn(
+			starter,
+			[...starterText, 'run', '--detach', '--array', '0-199%16', '--', 'sh', '-c', command],
+			{
+				cwd: box.home,
+				env: box.environment,
+				stdio: 'ignore',
+			},
+		);
+		const [code] = (await once(child, 'exit')) as [number];
+		expect(code).toBe(0);
+		const submittedMs = performance.now() - began;
+		let most = 0;
+		await eventually(async () => {
+			const jobs = await jobsOf(box);
+			most = Math.max(most, jobs.filter(({state}) => ['queued', 'running'].includes(state)).length);
+			await sleep(500);
+			return areOver(jobs);
+		}, 600_000);
+		console.log(`submitted in ${Math.round(submittedMs)} ms, ended after ${Math.round(performance.now() - began)} ms`);
+		expect(most).toBeLessThanOrEqual(16);
+		expect(
+			linesOf(box, 'indices')
+				.map(Number)
+				.toSorted((a, b) => a - b),
+		).toEqual(Array.from({length: 200}, (_, index) => index));
+		expect((await jobsOf(box)).every(({state}) => state === 'completed')).toBe(true);
+	},
+);
 
 test('a detached job survives the end of the ssh session and of sshd', {timeout: 120_000}, async () => {
 	const box = await createEmbeddedBox(2);

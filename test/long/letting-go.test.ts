@@ -65,7 +65,7 @@ async function giveBack(box: Box, lease: string): Promise<Ran> {
 }
 
 test.each(stores)(
-	'releasing many reservations at the same time ends each of them once on %s',
+	'simultaneous releases of many reservations end each reservation once on %s',
 	{timeout: 900_000},
 	async (name, create) => {
 		const {box, store, holdings} = await openCrowded(create);
@@ -94,7 +94,7 @@ test.each(stores)(
 );
 
 test.each(stores)(
-	'many jobs that end at the same time release each of their GPUs once on %s',
+	'many jobs that end at the same time each release their GPUs once on %s',
 	{timeout: 900_000},
 	async (name, create) => {
 		const {box, store, holdings} = await openCrowded(create);

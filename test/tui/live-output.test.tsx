@@ -54,7 +54,7 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 	opens: new Map(names.map((name, index) => [index + 2, `host ${name}`])),
 });
 
-test("a command's live output is updated as it arrives, and only the output in view is watched", async () => {
+test('top updates the output of a command live while the output is shown', async () => {
 	const {press, shows, push, watched, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');
@@ -67,7 +67,7 @@ test("a command's live output is updated as it arrives, and only the output in v
 	await expect.poll(watched).toEqual([]);
 });
 
-test('the selection in a list of hosts stays on its host, Enter opens the host and Esc returns', async () => {
+test('a list of hosts keeps its host selected, and Enter opens the selected host', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
 	const {press, shows, push, watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);

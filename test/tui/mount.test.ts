@@ -73,7 +73,7 @@ test.each([
 	expect(process.listenerCount(signal)).toBeLessThan(listeners);
 });
 
-test('a bug in top restores the terminal before it is reported', async () => {
+test('top restores the terminal before it reports a bug', async () => {
 	const {stdout, ended} = await start();
 	const broken = new Error('a bug');
 	(process as EventEmitter).emit('unhandledRejection', broken);
@@ -81,7 +81,7 @@ test('a bug in top restores the terminal before it is reported', async () => {
 	expectRestored(stdout);
 });
 
-test('an error while top draws restores the terminal', async () => {
+test('top restores the terminal if drawing fails', async () => {
 	let isBroken = false;
 	const {stdout, stdin, ended} = await start({
 		formatTime(seconds) {

@@ -22,7 +22,7 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('web prints only its address on stdout, which is local by default', () => {
+test('web prints nothing but its local address on stdout', () => {
 	expect(web.stdout()).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/v);
 	expect(web.stderr()).toBe('');
 });

@@ -54,7 +54,7 @@ test('a chart has at most the requested number of points, each a mean of its per
 	expect(recorder.last(10, {gpu: 0, points: 1}).gpus['0']!.utilization).toEqual([40]);
 });
 
-test("a chart combines the stored mean and the server's samples in the minute in which the server started", () => {
+test('a chart combines stored and new samples in the minute in which the server started', () => {
 	const minute = startTime - (startTime % 3600);
 	const recorder = createUtilizationRecorder();
 	for (let second = 52; second < 120; second += 2) {

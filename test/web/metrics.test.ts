@@ -102,7 +102,7 @@ slowTest('metrics record a wait in the queue when it ends', async () => {
 	expect(await figure('grant_wait_seconds_sum')).toBeGreaterThan(1);
 });
 
-test('metrics of shares include requested and used memory, start and duration of overuse', async () => {
+test('metrics of a share include its requested memory, its used memory and its overuse', async () => {
 	const world = await createLiveWorld(2);
 	world.see(() =>
 		observationOf([

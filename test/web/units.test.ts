@@ -196,7 +196,7 @@ test('a client that connects after a long quiet time receives the current time',
 	expect((await toldMs()) - first).toBeGreaterThanOrEqual(laterMs);
 });
 
-test('each message on a stream has a unique id, also messages of hosts, except heartbeats', async () => {
+test('each message on a stream, except a heartbeat, has a unique id', async () => {
 	const {liveView, world} = await livePicture();
 	let answered: Parameters<RemoteHosts['subscribe']>[0] = () => undefined;
 	const hosts: Pick<RemoteHosts, 'known' | 'subscribe'> = {

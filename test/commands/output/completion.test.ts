@@ -229,7 +229,7 @@ test('completeWords offers every command and every flag once', async () => {
 	}
 });
 
-test('completeWords offers only distinct continuations of the typed text', async () => {
+test('completeWords offers each continuation of the typed text only once', async () => {
 	const vocabulary = [
 		...commandNames,
 		'help',

@@ -165,7 +165,7 @@ describe('events --follow', () => {
 		box.remove();
 	});
 
-	slowTest('exits with 0 and without a message when its output has no reader any more', async () => {
+	slowTest('exits with 0 and without a message when the reader of its output has gone', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box);
 		await eventually(() => output().includes('the pool'));

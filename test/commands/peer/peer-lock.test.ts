@@ -18,7 +18,7 @@ test('reserve explains how to remove the allocation lock of a crashed Go canhazg
 	});
 });
 
-test('the allocation lock of the Go canhazgpu delays grants, but not extend, release and joining the queue', async () => {
+test('the allocation lock of the Go canhazgpu delays grants, but not extend, release or joining the queue', async () => {
 	const redis = await startRedis();
 	const client = new Redis(redis.port);
 	onTestFinished(async () => {

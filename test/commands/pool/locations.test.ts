@@ -91,7 +91,7 @@ slowTest('admin --force in a read-only Redis fails, ends no reservation and keep
 	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
 });
 
-slowTest('admin --store embedded replaces a pool that the Go canhazgpu made in Redis only with --force', async () => {
+slowTest('only admin --force replaces a pool of the Go canhazgpu in Redis by an embedded pool', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
 	onTestFinished(box.remove);
 	const client = new Redis(redis.port, {db: 8});

@@ -247,7 +247,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 	});
 });
 
-slowTest('web restores the reservations and drains it has read when Redis loses data', {timeout: 60_000}, async () => {
+slowTest('web restores reservations and drained GPUs after Redis has lost its data', {timeout: 60_000}, async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const box = await freshRedisBox(server.port, 3);

@@ -82,7 +82,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 		}
 	});
 
-	slowTest('serves root and other accounts in turn, and no command deletes its journal', async () => {
+	slowTest('serves root and other accounts in turn without losing its journal', async () => {
 		await makePool();
 		for (const uid of [alice, root, mallory, root, alice]) {
 			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
@@ -271,7 +271,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 });
 
 describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
-	slowTest('is refused by every command until admin has closed the directory, and keeps its reservations', async () => {
+	slowTest('is refused by every command until admin has corrected the mode of its directory', async () => {
 		await makeOldPool();
 		for (const command of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, command);

@@ -237,9 +237,12 @@ test.runIf(isLong && reason === undefined)(
 	},
 );
 
-test.runIf(isLong && reason === undefined)('doctor in a user namespace names the account under which commands act', async () => {
-	const box = await freshEmbeddedBox(1);
-	chmodSync(box.home, 0o755);
-	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});
-	expect(stdout).toMatch(/the pool knows this account only as root@userns:61002\/\d+/v);
-});
+test.runIf(isLong && reason === undefined)(
+	'doctor in a user namespace names the account under which commands act',
+	async () => {
+		const box = await freshEmbeddedBox(1);
+		chmodSync(box.home, 0o755);
+		const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});
+		expect(stdout).toMatch(/the pool knows this account only as root@userns:61002\/\d+/v);
+	},
+);

@@ -129,45 +129,49 @@ describe.each([
 });
 
 // Wake-ups are distinguished from ticks by their time, which needs an idle machine.
-slowTest('a release wakes at most three of 200 waiting requests, of which one scans the GPUs', {timeout: 60_000}, async () => {
-	// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
-	const crowd = await crowdOnRedis(redis, () => 0.999);
-	const free = await holdAll(crowd);
-	const controller = new AbortController();
-	let waiting = 0;
-	const people = await Promise.all(Array.from({length: 200}, async () => crowd.enter()));
-	const joinedAt = performance.now();
-	const answers = people.map(async (person) => {
-		let isCounted = false;
-		return acquire(
-			person.world,
-			request(person, {count: 1}),
-			forEver(() => {
-				waiting += isCounted ? 0 : 1;
-				isCounted = true;
-			}, controller.signal),
-		);
-	});
-	await eventually(() => waiting === 200, 20_000);
-	// Waits until the readings of the joins are too old to use.
-	await eventually(() => performance.now() - joinedAt > 2500);
-	const [scansBefore, commitsBefore] = [crowd.scans(), crowd.commits()];
-	const releasedAt = performance.now();
-	await free([3]);
-	await Promise.race(answers);
-	await sleep(250);
-	/** Reads that were caused by the release and not by a tick. */
-	const wokenReads = people.flatMap(({reads}) => {
-		const before = reads.findLast((at) => at < releasedAt)!;
-		const after = reads.filter((at) => at > releasedAt);
-		return after.length > 0 && after[0]! - before < 4900 ? [after] : [];
-	});
-	expect(wokenReads.length).toBeLessThanOrEqual(3);
-	expect(wokenReads.flat().length).toBeLessThanOrEqual(4);
-	expect(crowd.scans() - scansBefore).toBe(1);
-	// The release itself is a commit.
-	expect(crowd.commits() - commitsBefore).toBeLessThanOrEqual(3);
-	controller.abort();
-	await Promise.all(answers);
-	expect(crowd.overtakings).toEqual([]);
-});
+slowTest(
+	'a release wakes at most three of 200 waiting requests, of which one scans the GPUs',
+	{timeout: 60_000},
+	async () => {
+		// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
+		const crowd = await crowdOnRedis(redis, () => 0.999);
+		const free = await holdAll(crowd);
+		const controller = new AbortController();
+		let waiting = 0;
+		const people = await Promise.all(Array.from({length: 200}, async () => crowd.enter()));
+		const joinedAt = performance.now();
+		const answers = people.map(async (person) => {
+			let isCounted = false;
+			return acquire(
+				person.world,
+				request(person, {count: 1}),
+				forEver(() => {
+					waiting += isCounted ? 0 : 1;
+					isCounted = true;
+				}, controller.signal),
+			);
+		});
+		await eventually(() => waiting === 200, 20_000);
+		// Waits until the readings of the joins are too old to use.
+		await eventually(() => performance.now() - joinedAt > 2500);
+		const [scansBefore, commitsBefore] = [crowd.scans(), crowd.commits()];
+		const releasedAt = performance.now();
+		await free([3]);
+		await Promise.race(answers);
+		await sleep(250);
+		/** Reads that were caused by the release and not by a tick. */
+		const wokenReads = people.flatMap(({reads}) => {
+			const before = reads.findLast((at) => at < releasedAt)!;
+			const after = reads.filter((at) => at > releasedAt);
+			return after.length > 0 && after[0]! - before < 4900 ? [after] : [];
+		});
+		expect(wokenReads.length).toBeLessThanOrEqual(3);
+		expect(wokenReads.flat().length).toBeLessThanOrEqual(4);
+		expect(crowd.scans() - scansBefore).toBe(1);
+		// The release itself is a commit.
+		expect(crowd.commits() - commitsBefore).toBeLessThanOrEqual(3);
+		controller.abort();
+		await Promise.all(answers);
+		expect(crowd.overtakings).toEqual([]);
+	},
+);

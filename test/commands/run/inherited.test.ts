@@ -155,19 +155,16 @@ test.each(firstCase(lowLimits))(
 	},
 );
 
-slowTest(
-	'run reports a command that cannot be started even if the shell has changed the open-file limit',
-	async () => {
-		const box = await freshEmbeddedBox(1);
-		writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
-		const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
-			.ended;
-		expect(ran.stdout).toBe('127\n127\n');
-		expect(ran.stderr).toBe(
-			'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
-		);
-	},
-);
+slowTest('run reports a command that cannot be started even if the shell has changed the open-file limit', async () => {
+	const box = await freshEmbeddedBox(1);
+	writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
+	const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
+		.ended;
+	expect(ran.stdout).toBe('127\n127\n');
+	expect(ran.stderr).toBe(
+		'Error: "./broken" cannot be started: its interpreter is missing\nSee what follows #! in its first line\nError: Command not found: "nosuch"\n',
+	);
+});
 
 /** A job that writes its pid and lives until a file exists. */
 const untilEnd = "sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; echo survived'";
@@ -190,7 +187,7 @@ test('run in the background of a script ignores SIGINT and SIGQUIT, like its job
 	expect(await script.ended).toEqual({exitCode: 0, stdout: 'survived\n', stderr: ''});
 });
 
-slowTest('a waiting run in the background of a script keeps its position after SIGINT', async () => {
+slowTest('a waiting run in the background of a script keeps its queue position after SIGINT', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve');
 	const script = inBash(box, '"$CHG" run -- echo job ran & echo $! > wrapper; wait $!');
@@ -244,7 +241,7 @@ test('a job inherits the open file descriptors of the calling shell and no other
 	expect(readFileSync(path.join(box.home, 'seven'), 'utf8')).toBe('ten\nten\n');
 });
 
-slowTest('run ignores and removes CANHAZGPU_STARTED if the variable was meant for another process', async () => {
+slowTest('run ignores CANHAZGPU_STARTED if the variable was set for another process', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {
 		CANHAZGPU_STARTED: '1 0000000000000002 64',

@@ -22,7 +22,7 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 	return {id: job.lease_id, output: job.output};
 }
 
-test('run exits with 4 and an error if the Slurm configuration is missing', async () => {
+test('run exits with 4 and an error if there is no Slurm configuration', async () => {
 	writeFileSync(inHome('empty.conf'), '');
 	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});

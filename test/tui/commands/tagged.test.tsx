@@ -41,20 +41,23 @@ test.each([
 	['60x15', 'release'],
 	['80x24', 'extend'],
 	['60x15', 'extend'],
-] as const)('the dialog for tagged GPUs at %s lists the included and the excluded GPUs (key: %s)', async (name, command) => {
-	const [columns = 0, rows = 0] = name.split('x').map(Number);
-	const box = await createBox(8, {
-		leases: {
-			0: lease('alice', {leaseId: 'pair'}),
-			1: lease('alice', {leaseId: 'pair'}),
-			2: run('alice', {leaseId: 'job', startTime: sceneTime - 4330}),
-			3: lease('bob'),
-			4: lease('alice', {leaseId: 'single', user: 'team', expiryTime: sceneTime + 725}),
-		},
-	});
-	const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), pressing({release, extend}[command])]);
-	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/dialogs/${command}-tagged.txt`);
-});
+] as const)(
+	'the dialog for tagged GPUs at %s lists the included and the excluded GPUs (key: %s)',
+	async (name, command) => {
+		const [columns = 0, rows = 0] = name.split('x').map(Number);
+		const box = await createBox(8, {
+			leases: {
+				0: lease('alice', {leaseId: 'pair'}),
+				1: lease('alice', {leaseId: 'pair'}),
+				2: run('alice', {leaseId: 'job', startTime: sceneTime - 4330}),
+				3: lease('bob'),
+				4: lease('alice', {leaseId: 'single', user: 'team', expiryTime: sceneTime + 725}),
+			},
+		});
+		const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), pressing({release, extend}[command])]);
+		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/dialogs/${command}-tagged.txt`);
+	},
+);
 
 test('the release dialog for 64 tagged GPUs still shows its question on the smallest screen', async () => {
 	const leases = Object.fromEntries(

@@ -135,7 +135,7 @@ test('the key r shows the refusal of another host unchanged, and the key w waits
 	expect(left).toBe(true);
 });
 
-test('the key r with a share reserves the share on another host, and the message shows the share', async () => {
+test('the key r with a share reserves the share on another host', async () => {
 	const {press, shows, run} = await open({exitCode: 0, stdout: '3\n', stderr: ''});
 	await press(...toFar(0), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
 	await shows('$ canhazgpu reserve --on far --gpus 1 --model a100 --share 8G --duration 8h');
@@ -159,7 +159,7 @@ test('the key r with a share reserves the share on another host, and the message
 test.each([
 	['the Go canhazgpu', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
 	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
-])('the key r with a share says that the program on a host with %s cannot share GPUs', async (_, stderr, exitCode) => {
+])('the key r with a share explains that a host with %s cannot share GPUs', async (_, stderr, exitCode) => {
 	const {press, shows} = await open({exitCode, stdout: '', stderr});
 	await press(...toFar(0), 'R', keys.tab, keys.tab, '8G');
 	await shows('--share 8G');
@@ -205,22 +205,19 @@ test('the key x on a row of another host releases only the shown reservation, no
 test.each([
 	['this program', {exitCode: 2, stdout: '', stderr: 'Error: release has no flag --lease\nSee its flags.\n'}],
 	['the Go canhazgpu', {exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --lease\n'}],
-])(
-	'the key x first compares the status of a host on which %s cannot check lease ids',
-	async (_, refusal) => {
-		const {press, shows, run, becomes} = await open();
-		becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
-		run.mockResolvedValueOnce(refusal);
-		await press(...toFar(1), 'x', 'y');
-		await shows('far: that reservation of GPU 1 ended meanwhile');
-		expect(run).toHaveBeenCalledTimes(1);
-		becomes(rows);
-		run.mockResolvedValueOnce(refusal);
-		await press('x', 'y');
-		await shows('released GPU 1 of far');
-		expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
-	},
-);
+])('the key x first compares the status of a host on which %s cannot check lease ids', async (_, refusal) => {
+	const {press, shows, run, becomes} = await open();
+	becomes(rows.with(1, held(1, 'alice', {lease_id: 'later'})));
+	run.mockResolvedValueOnce(refusal);
+	await press(...toFar(1), 'x', 'y');
+	await shows('far: that reservation of GPU 1 ended meanwhile');
+	expect(run).toHaveBeenCalledTimes(1);
+	becomes(rows);
+	run.mockResolvedValueOnce(refusal);
+	await press('x', 'y');
+	await shows('released GPU 1 of far');
+	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
+});
 
 test('keys on a host with Slurm offer only what a cluster supports, and the key x releases whole jobs', async () => {
 	const {press, shows, run, screen, shown} = await open();
@@ -257,7 +254,7 @@ test('the key x never sends an id that looks like a flag', async () => {
 	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]]);
 });
 
-test('the key e on another host extends the whole reservation, and refuses jobs and other accounts with the reason', async () => {
+test('the key e on another host extends the whole reservation, but refuses jobs and other accounts', async () => {
 	const {press, shows, run} = await open();
 	await press(...toFar(1), 'e');
 	await shows('$ canhazgpu extend --on far --gpu-ids 1,2 --lease lease-alice --duration 1h');
@@ -286,7 +283,7 @@ test('keys on a row of this host work as in the table that shows only this host'
 	expect(openMonitor).not.toHaveBeenCalled();
 });
 
-test('on the subtotals of a host, the key r reserves on that host and the key x asks to select a GPU', async () => {
+test('in the row with the subtotals of a host, the key r reserves on that host', async () => {
 	const {press, shows} = await open();
 	await press(keys.home, 'x');
 	await shows('select a GPU to release it');

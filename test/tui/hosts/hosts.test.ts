@@ -64,7 +64,7 @@ const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<strin
 		.split('\n')
 		.find((line) => pattern.test(line));
 
-test('the last values of a silent host are marked, show their age and are not counted', async () => {
+test('the last values of a silent host are marked with their age and are not counted', async () => {
 	expect(await lineOf(/gpu-box-8 +0/v)).toContain('Free?');
 	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
 	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);
@@ -100,7 +100,7 @@ test('MIG instances of another host are shown as in the table of this host', asy
 	);
 });
 
-test('a shared GPU of another host is shown as in the table of this host, and found by the names of its holders', async () => {
+test('a shared GPU of another host is shown as in the table of this host', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
@@ -140,7 +140,7 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 			return host === undefined ? [] : [`${host} ${gpu}`];
 		});
 
-test('sorting by memory orders the GPUs of all hosts, with unknown values and unreachable hosts last', async () => {
+test('sorting by memory orders the GPUs of all hosts together, with unknown values last', async () => {
 	const byMemory: readonly Step[] = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'];
 	const lines = await order(...byMemory);
 	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
@@ -154,7 +154,7 @@ test('sorting by memory orders the GPUs of all hosts, with unknown values and un
 	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
 });
 
-test('each host with several GPUs has a line with its subtotals, also while a filter hides some of its GPUs', async () => {
+test('each host with several GPUs has a line with its subtotals, even while a filter is set', async () => {
 	const subtotals = async (...steps: readonly Step[]) =>
 		frameOf(await hostsState({columns: 80, rows: 50}, steps))
 			.split('\n')
@@ -226,7 +226,7 @@ test('the table of all hosts does not change while top is paused', async () => {
 	expect(frameOf(without)).toBe(frameOf(state));
 });
 
-test('the table of all hosts explains how to configure hosts if there are none, and Tab skips it', async () => {
+test('the table of all hosts explains how to configure hosts if there are none', async () => {
 	const alone = await stateOf(await createScene(), {columns: 120, rows: 32}, {}, [
 		'focus-processes',
 		'focus-next-panel',

@@ -67,7 +67,7 @@ test('the keys R and w with tagged GPUs on Slurm explain that Slurm chooses the 
 	expect(adopt.reasonAgainst({...state, settings: {...state.settings, lacks: undefined}})).not.toBe(why);
 });
 
-test('the key x on Slurm releases the whole reservation, and the dialog warns that the job ends', async () => {
+test('the key x on Slurm releases the whole reservation after a warning that the job ends', async () => {
 	const state = after(await onSlurm(), pressing(release));
 	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
 	expect(frameOf(state)).toMatch(

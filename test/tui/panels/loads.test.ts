@@ -56,7 +56,7 @@ test.each([
 	expect(shown.join(' ')).toBe(expected);
 });
 
-test('the detail panel of a single GPU shows the last day next to the last minutes, on any wide screen', async () => {
+test('the detail panel of a single GPU shows graphs of the last day and of the last minutes on a wide screen', async () => {
 	const box = await createBox(1, {
 		leases: {0: run('alice')},
 		readings: [busy(0, 'alice', 'train', {gibibytes: 9, percent: 70})],

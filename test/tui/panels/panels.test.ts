@@ -217,7 +217,7 @@ test('a load has one of three colors in a theme with 16 colors, and a gradient c
 	]).toEqual(['dark-gradient', 'dark', 'mono']);
 });
 
-test('isLight follows the setting, or with "auto" the background color of the terminal', () => {
+test('isLight follows the setting, or the background color of the terminal if the setting is "auto"', () => {
 	expect([isLight('light'), isLight('dark', '0;15'), isLight('auto'), isLight(undefined, '')]).toEqual([
 		true,
 		false,

@@ -36,7 +36,7 @@ test('the queue panel divides its width between names and requests according to 
 	expect(await panelOf('lab', {need: {models: ['h100-8']}})).toMatch(/ 1 {2}lab +1 GPU h100-8 +0\/1/v);
 });
 
-test('the detail panel lists who waits for the selected GPU, and how many entries did not fit', async () => {
+test('the detail panel lists who waits for the selected GPU and counts the entries that do not fit', async () => {
 	expect(frameOf(await stateOf(await blocked(), {columns: 120, rows: 32}))).toContain('in the queue for it: #1 erin');
 	const names = ['erin', 'frank', 'grace', 'heidi', 'ivan', 'judy', 'mallory'];
 	const box = await createBox(1, {

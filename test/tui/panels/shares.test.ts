@@ -77,7 +77,7 @@ async function asking(
 
 const allow: Write = {kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])};
 
-test('the reserve form has a Share field if the pool allows shares, and its command has --share', async () => {
+test('the reserve form has a Share field if the pool allows shares', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const state = await asking(box, reserve, ['Share', '8G']);
@@ -100,7 +100,7 @@ test.each([
 	expect(() => reservationOf(dialog as ReserveForm)).toThrow(words);
 });
 
-test('the reserve form rejects a share of a MIG instance, and a share that no GPU has room for', async () => {
+test('the reserve form rejects a share of a MIG instance and a share that fits on no GPU', async () => {
 	const box = await createBox(2);
 	await box.write(allow);
 	const both = await asking(box, reserve, ['Needs', '1g.10gb'], ['Share', '8G']);

@@ -59,7 +59,7 @@ test('the summary shows the limit of a total only if the limit of each counted G
 	);
 });
 
-test('a process that a job has left behind is shown together with this job in the row and in the detail panel', async () => {
+test('a process that a job has left behind is shown together with this job', async () => {
 	const process = {pid: 100, startTicks: 5, user: 'alice', commandLine: 'python3 serve.py', memoryUsedMiB: 9000};
 	const box = await createBox(1, {readings: [gpuReading(0, {memoryUsedMiB: 9000, processes: [process]})]});
 	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
@@ -76,7 +76,7 @@ const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
 
-test('a drained GPU is not shown as an error, and its reason appears once', async () => {
+test('a drained GPU is not shown as an error, and the reason for its drain appears once', async () => {
 	const {row, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
 	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
 	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
@@ -117,7 +117,7 @@ test('the row of a GPU in MIG mode shows its instances', async () => {
 	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: undefined}))).row).toMatch(/ -$/v);
 });
 
-test('each GPU state has a text that fits its column, and a style', () => {
+test('each GPU state has a style and a text that fits its column', () => {
 	for (const [name, {short, label}] of Object.entries(states)) {
 		expect(short.length, name).toBeLessThanOrEqual(10);
 		expect(label).toMatch(/^[A-Z][ a-z]+$/v);

@@ -50,7 +50,7 @@ test('the key K signals the selected process on any GPU, and refuses processes o
 	expect(sent).toEqual([[81_377, 'SIGTERM']]);
 });
 
-test('the key K signals all tagged processes of the user, and names the excluded and the ended processes', async () => {
+test("the key K signals the user's tagged processes and names those that it excludes", async () => {
 	const sent = await openProcesses({81_377: 'gone'});
 	await session!.press(' ', ' ', 'j', 'j', ' ', 'K');
 	await session!.shows('Left out: 90001 of carol');

@@ -149,7 +149,7 @@ test('the process panel filters by the selected user, by the current user and by
 	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(/user .* is unknown/v);
 });
 
-test('the selection stays on its process, or in its row after the process has ended', async () => {
+test('the selection stays in its row after the selected process has ended', async () => {
 	const box = await createBox(3, {
 		readings: [0, 1, 2].map((index) => busy(index, 'bob', 'x', {gibibytes: 10 - index, percent: 1})),
 	});

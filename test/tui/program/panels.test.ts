@@ -47,7 +47,7 @@ test('the key x releases the selected GPU although rows move while the dialog is
 	await box.run('release --gpu-ids 0,1');
 });
 
-test('every panel of top fits at every size, also when resized with a dialog open', async () => {
+test('every panel of top fits the screen at every size', async () => {
 	const top = startTop(box, {size: {columns: 120, rows: 32}});
 	await top.waitFor(isShown(6));
 	top.write('r');

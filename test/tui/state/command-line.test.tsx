@@ -105,7 +105,7 @@ test('Tab on the command line inserts a single candidate in full, before the fol
 	expect(completed(prompt, {start: 0, candidates: ['🚀', '🚁']}).field.value).toBe(' -G 1');
 });
 
-test('a command with output of several lines opens a panel that scrolls', async () => {
+test('a command whose output has several lines opens a panel that scrolls', async () => {
 	const {press, shows, screen, store} = await open(async () =>
 		Array.from({length: 60}, (_, number) => `line ${number} ${'-'.repeat(90)} end`),
 	);
@@ -124,7 +124,7 @@ test('a command with output of several lines opens a panel that scrolls', async 
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('a command that waits returns the keyboard to top, and reports its result later', async () => {
+test('a waiting command returns the keyboard to top and reports its result later', async () => {
 	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
 	const {press, shows, store} = await open(async (_, {onWaiting}) => {
 		onWaiting('Waiting for 2 GPUs: position 1 of 1, got 0/2');

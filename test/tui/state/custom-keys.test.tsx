@@ -52,7 +52,7 @@ test('top.keys replaces the default key of an action, also in the help and the f
 	await session.shows(/f F Ctrl-N N/v);
 });
 
-test('top.keys gives each key one meaning in a panel, or the error names the conflict', () => {
+test('top.keys refuses to give one key two meanings in a panel and names the conflict', () => {
 	const names = actions().keys().toArray();
 	const chosen = fc.dictionary(
 		fc.constantFrom(...names),

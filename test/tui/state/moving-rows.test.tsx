@@ -65,7 +65,7 @@ test('the key R reserves no other GPU if another account took the selected GPU f
 	expect(await view(box)).toEqual(before);
 });
 
-test('the key R does not reserve a GPU by an index that now belongs to another GPU', async () => {
+test('the key R reserves nothing if the index of the selected GPU now belongs to another GPU', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows(/> 0 +Free/v);

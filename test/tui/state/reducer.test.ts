@@ -93,7 +93,7 @@ test.each(['-1', '0', '1.5', '2x'])(
 	},
 );
 
-test('Up and Down change the count within the pool, and move between the other fields', async () => {
+test('Up and Down change the count of GPUs, and move between the other fields', async () => {
 	const open = after(await stateWith(), pressing(reserve));
 	const many = after(open, ...Array.from({length: 20}, (): Action => ({kind: 'increase'})));
 	const {dialog} = many;

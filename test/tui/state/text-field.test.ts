@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {edit, fieldOf, insert, presetField} from '../../../source/tui/state/text-field.js';
 
-test('the first typed character replaces a suggested value, and the next are appended', () => {
+test('the first typed character replaces a suggested value, and later characters are appended', () => {
 	expect(insert(insert(presetField('8h'), '4'), 'h')).toEqual({value: '4h', caret: 2, isPreset: false});
 });
 

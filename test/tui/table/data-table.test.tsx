@@ -31,7 +31,7 @@ test('DataTable draws a head and aligned columns, and cuts a cell that is too lo
 	expect(drawn(table())).toBe(lines('   ID  OWNER', '    1  alice', '    2  bob', '   10  carol', '   11  a very …'));
 });
 
-test('DataTable draws the rows that fit below the head, from the first visible row on', () => {
+test('DataTable draws as many rows as fit below the head, beginning with the first visible row', () => {
 	expect(drawn(table({firstRow: 1, height: 3}))).toBe(lines('   ID  OWNER', '    2  bob', '   10  carol'));
 });
 
@@ -54,7 +54,7 @@ test('DataTable marks the selected row and tagged rows before their cells', () =
 	expect(drawn(marked)).toBe(lines('   ID  OWNER', '    1  alice', '>*  2  bob', ' * 10  carol', '   11  a very …'));
 });
 
-test('DataTable draws the mark of the selected row inverse and the text bold', () => {
+test('DataTable draws the mark of the selected row inverted and the text of the row bold', () => {
 	const row = (selected?: number): string =>
 		painted(table({rows: jobs.slice(0, 1), hasHead: false, height: 1, selected}), 'dark');
 	const expected = (
@@ -70,7 +70,7 @@ test('DataTable draws the mark of the selected row inverse and the text bold', (
 	expect(row()).not.toContain(painted(<Text bold>alice</Text>, 'dark'));
 });
 
-test('DataTable draws a cell that repeats the cell above faint, except in the selected row', () => {
+test('DataTable draws a cell dimmed if it repeats the cell above, except in the selected row', () => {
 	const repeating: ReadonlyArray<DataColumn<Job>> = [
 		{
 			...columns[1]!,
@@ -96,7 +96,7 @@ test('DataTable draws a cell that repeats the cell above faint, except in the se
 	expect(last({firstRow: 1, height: 1}).endsWith(name.plain)).toBe(true);
 });
 
-test('DataTable keeps a cell with outdated values faint in the selected row', () => {
+test('DataTable draws a cell with outdated values dimmed, even in the selected row', () => {
 	const old: ReadonlyArray<DataColumn<Job>> = [{...columns[1]!, emphasisOf: () => 'old'}];
 	const row = painted(table({columns: old, rows: jobs.slice(0, 1), hasHead: false, height: 1, selected: 0}), 'dark');
 	const expected = (
@@ -115,7 +115,7 @@ test('DataTable draws the text of a row, if there is one, in place of its cells 
 	);
 });
 
-test('DataTable without rows shows the empty text below the head', () => {
+test('DataTable without rows shows its text for an empty table below the head', () => {
 	const empty = <Label>no jobs</Label>;
 	expect(drawn(table({rows: [], empty}))).toBe(lines('   ID  OWNER', '  no jobs', '', '', ''));
 	expect(drawn(table({rows: [], empty, hasHead: false, height: 2}))).toBe(lines('  no jobs', ''));

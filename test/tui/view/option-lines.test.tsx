@@ -260,7 +260,7 @@ test('the key S writes a default value only if the config file has the setting o
 	expect(readFileSync(file, 'utf8').trim()).toBe('{}');
 });
 
-test('the key S keeps the options dialog open with the reason if the config cannot be written', async () => {
+test('the key S keeps the options dialog open and shows the reason if the config cannot be written', async () => {
 	const saveOptions: SaveOptions = async () => {
 		throw new CanhazgpuError('config', 'the disk is full', {hint: 'Make room.'});
 	};

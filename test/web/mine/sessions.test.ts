@@ -27,7 +27,7 @@ const tokenOf = ({newLink, open}: Sessions): string => {
 	return opened.token;
 };
 
-test('a sign-in link works once, for ten minutes and until a newer link is created', () => {
+test('a sign-in link works only once, only for ten minutes and only until a newer link is created', () => {
 	const sessions = start();
 	const first = sessions.newLink();
 	expect(sessions.open(first).kind).toBe('opened');

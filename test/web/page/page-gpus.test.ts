@@ -22,7 +22,7 @@ describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', (
 		box.remove();
 	});
 
-	slowTest('follows a link that is clicked before a typed filter is written to the address', async () => {
+	slowTest('follows a clicked link even if a typed filter is not yet in the address', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.locator('#filter').fill('nothing is like this');
 		await expect.poll(() => page.url()).toContain('nothing');
@@ -76,7 +76,7 @@ describe.skipIf(chromiumProgram === undefined)('the list of GPUs in Chromium', (
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('copies commands and the link on a click, also without https', async () => {
+	slowTest('copies commands and the link on a click, even without https', async () => {
 		for (const isSecure of [true, false]) {
 			const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

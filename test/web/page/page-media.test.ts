@@ -100,7 +100,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and f
 		expect(await markers()).toEqual(onScreen);
 	});
 
-	test('has distinguishable bars, states and current view in forced-colors mode', async () => {
+	test('distinguishes bars, states and the current view in forced-colors mode', async () => {
 		const page = await open();
 		await page.emulateMedia({forcedColors: 'active'});
 		const styleOf = async (selector: string, property: string) =>

@@ -71,7 +71,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('browser tabs in Chromiu
 		expect(problems).toEqual([]);
 	});
 
-	test('get the other hosts through the stream of another tab while they show the hosts', async () => {
+	test('receive the other hosts through the stream of another tab', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const second = await first.context().newPage();

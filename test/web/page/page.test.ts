@@ -65,7 +65,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		expect({problems, strangers}).toEqual({problems: [], strangers: []});
 	});
 
-	test('opens a card with its chart, facts and processes, or all cards at once', async () => {
+	test('can open one card or all cards at once', async () => {
 		const {page, problems} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		const button = card.locator('button').first();
