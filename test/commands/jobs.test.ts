@@ -72,7 +72,7 @@ describe.each(
 		box.remove();
 	});
 
-	test('run --detach starts a job, logs prints its output and wait returns its exit code', async () => {
+	test('wait returns the exit code of a job, and logs prints its output', async () => {
 		const id = await submit(
 			box,
 			'--gpus 2',
@@ -124,7 +124,7 @@ describe.each(
 		expect(existsSync(path.join(box.home, 'started'))).toBe(false);
 	});
 
-	test('a job keeps running if its wrapper is killed, and becomes LOST if its command is killed, too', async () => {
+	test('a job outlives its killed wrapper, and becomes LOST if its command is killed, too', async () => {
 		const id = await submit(box, '', 'sh', '-c', 'echo $PPID > wrapper; echo $$ > command; exec sleep 600');
 		const command = await pidOf(box, 'command');
 		await eventually(async () => (await jobOf(box, id))?.state === 'running');
@@ -140,7 +140,7 @@ describe.each(
 		expect((await box.run(`cancel ${id}`)).exitCode).toBe(0);
 	});
 
-	test('an array runs the command once for each index, and one failed index does not affect the others', async () => {
+	test('an array runs each index once, even if another index fails', async () => {
 		const command = 'echo $CANHAZGPU_ARRAY_INDEX >> indices; [ "$CANHAZGPU_ARRAY_INDEX" != 2 ]';
 		const id = await submit(box, '--array 0-4%2 --retry 1', 'sh', '-c', command);
 		const after = await submit(box, `--after any:${id}`, 'cat', 'indices');

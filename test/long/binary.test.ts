@@ -35,7 +35,7 @@ describe.skipIf(binary === undefined).each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('the binary with the %s store', (_, create) => {
-	test('reserves, shows and releases like the program on Node.js, and ignores $USER', async () => {
+	test('reserves, shows and releases GPUs like the program on Node.js', async () => {
 		const box = await create();
 		expect(await box.run('--version')).toEqual({exitCode: 0, stdout: `${packageJson.version}\n`, stderr: ''});
 		const mallory = {USER: 'mallory', LOGNAME: 'mallory'};

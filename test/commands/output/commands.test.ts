@@ -125,7 +125,7 @@ describe.each(
 		await box.run('release');
 	});
 
-	test('reserve --nonblock exits with 3 and the message of the Go canhazgpu if too few GPUs are free', async () => {
+	test('reserve --nonblock exits with 3 like the Go canhazgpu if too few GPUs are free', async () => {
 		await box.run('reserve -g 3');
 		expect(await box.run('reserve -g 2 --nonblock')).toEqual({
 			exitCode: 3,

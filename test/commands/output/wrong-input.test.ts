@@ -293,7 +293,7 @@ describe('wrong input in a config file or the environment', () => {
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	});
 
-	test('a missing file, a directory and an unknown setting are named in the error', async () => {
+	test('the error names a missing file, a directory or an unknown setting', async () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
@@ -307,7 +307,7 @@ describe('wrong input in a config file or the environment', () => {
 		expect(ran.exitCode).toBe(0);
 	});
 
-	test('an invalid environment variable is named in the error', async () => {
+	test('the error names an invalid environment variable', async () => {
 		expect((await box.run('status', {CANHAZGPU_MEMORY_THRESHOLD: 'x'})).stderr).toBe(
 			'Error: CANHAZGPU_MEMORY_THRESHOLD must be a whole number from 0 to 10000000, not "x"\n',
 		);

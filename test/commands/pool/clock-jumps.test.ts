@@ -67,7 +67,7 @@ describe.skipIf(!hasCompiler)('clock jumps', () => {
 		expect(records.filter(({startTime, endTime}) => endTime < startTime)).toEqual([]);
 	});
 
-	slowTest('a forward jump of the local clock ends no reservation and no job and is reported by doctor', async () => {
+	slowTest('a forward jump of the local clock ends neither reservations nor jobs', async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
 		const box = await freshRedisBox(server.port, 2);

@@ -270,7 +270,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 	});
 });
 
-describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
+describe.runIf(canBeOthers)('a world-writable pool of an earlier version', () => {
 	slowTest('is refused by every command until admin has corrected the mode of its directory', async () => {
 		await makeOldPool();
 		for (const command of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {

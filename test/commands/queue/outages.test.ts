@@ -34,7 +34,7 @@ describe('while Redis is unreachable', () => {
 		expect(await second.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('a waiting request restores the pool, the reservations and its queue position if Redis returns empty', async () => {
+	test('a waiting request restores the pool and its queue position if Redis returns empty', async () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');

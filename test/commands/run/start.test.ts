@@ -84,7 +84,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 	return {exitCode: run.run(app as App, input), owner: async () => (await readStatus(world)).rows[0]!.owner, remarks};
 }
 
-test('a signal between the grant and the start makes run release the GPU and start no command', async () => {
+test('a signal between the grant and the start makes run release the GPU without starting the command', async () => {
 	let starts = 0;
 	const {exitCode, owner} = await createRun(
 		async () => {

@@ -85,7 +85,7 @@ test('a run that was stopped for two hours loses its lease if its process is hid
 	expect(await recordsOf(box)).toHaveLength(1);
 });
 
-test('the first read after a reboot ends the lease of a job at its last heartbeat, even if its pids are in use again', async () => {
+test('the first read after a reboot ends the lease of a job, even if its pids are in use again', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper} = await startSleeper(box);
 	await stopBetween(box, wrapper);

@@ -52,7 +52,7 @@ describe.runIf(canHaveNetwork())('when the network to another host disappears', 
 		await terminal.close();
 	});
 
-	test('run --on and a waiting reserve --on end within 30 s and warn that the host may still serve them', async () => {
+	test('run --on and reserve --on end within 30 s and warn that the host may still serve them', async () => {
 		const job = start(
 			here,
 			['run', '--on', 'far', '-g', '2', '--', 'sh', '-c', 'echo begun >&2; exec sleep 600'],

@@ -445,7 +445,7 @@ test('commands use Slurm if there is no pool, and prefer a local pool', async ()
 	found.remove();
 });
 
-test('top on Slurm shows the jobs of all nodes and the queue, and recovers when slurmctld is back', async () => {
+test('top on Slurm shows the jobs of all nodes and the queue, also after an outage of slurmctld', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,

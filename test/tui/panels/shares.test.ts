@@ -43,7 +43,7 @@ test('the row of a shared GPU counts the shares, and the detail panel has a line
 	expect(frame).toMatch(/bob 16\/8G! +RUN +ends when 81234 exits/v);
 });
 
-test("the keys x and e affect only the user's share of a GPU, and name the holders of other shares", async () => {
+test("the keys x and e affect only the user's own share of a GPU", async () => {
 	const own = await stateOf(await sharedBox('bob', 'alice'), {columns: 160, rows: 30});
 	expect(targetsOf(own, 'release').targets.map(({lease: {user}}) => user)).toEqual(['alice']);
 	const others = await stateOf(await sharedBox('bob', 'carol'), {columns: 160, rows: 30});

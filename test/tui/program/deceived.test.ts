@@ -89,7 +89,7 @@ describe.each(
 		['redis', () => ({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)})],
 	]),
 )('top with the %s store', (_, storeOf) => {
-	test('sends no signal with the key K to a process that uses the GPU only according to a forged scan', async () => {
+	test('sends no signal to a process that uses the GPU only in a forged scan', async () => {
 		const box = await createIdleBox(storeOf());
 		const victim = spawn('sleep', ['600'], {stdio: 'ignore'});
 		await once(victim, 'spawn');

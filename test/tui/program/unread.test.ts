@@ -38,7 +38,7 @@ describe.each(
 		['embedded', async () => createEmbeddedBox(8)],
 	]),
 )('top with the %s store, on a terminal whose output nobody reads,', (_, create) => {
-	test('reserves its GPUs in queue order and blocks no other request', async () => {
+	test('gets its GPUs in queue order and blocks no other request', async () => {
 		const box = await create();
 		onTestFinished(box.remove);
 		expect(await box.run('reserve --gpus 8')).toMatchObject({exitCode: 0});

@@ -4,7 +4,7 @@ import {drawn, lines} from './_drawn.js';
 
 const columns: readonly StillColumn[] = [{title: 'USER'}, {title: 'GPU-HOURS', align: 'right'}];
 
-test('StillTable aligns titles and values in its columns, and draws no lines between rows', () => {
+test('StillTable aligns titles and values in columns', () => {
 	const rows = [
 		{USER: 'alice', 'GPU-HOURS': '1.5'},
 		{USER: 'bob', 'GPU-HOURS': '10000.25'},

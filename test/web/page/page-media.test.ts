@@ -4,7 +4,7 @@ import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and forced colors, in Chromium,', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and in forced colors', () => {
 	const browser = browserForAll();
 
 	async function open() {
@@ -66,7 +66,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('the page in print and f
 		expect(await page.evaluate("getComputedStyle(document.querySelector('.row')).borderBottomWidth")).toBe('1px');
 	});
 
-	test('prints a chart of the dark page in light colors, and restores the dark colors afterwards', async () => {
+	test('prints a dark chart in light colors, and restores its colors afterwards', async () => {
 		const page = await open();
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('canvas').waitFor();

@@ -42,7 +42,7 @@ describe.skipIf(chromiumProgram === undefined)('the page in Chromium', () => {
 		box.remove();
 	});
 
-	test('shows a reservation from a shell without a reload, and keeps the focus and open cards', async () => {
+	test('shows a reservation from a shell without a reload', async () => {
 		const {page, problems, strangers} = await openPage(browser, web.url);
 		await page.evaluate('window.marker = "same page"');
 		const card = cardOf(page, 1);

@@ -83,7 +83,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 		);
 	});
 
-	test('still isolates the job after run is killed, and doctor removes the group after the job has ended', async () => {
+	test('still isolates the job after run is killed', async () => {
 		const files = path.join(accounts.directory, 'killed');
 		mkdirSync(files);
 		const [node, cli] = accounts.words;
