@@ -230,29 +230,26 @@ describe.each(
 		await picky.ended;
 	});
 
-	slowTest(
-		'a stopped reserve keeps its queue position without blocking later requests',
-		async () => {
-			const box = await create();
-			await box.run('reserve --gpu-ids 0');
-			const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
-			await sleeper.says(/got 1\/2 \[1\]/v);
-			// Ctrl-Z can arrive at any moment.
-			sleeper.kill('SIGTSTP');
-			onTestFinished(() => {
-				sleeper.kill('SIGCONT');
-			});
-			// The later request is served, even with the GPUs that the sleeper held.
-			const passing = start(box, ['run', '--gpu-ids', '1', '--', 'echo', 'passed']);
-			expect(await passing.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
-			expect((await peek(box)).queue).toHaveLength(1);
-			expect(await recordsOf(box)).toMatchObject([
-				{gpuId: 1, endReason: 'holder-stopped'},
-				{gpuId: 1, endReason: 'exited'},
-			]);
+	slowTest('a stopped reserve keeps its queue position without blocking later requests', async () => {
+		const box = await create();
+		await box.run('reserve --gpu-ids 0');
+		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
+		await sleeper.says(/got 1\/2 \[1\]/v);
+		// Ctrl-Z can arrive at any moment.
+		sleeper.kill('SIGTSTP');
+		onTestFinished(() => {
 			sleeper.kill('SIGCONT');
-			await box.run('release --gpu-ids 0');
-			expect(await sleeper.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
-		},
-	);
+		});
+		// The later request is served, even with the GPUs that the sleeper held.
+		const passing = start(box, ['run', '--gpu-ids', '1', '--', 'echo', 'passed']);
+		expect(await passing.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
+		expect((await peek(box)).queue).toHaveLength(1);
+		expect(await recordsOf(box)).toMatchObject([
+			{gpuId: 1, endReason: 'holder-stopped'},
+			{gpuId: 1, endReason: 'exited'},
+		]);
+		sleeper.kill('SIGCONT');
+		await box.run('release --gpu-ids 0');
+		expect(await sleeper.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
+	});
 });

@@ -144,55 +144,51 @@ slowTest('a queue entry of web --mine ends when the server ends by SIGTERM or SI
 describe.skipIf(!canBeOthers)('other accounts', () => {
 	const accounts = accountsOfFile();
 
-	slowTest(
-		'cannot reach the socket of web --mine',
-		{timeout: 60_000},
-		async () => {
-			await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
-			const [node, program] = accounts.words;
-			const runtime = createRuntimeDirectory();
-			onTestFinished(runtime.remove);
-			chownSync(runtime.directory, alice, alice);
-			const child = spawn(node, [program, 'web', '--mine'], {
-				uid: alice,
-				gid: alice,
-				cwd: accounts.homeOf(alice),
-				env: {...accounts.environmentOf(alice), XDG_RUNTIME_DIR: runtime.directory},
-				stdio: ['ignore', 'pipe', 'pipe'],
+	slowTest('cannot reach the socket of web --mine', {timeout: 60_000}, async () => {
+		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
+		const [node, program] = accounts.words;
+		const runtime = createRuntimeDirectory();
+		onTestFinished(runtime.remove);
+		chownSync(runtime.directory, alice, alice);
+		const child = spawn(node, [program, 'web', '--mine'], {
+			uid: alice,
+			gid: alice,
+			cwd: accounts.homeOf(alice),
+			env: {...accounts.environmentOf(alice), XDG_RUNTIME_DIR: runtime.directory},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		onTestFinished(() => {
+			child.kill('SIGKILL');
+		});
+		let stdout = '';
+		child.stdout.setEncoding('utf8').on('data', (data: string) => {
+			stdout += data;
+		});
+		const errors = text(child.stderr);
+		await eventually(() => stdout.includes('Ctrl-C') || child.exitCode !== null);
+		expect([child.exitCode, child.exitCode === null ? '' : await errors]).toEqual([null, '']);
+		const socket = /8080:(?<file>\S+)/v.exec(stdout)!.groups!['file']!;
+		const ask = async (uid: number): Promise<string> => {
+			const script = `require('node:http').get({socketPath: ${JSON.stringify(socket)}, path: '/api/mine', headers: {host: 'localhost'}}, (answer) => { console.log(answer.statusCode); }).on('error', (error) => { console.log(error.code); });`;
+			const asked = spawn(node, ['-e', script], {
+				uid,
+				gid: uid,
+				cwd: '/',
+				env: {},
+				stdio: ['ignore', 'pipe', 'inherit'],
 			});
-			onTestFinished(() => {
-				child.kill('SIGKILL');
-			});
-			let stdout = '';
-			child.stdout.setEncoding('utf8').on('data', (data: string) => {
-				stdout += data;
-			});
-			const errors = text(child.stderr);
-			await eventually(() => stdout.includes('Ctrl-C') || child.exitCode !== null);
-			expect([child.exitCode, child.exitCode === null ? '' : await errors]).toEqual([null, '']);
-			const socket = /8080:(?<file>\S+)/v.exec(stdout)!.groups!['file']!;
-			const ask = async (uid: number): Promise<string> => {
-				const script = `require('node:http').get({socketPath: ${JSON.stringify(socket)}, path: '/api/mine', headers: {host: 'localhost'}}, (answer) => { console.log(answer.statusCode); }).on('error', (error) => { console.log(error.code); });`;
-				const asked = spawn(node, ['-e', script], {
-					uid,
-					gid: uid,
-					cwd: '/',
-					env: {},
-					stdio: ['ignore', 'pipe', 'inherit'],
-				});
-				const [answer] = await Promise.all([text(asked.stdout), once(asked, 'close')]);
-				return answer.trim();
-			};
+			const [answer] = await Promise.all([text(asked.stdout), once(asked, 'close')]);
+			return answer.trim();
+		};
 
-			expect(await ask(alice)).toBe('200');
-			expect(await ask(mallory)).toBe('EACCES');
-			// The mode of the directory and the mode of the socket are each enough.
-			chmodSync(socket, 0o666);
-			expect(await ask(mallory)).toBe('EACCES');
-			chmodSync(socket, 0o600);
-			chmodSync(path.dirname(socket), 0o755);
-			chmodSync(runtime.directory, 0o755);
-			expect(await ask(mallory)).toBe('EACCES');
-		},
-	);
+		expect(await ask(alice)).toBe('200');
+		expect(await ask(mallory)).toBe('EACCES');
+		// The mode of the directory and the mode of the socket are each enough.
+		chmodSync(socket, 0o666);
+		expect(await ask(mallory)).toBe('EACCES');
+		chmodSync(socket, 0o600);
+		chmodSync(path.dirname(socket), 0o755);
+		chmodSync(runtime.directory, 0o755);
+		expect(await ask(mallory)).toBe('EACCES');
+	});
 });
