@@ -23,7 +23,7 @@ afterAll(() => {
 	far.remove();
 });
 
-test('the keys H, r and Enter of the monitor list all hosts, reserve on the selected host and open its monitor', async () => {
+test('the monitor lists all hosts on H, reserves on the selected host on r and opens it on Enter', async () => {
 	const top = startTop(here, {environment});
 	await top.waitFor(isShown(1));
 	top.write('H');

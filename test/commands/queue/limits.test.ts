@@ -48,7 +48,7 @@ describe.each(
 		expect(accounts.slice(1).map((account) => most.get(account))).toEqual(accounts.slice(1).map(() => 1));
 	}, 180_000);
 
-	test('only as many concurrent requests of an account join the queue as max-waiting allows', async () => {
+	test('max-waiting limits how many concurrent requests of an account join the queue', async () => {
 		const crowd = await create();
 		await holdAll(crowd);
 		const {world} = await crowd.enter();
