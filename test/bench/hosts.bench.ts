@@ -31,7 +31,7 @@ function childrenSeconds({pid}: Pick<Monitor, 'pid'>): number {
 
 type Cost = {readonly own: number; readonly connections: number};
 
-/** Percent of one core, over this many seconds. */
+/** Measures the use of one core in percent, over this many seconds. */
 async function costOf(monitor: Monitor, seconds: number): Promise<Cost> {
 	const before = [cpuSeconds(monitor), childrenSeconds(monitor)] as const;
 	await sleep(seconds * 1000);

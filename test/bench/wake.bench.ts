@@ -20,7 +20,7 @@ const clock = createClock();
 const host = createHost();
 const boss = person(host.account.name, undefined, host.account.uid);
 
-/** Milliseconds of each round. */
+/** Returns the milliseconds from the release to the start of the command, for each round. */
 async function wakes(box: Box, store: Store): Promise<readonly number[]> {
 	const world: World = {
 		store,

@@ -24,7 +24,7 @@ async function writeDays(store: Store, from: number, to: number): Promise<void> 
 	}
 }
 
-/** The best of five reads in milliseconds, including the graph of one GPU. */
+/** Returns the milliseconds of the fastest of five reads, including the graph of one GPU. */
 async function readDay(store: Store, lastDay: number): Promise<number> {
 	let best = Infinity;
 	for (let round = 0; round < 5; round++) {

@@ -74,7 +74,7 @@ beforeAll(async () => {
 	good = {near: await createEmbeddedBox(2), far: await createEmbeddedBox(4)};
 	await good.near.run('reserve -g 1 -d 4h');
 	troubled = Object.fromEntries([...Object.keys(programs), ...servers].map((name) => [name, createBox()]));
-	// The good ones come last, after everything the others do.
+	// The working hosts come last, so that every problem of another host comes before them.
 	machines = await startSshServers(fileOf(''), {...troubled, ...good});
 	for (const [name, lines] of Object.entries(programs)) {
 		const file = path.join(troubled[name]!.home, 'installed/canhazgpu');

@@ -139,7 +139,7 @@ test('top, web and the commands report that slurmctld, slurmd or munged is down'
 		for (const monitor of monitors) {
 			const screen = await monitor.shows(/\[STALE \d+s\][\s\S]*Mine 6/v);
 			const {age} = /\[STALE (?<age>\d+)s\]/v.exec(screen)!.groups!;
-			// The monitor asks each second.
+			// The monitor queries Slurm once a second.
 			expect(Math.abs(Date.now() - Number(age) * 1000 - killedMs)).toBeLessThan(3000);
 			await monitor.shows(words);
 		}

@@ -340,7 +340,7 @@ test('top on Slurm shows the sbatch jobs of two accounts, and its keys reserve a
 	await eventually(() => !ids().includes(ofNobody), 30_000);
 	const since = performance.now();
 	await terminal.waitFor(() => rowOf('GPU 1 of box2').includes('Free'));
-	// The monitor asks each second, and a busy machine needs more time.
+	// The monitor queries Slurm once a second, and a busy machine needs more time.
 	expect(performance.now() - since).toBeLessThan(5000);
 
 	terminal.write('r');
