@@ -1,6 +1,6 @@
 /**
-Hosts that hang, refuse, lie or have another version, together with two good ones, through real OpenSSH with one server on 127.0.0.1 each. The good
-ones are shown completely and at once, and the others with their problem.
+Hosts that hang, refuse, lie or have another version, together with two working hosts. Real OpenSSH connects to one server on 127.0.0.1 for each host.
+The working hosts are shown completely and at once, and each other host with its problem.
 */
 import {chmodSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
