@@ -189,7 +189,7 @@ test.runIf(isRoot)('a config file with a URL is refused if others may read the f
 	expect(heard('ntfy')).toHaveLength(1);
 });
 
-test.runIf(isRoot)("root's own config file never applies to notices to other accounts", async () => {
+test.runIf(isRoot)("notices to other accounts never use root's own config file", async () => {
 	const box = await createBox(5);
 	const etc = directoryOf(root);
 	cpSync('/etc', etc, {recursive: true, verbatimSymlinks: true});

@@ -194,7 +194,7 @@ test('every theme has a variant for 16 colors', () => {
 	]);
 });
 
-test('themeOf returns a theme for the background of the theme name or of the terminal', () => {
+test("themeOf follows the background in the theme's name, or else the background of the terminal", () => {
 	const themes = (colors?: string) =>
 		themeNames.map((name) =>
 			themeOf({hasColor: true, isLight: isLight(name, colors), hasGradients: true, scheme: schemeOf(name)}),
