@@ -296,7 +296,7 @@ async function play(rounds: readonly Round[], last: readonly Step[]): Promise<vo
 	await checkHistory(all.world);
 }
 
-test('restoring a store after data loss keeps one holder per GPU, unique records, the queue order and later grants', async () => {
+test('random restores after data loss never give a GPU two holders or change the queue order', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),
@@ -307,7 +307,7 @@ test('restoring a store after data loss keeps one holder per GPU, unique records
 	);
 });
 
-test('restoring a store after data loss does not replace a lease with a later lease that has already ended', async () => {
+test('restoring after data loss does not replace a lease with a later lease that has already ended', async () => {
 	const round = (...steps: readonly Step[]): Round => ({steps, isEmpty: false});
 	await play(
 		[
@@ -324,7 +324,7 @@ test('restoring a store after data loss does not replace a lease with a later le
 	);
 });
 
-test('the first reads after a crash of the store restore everything that the most recent reader had read', async () => {
+test('the first reads after a store crash restore everything that the most recent reader knew', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			anySteps,

@@ -58,7 +58,7 @@ const idle = [{lease: 'lease-1', index: 3, uuid: 'GPU-3', seconds: 21_600.5, unt
 
 const roundTrip = (observation: Observation) => decodeSharedScan(encodeSharedScan(observation)!);
 
-test('a shared scan is decoded by other viewers unchanged', () => {
+test('decodeSharedScan returns the scan that encodeSharedScan encoded', () => {
 	const {takenAtMs, ...shared} = observationOf([full, idleReading(0)], {
 		driverVersion: '590.48',
 		warnings: ['a warning'],
@@ -67,13 +67,13 @@ test('a shared scan is decoded by other viewers unchanged', () => {
 	expect(roundTrip({takenAtMs, ...shared})).toEqual(structuredClone(shared));
 });
 
-test('a shared scan preserves a failure, and that the processes of a GPU are unknown', () => {
+test("a shared scan keeps the scan's failure, and does not turn unknown processes into an empty list", () => {
 	const failure = {message: 'nvidia-smi did not answer in 10 s', hint: 'dmesg'};
 	expect(roundTrip(observationOf([], {failure}))).toMatchObject({gpus: [], failure});
 	expect(roundTrip(observationOf([{...idleReading(0), processes: undefined}]))?.gpus[0]?.processes).toBeUndefined();
 });
 
-test('a shared scan with long command lines is cut to a length that other viewers can read', () => {
+test('encodeSharedScan truncates long command lines so that the scan stays within the size limit', () => {
 	const processes = (count: number, length: number) =>
 		Array.from({length: count}, (_, pid) => ({pid, commandLine: 'x'.repeat(length), ancestors: ['y'.repeat(length)]}));
 	const some = roundTrip(observationOf([{...idleReading(0), processes: processes(100, 5000)}]));
@@ -121,7 +121,7 @@ test.each([
 	expect(decodeSharedScan(posted)).toBeUndefined();
 });
 
-test('decodeSharedScan drops fields of a later version and never changes a prototype', () => {
+test("decodeSharedScan drops unknown fields and cannot change an object's prototype", () => {
 	const posted = goodText
 		.replace('"uuid":"GPU-3"', '"uuid":"GPU-3","later":{"a":1},"__proto__":{"polluted":1}')
 		.replace('"fanPercent":"[N/A]"', '"__proto__":"x"');

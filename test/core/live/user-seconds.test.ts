@@ -32,7 +32,7 @@ const eachSecond = {
 
 const uses = Object.keys(eachSecond) as readonly Use[];
 
-test('the GPU seconds of a user count the GPUs held in each second, except while the store was down', () => {
+test('countUserSeconds counts held GPU seconds per user, except while the store is down', () => {
 	const second = fc.record({
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),

@@ -152,7 +152,7 @@ async function act(
 	}
 }
 
-test('random histories of reserve, release, extend and run keep the pool consistent after every step', async () => {
+test('the pool stays consistent after every step of random reserve, release, extend and run commands', async () => {
 	/** How many times each kind of step changed something, a commit conflicted, and a heartbeat was sent for an ended lease. */
 	const met = {reserve: 0, 'reserve-ids': 0, release: 0, extend: 0, pass: 0, run: 0, die: 0, conflict: 0, late: 0};
 

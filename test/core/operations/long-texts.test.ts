@@ -58,7 +58,7 @@ const entrances: Readonly<Record<string, readonly [most: number, call: (text: st
 };
 
 test.each(Object.entries(entrances))(
-	'%s rejects a text that is one character too long, and changes nothing',
+	'%s rejects a text that is one character too long',
 	async (_, [most, call]) => {
 		const before = stored();
 		await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
@@ -73,7 +73,7 @@ test.each(Object.entries(entrances))(
 );
 
 test.each(Object.entries(entrances))(
-	'%s accepts a text of the maximum length, counting an emoji as one character',
+	'%s accepts a text of the maximum length, where an emoji counts as one character',
 	async (_, [most, call]) => {
 		const text = '😀'.repeat(most);
 		await call(text);

@@ -49,7 +49,7 @@ async function createBox() {
 	};
 }
 
-test('a share that exceeds its memory reminds its owner once, shows for how long, and is recorded until it stops', async () => {
+test('a share that exceeds its memory is shown with the duration, and its owner is reminded once', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
@@ -85,7 +85,7 @@ test('a share that exceeds its memory reminds its owner once, shows for how long
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test("the overuse of a share's memory ends with the share, and nobody is reminded of it afterwards", async () => {
+test('a share that exceeds its memory causes no reminder after it has ended', async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

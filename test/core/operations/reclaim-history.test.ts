@@ -64,7 +64,7 @@ const step = fc.record({
 });
 
 test(
-	'no reservation with activity inside idle.after goes back, and none while a reading is unknown',
+	'a reservation is never reclaimed if it was active within idle.after or a reading is unknown',
 	{timeout: 300_000},
 	async () => {
 		let reclaimed = 0;

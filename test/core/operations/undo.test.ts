@@ -60,7 +60,7 @@ test('undoRelease reserves the same GPUs again with the remaining time, note and
 	]);
 });
 
-test('undoRelease refuses if somebody else took one of the GPUs', async () => {
+test('undoRelease refuses if somebody else has taken one of the GPUs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -129,7 +129,7 @@ test('undoRelease restores several separate reservations in one commit, but no j
 	]);
 });
 
-test('undoRelease restores the reservations that are still possible and refuses the others', async () => {
+test('undoRelease restores the reservations that it can and refuses the others', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -140,7 +140,7 @@ test('undoRelease restores the reservations that are still possible and refuses 
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual(['alice', undefined, 'bob', undefined]);
 });
 
-test('undoRelease skips reservations whose time is up', async () => {
+test('undoRelease skips reservations that would have expired by now', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	world.pass(3600);

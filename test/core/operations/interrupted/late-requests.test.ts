@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('every command acts exactly as often as it reports, even if messages are lost or late', async () => {
+test('each command takes effect exactly as often as it reports, even if messages are lost or late', async () => {
 	/** How many times each command acted. */
 	const worked = new Map<Step['command'], number>(commands.map((command) => [command, 0]));
 	await fc.assert(
@@ -197,7 +197,7 @@ test('every command acts exactly as often as it reports, even if messages are lo
 
 const lateByOne: Fate = {kind: 'late', after: 2};
 
-test('extend by two hours adds two hours only once, even if its first request arrives late', async () => {
+test('extend by two hours adds them only once, even if its first request arrives late', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 3600});
@@ -209,7 +209,7 @@ test('extend by two hours adds two hours only once, even if its first request ar
 	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
 });
 
-test('a late request never carries out a change that the command reported as not done', async () => {
+test('a request that arrives late cannot make a change that was reported as refused', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({gpuCount: 1, wrap: late.wrap});
 	const bob = person('bob', 'bob', 1001);
@@ -225,7 +225,7 @@ test('a late request never carries out a change that the command reported as not
 	expect((await world.memory.read()).gpus[0]).toMatchObject({kind: 'free'});
 });
 
-test('the error after a request without an answer says that the request may have been carried out, and where to check', async () => {
+test('the error after an unanswered request says that the change may have been made, and how to check', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({wrap: late.wrap});
 	const away = Array.from({length: 200}, (): Fate => ({kind: 'request lost'}));
@@ -245,7 +245,7 @@ test.each([
 	['made', false],
 	['remade', true],
 ])(
-	'a pool is %s only once if a message is lost or late, and the command does not report it as existing before',
+	'a pool is %s only once, even if a message is lost or late',
 	async (reason, force) => {
 		for (const kind of ['answer lost', 'late'] as const) {
 			const late = createLateStore();

@@ -139,7 +139,7 @@ test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate})
 	},
 );
 
-test('release is repeated if a lost request left the lease in place, even if a heartbeat has changed the lease since', async () => {
+test('release retries after a lost request, even if a heartbeat has changed the lease meanwhile', async () => {
 	let lost = 0;
 	const world = await createTestWorld({
 		wrap: (store) => ({

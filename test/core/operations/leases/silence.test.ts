@@ -127,8 +127,8 @@ const anyStep = fc.oneof(
 	fc.record({kind: fc.constant('look'), amount: fc.integer({min: 0, max: 3})}),
 );
 
-describe("a lease without a visible process, with any jumps of the store's clock", () => {
-	test('is kept while heartbeats arrive, and ends soon after another process has observed that they are missing', async () => {
+describe("a lease whose process is not visible, with any jumps of the store's clock", () => {
+	test('lasts while heartbeats arrive, and ends soon after another process notices that they stopped', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -209,7 +209,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 		expect(watches).toBeGreaterThan(0);
 	});
 
-	test('needs one commit to be observed as silent, however many reads there are', async () => {
+	test('needs one commit to be marked as silent, however many reads there are', async () => {
 		let commits = 0;
 		const world = await createTestWorld({
 			gpuCount: 1,
@@ -237,7 +237,7 @@ describe("a lease without a visible process, with any jumps of the store's clock
 	});
 });
 
-test('the first queue entry gets the GPU of a lease soon after its heartbeats were observed to be missing', async () => {
+test('the first queue entry gets the GPU soon after the heartbeats of its lease are seen to have stopped', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(
@@ -250,7 +250,7 @@ test('the first queue entry gets the GPU of a lease soon after its heartbeats we
 	expect(world.now() - startTime).toBeLessThan(973);
 });
 
-describe('a job whose run process has died', () => {
+describe('the usage record of a job whose wrapper and process have died', () => {
 	const startOrphan = async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await acquireNow(world, {requester: person('alice'), count: 1, tenure: {type: 'run'}}, 'lease');
@@ -259,7 +259,7 @@ describe('a job whose run process has died', () => {
 		return world;
 	};
 
-	test('is recorded as using its GPU up to its last heartbeat if nobody read the store for days', async () => {
+	test('ends at the last heartbeat if nobody read the store for days', async () => {
 		const world = await startOrphan();
 		world.processes.set(2, 'dead');
 		world.pass(3 * 86_400);
@@ -267,7 +267,7 @@ describe('a job whose run process has died', () => {
 		expect(await historyOf(world.store)).toMatchObject([{endReason: 'holder-died', durationSeconds: 60}]);
 	});
 
-	test('is recorded as using its GPU up to the last time that somebody saw it, which is stored at most once a minute', async () => {
+	test('ends about when the job was last seen running', async () => {
 		const world = await startOrphan();
 		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
@@ -291,7 +291,7 @@ describe('a job whose run process has died', () => {
 	});
 });
 
-describe('a clone of this machine with the same machine-id', () => {
+describe('a job on a clone of this machine with the same machine-id', () => {
 	const startOnClone = async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		const clone = {
@@ -305,7 +305,7 @@ describe('a clone of this machine with the same machine-id', () => {
 	const request = {requester: bob, count: 1, tenure: {type: 'run'}} as const;
 	const refusal = {code: 'wrong-machine', exitCode: 4};
 
-	test('keeps its lease, and every request on this machine is refused while the clone is alive', async () => {
+	test('keeps its lease, and this machine refuses every request while the clone is alive', async () => {
 		const {world, clone, hold} = await startOnClone();
 		await expect(readForDisplay(world)).rejects.toMatchObject(refusal);
 		await expect(acquireNow(world, request, 'other')).rejects.toMatchObject(refusal);
@@ -321,7 +321,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('that is shut down blocks nobody after a minute, and loses its lease when heartbeats are missing', async () => {
+	test('loses its lease some time after the clone was shut down', async () => {
 		const {world} = await startOnClone();
 		world.pass(71);
 		expect(await acquireNow(world, {...request, ids: [1]}, 'other')).toMatchObject({kind: 'granted', gpus: [1]});
@@ -331,7 +331,7 @@ describe('a clone of this machine with the same machine-id', () => {
 		expect(leaseAt(await readCurrent(world), 0)).toBeUndefined();
 	});
 
-	test('that has sent no heartbeat since this machine booted counts as this machine before its reboot, and its lease ends', async () => {
+	test('loses its lease if it has sent no heartbeat since this machine booted', async () => {
 		const {world} = await startOnClone();
 		world.pass(100);
 		const restarted = {...world, host: {...world.host, uptimeSeconds: () => 30}};
@@ -340,7 +340,7 @@ describe('a clone of this machine with the same machine-id', () => {
 	});
 });
 
-test('a pool with an unknown boot id can be used only on its own machine', async () => {
+test('a pool can be used only on its own machine, even if the boot id is unknown', async () => {
 	const world = await createTestWorld();
 	const setMachine = (machine: Readonly<Record<string, string>>): void => {
 		world.memory.state.pool = {...world.memory.state.pool, machine: JSON.stringify(machine)};

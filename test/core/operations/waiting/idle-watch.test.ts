@@ -50,7 +50,7 @@ describe('a scan that hangs', {timeout: 20_000}, () => {
 	});
 });
 
-test('a request looks although one of the Go program is first in the queue', async () => {
+test('a waiting request watches idle reservations even if a request of the Go canhazgpu is first in the queue', async () => {
 	const world = await createLiveWorld(2);
 	await changePolicy(world, root, [{key: 'idle.after', value: '5m'}]);
 	await hold(world, [0]);

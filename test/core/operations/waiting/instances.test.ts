@@ -265,7 +265,7 @@ const everything: readonly Wanted[] = [
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('random requests for MIG instances and GPUs are never granted anything twice and never overtake or block each other', async () => {
+test('random requests for MIG instances and whole GPUs never overtake or block each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),
@@ -372,7 +372,7 @@ test('a waiting request gets a MIG instance that an administrator creates during
 });
 
 // Found by the random histories: seed 1584282707.
-test('new MIG instances go to the longest-waiting request, not to the request that notices them first', async () => {
+test('a new MIG instance goes to the request that has waited longest, not to the first that notices it', async () => {
 	const {world, box, change} = await createBox();
 	for (const wanted of everything) {
 		await acquireNow(world, requestOf('first', wanted), world.clock.uuid());

@@ -166,7 +166,7 @@ const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
 		.filter(({index}) => drains.has(index))
 		.map(({index, lease}) => `${lease.leaseId}/${index}`);
 
-test('entries that leave the queue let nobody overtake, block nobody and keep no GPUs', async () => {
+test('entries that leave the queue at any time never keep a GPU or block later entries', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});

@@ -51,7 +51,7 @@ const found: ReadonlyArray<[History]> = [
 	],
 ];
 
-test('random requests for instances, shares and GPUs never overtake or block each other, and undo restores everything', async () => {
+test('random requests for MIG instances, shares and whole GPUs never overtake or block each other', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			await play(await createTestWorld({gpuCount}), history);

@@ -275,7 +275,7 @@ class Game {
 	}
 }
 
-test('only marked reservations exceed a limit, only while nobody else waits, and they go back when somebody does', async () => {
+test('with limits.slack, random commands exceed a limit only while nobody else waits', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			const world = await createTestWorld({gpuCount});

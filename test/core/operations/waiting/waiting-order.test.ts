@@ -37,7 +37,7 @@ test('an entry for GPU 0 does not block an entry that can use GPU 1', async () =
 	await picky.answer;
 });
 
-test('a stopped waiting request has no claim on GPUs until it continues', async () => {
+test('a waiting request whose process is stopped has no claim on GPUs until it continues', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	// Only its position matters, because nobody scans for it.
@@ -51,7 +51,7 @@ test('a stopped waiting request has no claim on GPUs until it continues', async 
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a stopped waiting request that noted a GPU as used does not keep later requests from scanning that GPU', async () => {
+test("a stopped request's note that a GPU is in use does not keep later requests from scanning it", async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
@@ -86,7 +86,7 @@ test('an earlier entry takes over the GPUs that a later entry holds', async () =
 	await second.answer;
 });
 
-test('the dead first entry of the queue is removed, its GPUs are released, and the next entry is served', async () => {
+test('a dead first entry is removed from the queue, and the next entry is served', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0]);
 	const controller = new AbortController();
@@ -127,7 +127,7 @@ test('twenty waiting requests are served in the order in which they joined', asy
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
 });
 
-test('joining the queue again with the id of a restored entry keeps its position', async () => {
+test('joining the queue again with the id of an existing entry keeps its position', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	for (const id of ['first', 'second', 'first']) {

@@ -49,7 +49,7 @@ async function wait(
 	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
-test('a waiting request sends heartbeats for its queue position and the GPUs that it holds every half minute', async () => {
+test('a waiting request sends heartbeats for its queue entry and its held GPUs every half minute', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
@@ -72,7 +72,7 @@ test('a waiting request sends heartbeats for its queue position and the GPUs tha
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('an entry far back in the queue keeps its position by heartbeats alone, and removes dead entries ahead of it', async () => {
+test('an entry far back in the queue keeps its position by heartbeats alone', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -154,7 +154,7 @@ test('a waiting request keeps its position while the store is down', async () =>
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('a waiting request joins the queue again at its end if the store has lost everything but the pool', async () => {
+test('a waiting request rejoins the queue at its end if the store has lost everything but the pool', async () => {
 	let isAway = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -227,7 +227,7 @@ test('a queue entry that the store lost returns ahead of later entries', async (
 	expect(world.memory.state.queue).toEqual(['later']);
 });
 
-test('a queue entry that is missing after a restore joins again and gets nothing for five seconds', async () => {
+test('a queue entry that is missing after a restore rejoins, but gets no GPU for five seconds', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	let restoredAt = NaN;
@@ -248,7 +248,7 @@ test('a queue entry that is missing after a restore joins again and gets nothing
 });
 
 test.each([
-	['dropped while its process was stopped for long joins the queue again', 130, 'granted'],
+	['dropped while its process was stopped for more than two minutes joins the queue again', 130, 'granted'],
 	['removed from the queue by another user ends its wait', 1, 'gave-up'],
 ])('a queue entry that was %s', async (_, silentSeconds, kind) => {
 	const world = await createTestWorld({gpuCount: 1});
@@ -269,7 +269,7 @@ test.each([
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('a waiting request finds out by reading that it was granted GPUs if the answer was lost', async () => {
+test("a waiting request whose grant's answer was lost finds its GPUs by reading", async () => {
 	let isLosing = false;
 	const withLoss = (store: Store): Store => ({
 		...store,

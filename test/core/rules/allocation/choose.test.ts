@@ -145,7 +145,7 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 const states = 10_000;
 
 describe.each(strategyNames)('the strategy %s on a machine with different GPUs', (strategy) => {
-	test('chooses as documented, for any order of the GPUs', () => {
+	test('chooses the documented GPUs, for any order of the GPUs', () => {
 		const random = randomFrom(strategyNames.indexOf(strategy) + 1);
 		for (let index = 0; index < states; index++) {
 			const state = randomState(random);
@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('take GPUs that other requests hold while waiting last, and as few as possible', () => {
+	test('choose GPUs that waiting requests hold last, and as few of them as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),

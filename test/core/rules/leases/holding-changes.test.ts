@@ -14,7 +14,7 @@ test('usageOf returns a record with start, end and duration', () => {
 	});
 });
 
-test('usageOf counts a start after the end as no time, and never returns an end in the future', () => {
+test('usageOf returns a duration of 0 for a start after the end', () => {
 	// Milliseconds that a script took for seconds.
 	const wrong = {...lease, startTime: 1_640_995_200_000};
 	expect(usageOf(2, wrong, {reason: 'released', endTime: 1600})).toMatchObject({
@@ -24,7 +24,7 @@ test('usageOf counts a start after the end as no time, and never returns an end 
 	});
 });
 
-test('adding a share to a GPU keeps the recorded capacity and the fields of later versions', () => {
+test('adding a share to a GPU keeps the recorded capacity and unknown fields', () => {
 	const record: GpuRecord = {
 		kind: 'shared',
 		index: 2,

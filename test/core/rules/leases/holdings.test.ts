@@ -40,7 +40,7 @@ const anyStep = fc.record({
 	place: fc.nat(5),
 });
 
-test('shares of a GPU that come and go are never lost or counted twice, and always fit', async () => {
+test('random grants and ends of shares never lose a share or exceed the memory of a GPU', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {maxLength: 30}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -134,7 +134,7 @@ test('shares of a GPU that come and go are never lost or counted twice, and alwa
 	);
 });
 
-test('a plan that ends, renews and keeps shares of one GPU writes the record of the GPU once', async () => {
+test('a plan that changes several shares of one GPU writes the record of the GPU once', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const silent = share('bob', 20, {
 		type: 'run',
@@ -168,7 +168,7 @@ test('a plan that ends, renews and keeps shares of one GPU writes the record of 
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({kind: 'free', ended: {leaseId: 'dan-40'}});
 });
 
-test("release and extend by GPU change only the caller's share, or all shares for root if root has none there", async () => {
+test("release and extend by GPU id change only the caller's own share", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await grant(world, 0, share('alice', 10), share('bob', 20), share('root', 5));
 	const byGpu = {by: 'gpus', ids: [0]} as const;

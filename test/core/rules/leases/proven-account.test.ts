@@ -30,7 +30,7 @@ const gpusWith = (...leases: readonly Lease[]): {readonly gpus: readonly GpuReco
 	gpus: leases.map((lease, index) => ({kind: 'leased', index, raw: '', lease})),
 });
 
-test('provenAccount is the account whose wrapper or job runs as the caller, but never root', () => {
+test('provenAccount returns the account whose wrapper or job the caller is part of', () => {
 	for (const lease of [leaseOf(), leaseOf({holder: {...wrapper, pid: 70}, job: wrapper})]) {
 		const outsideName = provenAccount(gpusWith(leaseOf({actualUser: 'bob', holder: {pid: 9}}), lease), inside());
 		expect(outsideName).toBe('alice');

@@ -28,7 +28,7 @@ const scans = fc.array(
 
 const nearly = (value: number | undefined) => (value === undefined ? undefined : Math.round(value * 100));
 
-test('decodeHour returns the recorded means of each minute, for any scans', () => {
+test('decodeHour returns the recorded mean load of each minute', () => {
 	fc.assert(
 		fc.property(scans, (rounds) => {
 			let time = startTime;
@@ -121,7 +121,7 @@ test('decodeHour accepts any text', () => {
 	);
 });
 
-test('loadName is the same for a GPU whatever its index, and different for each of 64 GPUs', () => {
+test('loadName depends on the UUID of a GPU and not on its index', () => {
 	expect(loadName({index: 3, uuid: 'GPU-a'})).toBe(loadName({index: 7, uuid: 'GPU-a'}));
 	const names = Array.from({length: 64}, (_, index) => loadName({index, uuid: `GPU-5c7fbd2a-${index}`}));
 	expect(new Set([...names, ...Array.from({length: 64}, (_, index) => loadName({index}))]).size).toBe(128);

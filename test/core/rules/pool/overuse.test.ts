@@ -110,7 +110,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('a share counts as exceeding its memory, and no longer counts so, after three consecutive scans each', () => {
+test('a share starts and stops to count as exceeding its memory after three consecutive scans', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);
@@ -126,7 +126,7 @@ test('a share counts as exceeding its memory, and no longer counts so, after thr
 	);
 });
 
-test('the overuse of a share is written to the store three times and then no more while it continues', () => {
+test('a share that keeps exceeding its memory is written to the store only three times', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
 	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);

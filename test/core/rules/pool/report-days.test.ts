@@ -41,7 +41,7 @@ const anyRecord = fc
 	.map(({after, quarters, user, type}) => ({user, type, from: after * quarter, length: quarters * quarter}));
 
 test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia'])(
-	'the report sums the hours of each local day correctly in %s',
+	'the report sums up the hours of each local day in %s',
 	async (zone) => {
 		process.env['TZ'] = zone;
 		const format = new Intl.DateTimeFormat('en-CA', {

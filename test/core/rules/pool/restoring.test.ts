@@ -79,7 +79,7 @@ const contentOf = ({pool, gpus, queue, drains, policy, alerts}: Snapshot) => ({
 	alerts,
 });
 
-describe('a restore returns everything that a process has read', () => {
+describe('a process restores everything that it has read', () => {
 	test('into an empty store', async () => {
 		const world = await createTestWorld();
 		await fill(world);
@@ -98,7 +98,7 @@ describe('a restore returns everything that a process has read', () => {
 		]);
 	});
 
-	test('and grants nothing for five seconds, so that wrappers can first take back newer leases', async () => {
+	test('and prevents grants for five seconds, so that running jobs can restore newer leases first', async () => {
 		const world = await createTestWorld({gpuCount: 1});
 		await makeRevision(world);
 		const staying = stayingIn(world);
@@ -126,7 +126,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(holdersOf(await world.store.read())).toEqual(['job']);
 	});
 
-	test('into an older store, over records that were released, granted or changed before the crash', async () => {
+	test('into an outdated store, replacing records that changed before the crash', async () => {
 		const world = await createTestWorld();
 		const released = await reserveFor(world, 3);
 		const replaced = await reserveFor(world, 1);
@@ -152,7 +152,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
-	test('in the order of the queue, even if the clock went back while entries joined', async () => {
+	test('in queue order, even if the clock was set back while entries joined', async () => {
 		const world = await createTestWorld();
 		for (const [index, id] of ['w1', 'w2', 'w3'].entries()) {
 			await joinAs(world, id, 100 + index);
@@ -165,7 +165,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(lineOf(await staying.store.read())).toEqual(['w1', 'w2', 'w3']);
 	});
 
-	test('into a recreated pool, without replacing its new holders', async () => {
+	test('into a recreated pool, without replacing new holders', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -180,7 +180,7 @@ describe('a restore returns everything that a process has read', () => {
 		expect(lineOf(after)).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
 	});
 
-	test('before the pool is recreated, if a process reads first', async () => {
+	test('before the pool is recreated, if it reads first', async () => {
 		const world = await createTestWorld();
 		const {manual} = await fill(world);
 		const staying = stayingIn(world);
@@ -195,7 +195,7 @@ describe('a restore returns everything that a process has read', () => {
 		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
 	});
 
-	test('only for GPUs that the pool still has', async () => {
+	test('except for GPUs that the pool no longer has', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const staying = stayingIn(world);
@@ -206,7 +206,7 @@ describe('a restore returns everything that a process has read', () => {
 	});
 });
 
-describe('a restore never changes', () => {
+describe('a process that restores a store never changes', () => {
 	const scene = async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
@@ -260,7 +260,7 @@ describe('a restore never changes', () => {
 		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
-	test('records that a late reader does not know', async () => {
+	test('records that it has never read', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		await drain(world, root, [2], 'fan is dead');
@@ -278,7 +278,7 @@ describe('a restore never changes', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('a store that lost nothing, however often it restarts', async () => {
+	test('a store that lost nothing, however often the store restarts', async () => {
 		const {world, staying} = await scene();
 		const before = structuredClone({...world.memory.state, run: undefined});
 		crash(world.memory, saved(world.memory));
@@ -317,7 +317,7 @@ describe('several processes that restore a store', () => {
 		return second;
 	};
 
-	test('keep the latest end of an extended lease if they restore one after another', async () => {
+	test('keep the latest end of an extended lease', async () => {
 		const world = await createTestWorld();
 		const leaseId = await reserveFor(world, 1);
 		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));
@@ -325,7 +325,7 @@ describe('several processes that restore a store', () => {
 		expect((await second.store.read()).gpus[1]).toMatchObject({lease: {leaseId, expiryTime}});
 	});
 
-	test('do not bring back entries that left between the restores', async () => {
+	test('do not bring back entries that have left the queue meanwhile', async () => {
 		const world = await createTestWorld();
 		await joinAs(world, 'leaves', 100);
 		await joinAs(world, 'served', 101);
@@ -342,7 +342,7 @@ describe('several processes that restore a store', () => {
 		expect(lineOf(after)).toEqual([]);
 	});
 
-	test('that run at the same time restore the store only once', async () => {
+	test('at the same time restore it only once', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const all = Array.from({length: 8}, () => stayingIn(world));
@@ -353,7 +353,7 @@ describe('several processes that restore a store', () => {
 		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
 	});
 
-	test.each(['first', 'last'])('keep the newest knowledge, even if the process that has it comes %s', async (when) => {
+	test.each(['first', 'last'])('keep the newest records, even if the process that knows them restores %s', async (when) => {
 		const world = await createTestWorld();
 		const old = await reserveFor(world, 0);
 		const older = stayingIn(world);
@@ -373,7 +373,7 @@ describe('several processes that restore a store', () => {
 	});
 });
 
-describe('a store that lost only the size of the pool', () => {
+describe('a store that lost only the size of its pool', () => {
 	test('gets the size back in one commit without other changes', async () => {
 		const world = await createTestWorld();
 		await fill(world);
@@ -396,7 +396,7 @@ describe('a store that lost only the size of the pool', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('shows the restored records to a process that knew nothing', async () => {
+	test('keeps its reservations, and a new process is told to set only the size again', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
@@ -407,7 +407,7 @@ describe('a store that lost only the size of the pool', () => {
 		});
 	});
 
-	test('gets the size back first if it also lost its newest commits, because the GPU records need it', async () => {
+	test('gets the size back before newer GPU records, which depend on it', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		const {manual} = await fill(world);
@@ -424,7 +424,7 @@ describe('a store that lost only the size of the pool', () => {
 	});
 });
 
-test('a store that refuses writes is still read, and restored later', async () => {
+test('a store that rejects writes can be read, and is restored later', async () => {
 	const world = await createTestWorld();
 	const {manual} = await fill(world);
 	let isRefusing = true;
@@ -448,7 +448,7 @@ test('a store that refuses writes is still read, and restored later', async () =
 	expect(holdersOf(await staying.store.read())).toEqual(['job', manual, undefined, undefined]);
 });
 
-test('the older of two concurrent reads is not taken for lost data', async () => {
+test('the older of two concurrent reads is not mistaken for lost data', async () => {
 	const world = await createTestWorld();
 	const answers: Array<() => void> = [];
 	let isSlow = false;

@@ -48,7 +48,7 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
 
-test('the estimate of a queue entry is a valid time for a request of any length', async () => {
+test('the estimate of a queue entry is a valid time, whatever duration the record contains', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	const anyTenure = fc.oneof(
 		fc.record({
@@ -120,7 +120,7 @@ describe('the blockers of a queue entry', () => {
 		);
 	}
 
-	test('are the holders of the requested GPUs, where a time limit counts like an expiry', async () => {
+	test('are the holders of the requested GPUs, sorted by expiry or time limit', async () => {
 		expect(
 			await blockersIn(
 				4,
@@ -137,7 +137,7 @@ describe('the blockers of a queue entry', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('are all holders for a request for any GPUs, even holders without a known end', async () => {
+	test('are all holders for a request for any GPU, even those without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,
@@ -174,7 +174,7 @@ describe('the blockers of a queue entry', () => {
 		]);
 	});
 
-	test('include an earlier entry that gets the same GPU first, after its holder', async () => {
+	test('include an earlier entry that gets the same GPU first', async () => {
 		expect(await blockersIn(1, [{ids: [0], seconds: 600}], [{count: 1, seconds: 100}, {count: 1}, {count: 5}])).toEqual(
 			[['lease alice 0 600'], ['lease alice 0 600', 'waiter #1 0 700'], []],
 		);
@@ -197,7 +197,7 @@ describe('the blockers of a queue entry', () => {
 	});
 });
 
-test('fit into the table at 80 columns, with the expected time', async () => {
+test('fit into the queue table at 80 columns', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
 	const options = {

@@ -31,7 +31,7 @@ function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonl
 	return all;
 }
 
-test('the waiting times of grants count each grant once, for any parts of the log, and omit grants with an unknown start', () => {
+test('grant waits count each grant once, however the audit log is divided into parts', () => {
 	fc.assert(
 		fc.property(requests, chunkSizes, (all, sizes) => {
 			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {

@@ -52,7 +52,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-test('an entry that waits for a MIG instance in unreserved use blocks no other instance', async () => {
+test('an entry that waits for a MIG instance in unreserved use does not block other instances', async () => {
 	const {world, see} = await createBox();
 	see(withUsed(split, 1));
 	await join(world, 'first', instances(0, 1));
@@ -81,7 +81,7 @@ test('an entry that waits for a MIG instance in unreserved use blocks no other i
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('later entries can take GPUs that an entry holds if its MIG instance is in unreserved use for five minutes', async () => {
+test('later entries can take a held MIG instance after another required one was in unreserved use for five minutes', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));
@@ -101,7 +101,7 @@ test('later entries can take GPUs that an entry holds if its MIG instance is in 
 	expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['first']);
 });
 
-test('a leased MIG instance stays in service whatever runs on it, and its waiting request keeps the GPUs it holds', async () => {
+test('a leased MIG instance never counts as out of service, whatever runs on it', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1)), 'alices');
 	see(withUsed(split, 1));

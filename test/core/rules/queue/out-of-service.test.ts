@@ -174,7 +174,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 		.map(({index}) => index);
 }
 
-test('an entry that can be served is never overtaken or blocked by an entry that cannot', async () => {
+test('an entry that can be served is never overtaken or blocked by one that cannot', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 25, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -286,7 +286,7 @@ async function waitForAll() {
 
 const bobsFriend = {...bob, account: 'carol', label: 'carol'};
 
-test('queue entries lose the GPUs they hold to other requests when a required GPU breaks, and show why', async () => {
+test('other requests can take GPUs from a queue entry while a GPU that the entry requires is broken', async () => {
 	const {world, states} = await waitForAll();
 	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
 	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
@@ -306,7 +306,7 @@ test('queue entries lose the GPUs they hold to other requests when a required GP
 	]);
 });
 
-test('a queue entry regains its rank when its GPU is repaired, and later entries wait for it', async () => {
+test('a queue entry regains its rank when its required GPU is repaired', async () => {
 	const {world, states, waiter} = await waitForAll();
 	states[2] = 'broken';
 	await free(world, 2);
@@ -338,7 +338,7 @@ async function standing(world: TestWorld, held: readonly number[], {id = 'all', 
 }
 
 test.each(['used', 'unread'] as const)(
-	'while a required GPU is out of service (%s), others can take held GPUs after five minutes, and free GPUs at once',
+	'while a required GPU is out of service (%s), others can take held GPUs after five minutes',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0]);
@@ -357,7 +357,7 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
-test('a later entry takes the GPUs that an entry holds only after a required GPU was in unreserved use for five minutes', async () => {
+test('a later entry takes held GPUs only after a required GPU was in unreserved use for five minutes', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
 	await standing(world, [0]);
@@ -376,7 +376,7 @@ test('a later entry takes the GPUs that an entry holds only after a required GPU
 	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-later'}});
 });
 
-test('a held GPU that breaks is released, and another GPU is granted in its place', async () => {
+test('a held GPU that breaks is released and replaced by another GPU', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
 	await standing(world, [0], {count: 2});
@@ -393,7 +393,7 @@ test('a held GPU that breaks is released, and another GPU is granted in its plac
 	]);
 });
 
-test('a queue entry that holds a required broken GPU blocks nobody, and continues when the GPU is repaired', async () => {
+test('a queue entry whose held GPU is broken blocks nobody, and continues after the repair', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
 	await standing(world, [0, 1]);
@@ -408,7 +408,7 @@ test('a queue entry that holds a required broken GPU blocks nobody, and continue
 	expect(entriesOf(await readCurrent(world))).toEqual([]);
 });
 
-test('a queue entry whose broken GPUs are repaired gets as many GPUs as it requested', async () => {
+test('a queue entry that holds too many GPUs after a repair is granted only as many as it requested', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0, 1, 2], {count: 2});
 	await settle(world);
@@ -416,7 +416,7 @@ test('a queue entry whose broken GPUs are repaired gets as many GPUs as it reque
 });
 
 test.each(['used', 'unread'] as const)(
-	'a GPU that is out of service (%s) while a later entry holds it counts as unavailable only for earlier entries',
+	'an out-of-service GPU (%s) that a later entry holds counts as unavailable only for earlier entries',
 	async (state) => {
 		const world = await createTestWorld({gpuCount});
 		await standing(world, [0, 1]);
@@ -444,7 +444,7 @@ test('the time of unreserved use starts again after an interruption', async () =
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('the time of unreserved use starts with the first note about it, and again after another outage', () => {
+test('the time of unreserved use starts when any entry first recorded it', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
@@ -457,7 +457,7 @@ test('the time of unreserved use starts with the first note about it, and again 
 	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
-test('a scan that failed completely marks no GPU as broken, and nothing is granted or taken', async () => {
+test('a scan that failed completely marks no GPU as broken', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0]);
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi does not answer'}}));
@@ -469,7 +469,7 @@ test('a scan that failed completely marks no GPU as broken, and nothing is grant
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('a queue entry with --force keeps its claim on broken GPUs, because it would take them', async () => {
+test('a queue entry with --force keeps its claim on broken GPUs, because it would be granted them', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
@@ -487,7 +487,7 @@ test('a queue entry with --force keeps its claim on broken GPUs, because it woul
 	]);
 });
 
-test('only the first of many entries that wait for a broken GPU scans it', async () => {
+test('only the first of several entries that wait for a broken GPU keeps scanning', async () => {
 	const world = await createLiveWorld(gpuCount);
 	seeStates(world, ['fine', 'fine', 'broken']);
 	const first = start(world, wants({count: 3}));
@@ -503,7 +503,7 @@ test('only the first of many entries that wait for a broken GPU scans it', async
 	}
 });
 
-test('notes in queue entries about unavailable GPUs are read back, and notes of later versions do not invalidate an entry', () => {
+test('decodeQueueEntry reads the unavailable GPUs that an entry has recorded', () => {
 	const entry: QueueEntry = {
 		...entryFor(
 			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},

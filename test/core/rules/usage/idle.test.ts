@@ -180,20 +180,20 @@ test.each<[string, readonly Reading[], number | undefined]>([
 	expect(secondsAfter(...scans)).toBe(seconds);
 });
 
-test('the idle time of a lease starts again on a replaced GPU', () => {
+test('the idle time of a lease starts again if the GPU was replaced', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const other = {...idleReading(0), uuid: 'GPU-other'};
 	const next = nextIdle({gpus: [other]}, {before: spans, records: [heldBy(lease)], now: 112, memoryThresholdMiB: 1024});
 	expect(next).toMatchObject([{uuid: 'GPU-other', seconds: 0}]);
 });
 
-test('nextIdle drops the spans of ended leases', () => {
+test('nextIdle drops the idle times of ended leases', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
-test('status shows idle times for leases only', () => {
+test('status shows idle times only for leases', () => {
 	const snapshot = snapshotWith({
 		now: 110,
 		pool: undefined,
@@ -208,7 +208,7 @@ test('status shows idle times for leases only', () => {
 describe('the idle time of a lease, for any readings', () => {
 	const reading = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
 
-	test('counts only observed idleness, and never exceeds the time since the last work', () => {
+	test('counts only observed idleness since the last use', () => {
 		fc.assert(
 			fc.property(fc.array(reading, {minLength: 1}), (steps) => {
 				let now = 0;
