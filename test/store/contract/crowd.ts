@@ -73,7 +73,7 @@ export function crowdContract({store, harness}: Subject): void {
 			expect(leaseOn(await store().read(), 0).note).toBe(String(clients * 4));
 		});
 
-		test('never let a reader see a partly written commit', async () => {
+		test('never see a partly written commit', async () => {
 			const [reader, ...writers] = await Promise.all(Array.from({length: 5}, async () => harness().open()));
 			await write(store(), poolWrite(8), ...Array.from({length: 8}, (_, index) => leaseWrite(index, {note: 'none'})));
 			const over = new AbortController();

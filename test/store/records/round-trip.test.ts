@@ -39,7 +39,7 @@ const wellFormed = <Value>(value: Value): Value => {
 /** The stored form never uses null for "unset", and every string is well-formed. */
 const isStrict = (raw: string): boolean => !raw.includes(':null') && raw.isWellFormed() && !/[^\\]\\ud/v.test(raw);
 
-describe('encoding, decoding and encoding again gives the same text for', () => {
+describe('encoding, decoding and encoding again returns the same text for', () => {
 	test('a lease', () => {
 		fc.assert(
 			fc.property(anyLease, (lease) => {

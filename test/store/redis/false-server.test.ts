@@ -37,7 +37,7 @@ const {answer} = fc.letrec<{answer: string; list: string}>((tie) => ({
 	list: fc.array(tie('answer'), {maxLength: 14}).map((items) => `*${items.length}\r\n${items.join('')}`),
 }));
 
-test('any answer of a fake Redis is accepted or gives a clear error, and no request waits forever', async () => {
+test('the Redis store accepts any answer of a fake server or fails with a clear error', async () => {
 	let said = '';
 	const redis = await startFakeRedis(() => said);
 	await fc.assert(

@@ -32,8 +32,8 @@ const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	await redis.client.zadd(history, second, record);
 };
 
-describe('the cache of when each user last used each GPU', () => {
-	test('is trusted from the first usage record of a pool on', async () => {
+describe("the cache of each user's last use of each GPU", () => {
+	test('is valid from the first usage record of a pool', async () => {
 		await append({gpuId: 4, endTime: recent + 0.25});
 		expect(await lastUsed('alice')).toEqual([[4, recent + 0.25]]);
 		expect(await isBelieved('alice')).toBe(true);
@@ -41,7 +41,7 @@ describe('the cache of when each user last used each GPU', () => {
 		expect(await lastUsed('bob')).toEqual([]);
 	});
 
-	test('is not trusted after a record of the Go canhazgpu until a hundred newer records exist', async () => {
+	test('is not used after a record of the Go canhazgpu until a hundred newer records exist', async () => {
 		await append({gpuId: 4, endTime: recent});
 		await appendAsPeer('alice', 5, recent + 1);
 		expect(await lastUsed('alice')).toEqual([
@@ -66,7 +66,7 @@ describe('the cache of when each user last used each GPU', () => {
 		expect(await lastUsed('alice')).toEqual([[7, recent + 102]]);
 	});
 
-	test('is not trusted after records were removed or after all were restored', async () => {
+	test('is not used after usage records were removed or restored', async () => {
 		await append({gpuId: 4, endTime: recent}, {gpuId: 5, endTime: recent + 1});
 		const kept = await redis.client.zrange(history, '0', '-1', 'WITHSCORES');
 		await redis.client.zremrangebyrank(history, '1', '1');

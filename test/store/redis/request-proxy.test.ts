@@ -10,7 +10,7 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 
-test('the proxy of the tests does not accumulate listeners on a connection with each commit', async () => {
+test('the test proxy does not accumulate listeners on a connection', async () => {
 	const proxy = await openRequestProxy(redis.port);
 	const warnings: Error[] = [];
 	const note = (warning: Error): void => {

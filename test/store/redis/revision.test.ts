@@ -6,7 +6,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {join, poolWrite, write} from '../samples.js';
 
-test('each run of a Redis server has its own id and starts with the revision that it loaded from disk', async () => {
+test('each run of a Redis server has its own id and continues from the revision on its disk', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const store: Store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});

@@ -63,7 +63,7 @@ async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 
 const forClients: TlsOptions = {ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true};
 
-test('Redis over TLS accepts a configured authority and a client certificate', async () => {
+test('the Redis store over TLS accepts a configured authority and a client certificate', async () => {
 	const box = await encrypted(good, forClients);
 	const environment = {...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: own};
 	expect(await box.run('admin --gpus 2 --provider fake --force', environment)).toMatchObject({exitCode: 0, stderr: ''});
@@ -133,14 +133,14 @@ test.each<[what: string, pem: string, options: TlsOptions, environment: Record<s
 		{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
 		/^Error: The files of redis\.tls_\* cannot be used: .*\nThey must hold certificates, and a key /v,
 	],
-])('Redis over TLS fails for %s, with a hint', async (_, pem, options, environment, said) => {
+])('the Redis store over TLS fails with a hint for %s', async (_, pem, options, environment, said) => {
 	const box = await encrypted(pem, options);
 	const {stderr, stdout} = await box.run('status', environment);
 	expect(stdout).toBe('');
 	expect(stderr).toMatch(said);
 });
 
-test('Redis without TLS is reported if TLS is configured', async () => {
+test('the Redis store reports a server without TLS if TLS is configured', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port)});
 	onTestFinished(box.remove);
 	const {exitCode, stderr} = await box.run('status', authority);

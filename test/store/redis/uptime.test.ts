@@ -3,7 +3,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('storeUptimeSeconds is never longer than the true uptime of the server', async () => {
+test('storeUptimeSeconds never exceeds the true uptime of the server', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	for (let round = 0; round < 3; round++) {
