@@ -46,7 +46,7 @@ function createPlace(account: Account) {
 
 const hostile = 'redis: {host: 127.0.0.1, port: 1}\nreserve: {gpus: x}\n';
 
-test('only the settings in this list are harmless enough to apply from a config file in any directory', () => {
+test('only the settings in this list may come from a config file in any directory', () => {
 	expect(settingPaths.filter((name) => settings[name].isHarmless)).toEqual([
 		'reserve.gpus',
 		'reserve.duration',
@@ -86,7 +86,7 @@ test('only the settings in this list are harmless enough to apply from a config 
 	]);
 });
 
-test('the help topic configuration names every harmless setting', () => {
+test('the help topic configuration names each of these settings', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!
@@ -99,7 +99,7 @@ test('the help topic configuration names every harmless setting', () => {
 });
 
 describe.runIf(isRoot)('the config file in the working directory', () => {
-	test("applies only its harmless settings, and only for the file's owner", async () => {
+	test("sets only harmless settings, and only for the file's owner", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(
@@ -162,7 +162,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		expect(ran.stderr.split('\n').filter((line) => line.startsWith('Warning'))).toHaveLength(1);
 	});
 
-	test("applies in the user's own directory inside a sticky world-writable directory", async () => {
+	test("is read in the user's own directory inside a world-writable directory with the sticky bit", async () => {
 		const {environment} = createPlace(alice);
 		const cwd = makeDirectory(path.join(directoryOf(root, 0o1777), 'mine'), alice);
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}', alice);
@@ -197,7 +197,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 		expect(ran).toEqual({exitCode: 0, stdout: 'words\nown\n', stderr: ''});
 	});
 
-	test('is refused at once if it is a FIFO or a symbolic link', async () => {
+	test('is rejected at once if it is a FIFO or a symbolic link', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = path.join(cwd, '.canhazgpu.yaml');
@@ -218,7 +218,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 });
 
 describe.runIf(isRoot)('the config file in the home directory', () => {
-	test('is skipped for root and other accounts if HOME is the home of another user', async () => {
+	test('is skipped for root and other accounts if HOME belongs to another user', async () => {
 		const {home, environment} = createPlace(alice);
 		const trap = path.join(home, 'trapped');
 		const file = writeAs(
@@ -242,7 +242,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(own.stderr).not.toContain('Warning');
 	});
 
-	test('is skipped if another account owns it, and refused if others can change it', async () => {
+	test('is skipped if another account owns it, and rejected if others can change it', async () => {
 		const {home, environment} = createPlace(alice);
 		const file = writeAs(path.join(home, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', mallory);
 		const foreign = await runAs(alice, ['status'], {
@@ -259,7 +259,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		});
 	});
 
-	test("is read through a link of the user, and also if the user's private group can write it", async () => {
+	test("can be the user's symbolic link, or writable by the user's private group", async () => {
 		const {home, environment} = createPlace(alice);
 		const real = writeAs(
 			path.join(makeDirectory(path.join(home, 'dotfiles'), alice), 'chg.yaml'),
@@ -294,7 +294,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
 	});
 
-	test('is not looked for in the working directory if HOME is empty', async () => {
+	test('is not searched for in the working directory if HOME is empty', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
 		const file = writeAs(path.join(cwd, '.canhazgpu.yaml'), 'redis: {host: 127.0.0.1, port: 1}\n', alice);
@@ -315,7 +315,7 @@ describe.runIf(isRoot)('the config file for all users', () => {
 		['another account', alice, 0o644, 'it belongs to another account (uid 61001), but must belong to root'],
 		['everybody', root, 0o646, 'others can change it'],
 		['a group', root, 0o664, 'others can change it'],
-	])('is refused if %s can change the file', async (_, account, mode, problem) => {
+	])('is rejected if %s can change the file', async (_, account, mode, problem) => {
 		const file = writeAs(path.join(directoryOf(root), 'canhazgpu.yaml'), 'redis: {port: 1}', account, mode);
 		await expect(readMachineFile(file)).rejects.toMatchObject({
 			exitCode: 2,

@@ -123,7 +123,7 @@ describe('an event', () => {
 		expect(words(part)).toBe(expected);
 	});
 
-	test('is described on one line without control characters, whatever the record contains', () => {
+	test('is described on one line without control characters', () => {
 		fc.assert(
 			fc.property(
 				anyAudit,
@@ -145,7 +145,7 @@ describe('an event', () => {
 		expect(eventTime(time, time + 2)).toBe('2026-05-01 23:59:58');
 	});
 
-	test('is encoded as JSON with the known values and the text', () => {
+	test('is encoded as JSON with its known values and its text', () => {
 		expect(eventJson({id: '7-0', time: 1000.5, kind: 'released', gpus: [1]})).toEqual({
 			id: '7-0',
 			time: '1970-01-01T00:16:40.500Z',

@@ -29,7 +29,7 @@ test.each([
 	expect(lastLine({from: at(from), to: at(to)})).toBe(`The GPUs were not monitored for ${words}`);
 });
 
-test('a report without any recorded utilization calls the use unknown', () => {
+test('a report without recorded utilization says that the use is unknown', () => {
 	const window = {from: at('2026-11-16T09:00:00'), to: at('2026-11-23T09:00:00')};
 	const rows = [{user: 'ann', held: 3, known: 0, used: 0, idle: 0}];
 	const text = heldUseTable(

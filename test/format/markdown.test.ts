@@ -63,7 +63,7 @@ words, see the queue
          has to be wrapped`);
 });
 
-test('markdownText writes a table that is too wide row by row', () => {
+test('markdownText writes each row of a table that is too wide as a list', () => {
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
@@ -72,12 +72,12 @@ test('markdownText writes a table that is too wide row by row', () => {
 	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });
 
-test('markdownText with colors shows bold headings and colored code instead of Markdown marks', () => {
+test('markdownText with colors shows bold headings and colored code', () => {
 	const text = markdownText('# Title\n\nSee `code` and **bold**.', {columns: 80, paint: colored, hasColor: true});
 	expect(text).toBe(`${chalk.bold('Title')}\n\nSee ${chalk.cyan('code')} and ${chalk.bold('bold')}.`);
 });
 
-test('markdownText breaks lines at the same places with and without colors', () => {
+test('markdownText wraps lines at the same places with and without colors', () => {
 	const text = 'Some words and **some that are bold**, so many that they are wrapped.';
 	for (const columns of [20, 33, 80]) {
 		expect(stripVTControlCharacters(markdownText(text, {columns, paint: colored, hasColor: true}))).toBe(
@@ -93,7 +93,7 @@ test.each([
 	['#here', undefined],
 	['../../media/top.svg', undefined],
 	['../../readme.md', undefined],
-])('targetText of a link to %s returns %s', (target, words) => {
+])('targetText returns for a link to %s: %s', (target, words) => {
 	expect(targetText(target)).toBe(words);
 });
 

@@ -47,7 +47,7 @@ function programs(name: string, numactl?: string): string {
 const bind = async (PATH: string, ...nodes: readonly number[]) =>
 	createBindToNodes({root: directory, environment: {PATH}})(nodes);
 
-test('without numactl, taskset binds the job to the processors of its NUMA nodes', async () => {
+test('taskset binds the job to the processors of its NUMA nodes if numactl is missing', async () => {
 	const bin = programs('taskset-alone');
 	for (const [nodes, processor] of [
 		[[0], allowed()[0]],
@@ -68,7 +68,7 @@ test('without numactl, taskset binds the job to the processors of its NUMA nodes
 	});
 });
 
-test('numactl binds the job to the processors and memory of its NUMA nodes, if installed and permitted', async () => {
+test('numactl binds the job to the processors and memory of its NUMA nodes', async () => {
 	const bin = programs('numactl', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
 	expect(await bind(bin, 0, 1)).toEqual({
 		kind: 'bound',

@@ -57,7 +57,7 @@ test('shrunk narrows columns only as far as necessary, in the given order', () =
 	);
 });
 
-test('grown widens columns to fill the width, and gives the remainder to the chosen column', () => {
+test('grown widens columns to the given width and gives the remainder to the chosen column', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anyRounds, fc.boolean(), (columns, room, rounds, hasLast) => {
 			const last = hasLast ? columns[0]!.name : undefined;

@@ -36,12 +36,12 @@ const pairs = [
 	['SYS', 'SYS', 'XGMI', undefined],
 ];
 
-test('readAmdSmiLinks reads topology from ROCm 6.3 and later, with and without a wrapper object', () => {
+test('readAmdSmiLinks reads the topology format of ROCm 6.3 and later', () => {
 	expect(readAmdSmiLinks([fourGpus], none)).toEqual(pairs);
 	expect(readAmdSmiLinks([{gpu_data: fourGpus}], none)).toEqual(pairs);
 });
 
-test('readAmdSmiLinks reads topology from older versions', () => {
+test('readAmdSmiLinks reads the topology format of older ROCm versions', () => {
 	const old = [0, 1].map((gpu) => ({
 		gpu,
 		bdf: `0000:0${gpu + 1}:00.0`,
@@ -55,7 +55,7 @@ test('readAmdSmiLinks reads topology from older versions', () => {
 	]);
 });
 
-test('rocm-smi --showtopo is parsed, although it lists each pair once', () => {
+test('readRocmSmiLinks completes a table that lists each pair of GPUs once', () => {
 	const system = {
 		'(Topology) Weight between DRM devices 0 and 1': '15',
 		'(Topology) Hops between DRM devices 0 and 1': '1',
@@ -73,7 +73,7 @@ test('rocm-smi --showtopo is parsed, although it lists each pair once', () => {
 	]);
 });
 
-test('an invalid topology has no links, and an unknown link type is an unknown link', () => {
+test('an invalid topology has no links', () => {
 	for (const answer of [
 		undefined,
 		null,
@@ -91,7 +91,7 @@ test('an invalid topology has no links, and an unknown link type is an unknown l
 	expect(readAmdSmiLinks([[strange]], none)?.[0]).toEqual([undefined, undefined, undefined, 'XGMI']);
 });
 
-test('the AMD provider reads links only on request, and returns the GPU numbers that programs use', async () => {
+test('the AMD provider reads links between GPUs only on request', async () => {
 	// Programs count these two in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},

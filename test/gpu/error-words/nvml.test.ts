@@ -79,7 +79,7 @@ test('a scan in which NVML returns no errors reports the GPU as idle', async () 
 	expect(await scan()).toEqual({failure: undefined, use: 'idle'});
 });
 
-test('the NVML codes for a lost GPU and a required reset mark the GPU as broken, whichever function returns them', async () => {
+test('the NVML codes for a lost GPU and a required reset mean a broken GPU, whichever function returns them', async () => {
 	for (const name of names) {
 		for (const [code, word] of lostCodes) {
 			expect(await scan(name, code), name).toEqual({failure: `${word} (${fieldOf(name)})`, use: 'failed'});
@@ -87,7 +87,7 @@ test('the NVML codes for a lost GPU and a required reset mark the GPU as broken,
 	}
 });
 
-test('any other NVML error marks the GPU as broken only if a vital function returns it', async () => {
+test('any other NVML error means a broken GPU only if a vital function returns it', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.constantFrom(...names),

@@ -84,7 +84,7 @@ const usedBy = async (box: Box): Promise<ReadonlyArray<number | '?'>> => {
 	return gpus.map(({memoryUsedMiB, failure}) => (failure === undefined ? memoryUsedMiB! : '?'));
 };
 
-test('in an isolated job each reading belongs to the GPU with its PCI address, and hidden GPUs are unknown', async () => {
+test('readings in an isolated job belong to the GPUs with the same PCI addresses', async () => {
 	const box = {minors: [2, 0, 3, 1], opening: [3], seen: [2]};
 	expect(await usedBy(box)).toEqual(['?', '?', 300, '?']);
 	expect(await usedBy({...box, opening: [0, 1], seen: [1, 3]})).toEqual(['?', 200, '?', 400]);
@@ -97,7 +97,7 @@ test('in an isolated job each reading belongs to the GPU with its PCI address, a
 	expect(await provider.readLinks!()).toBeUndefined();
 });
 
-test('in an isolated job the GPU devices are opened once and not for each scan', async () => {
+test('a scan in an isolated job checks only once which GPU devices it can open', async () => {
 	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
 	await provider.observe();
 	await provider.observe();

@@ -27,7 +27,7 @@ async function startServer(): Promise<{readonly file: string; readonly caller: (
 	};
 }
 
-test('peerUid returns the uid of this process for its own connection', async () => {
+test('peerUid returns the uid of this process for a connection of its own', async () => {
 	const peerUid = await loadPeerUid();
 	const {file, caller} = await startServer();
 	const own = connect(file);

@@ -46,7 +46,7 @@ const joined = (...strings: readonly Uint8Array[]) => Buffer.concat(strings.flat
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-test('exactWords restores the bytes of the last arguments and leaves other words unchanged', () => {
+test('exactWords restores the original bytes of the last arguments', () => {
 	const line = joined(latin1('node'), latin1('--'), latin1('cat'), latin1('caf\u{E9}'));
 	expect(exactWords(['cat', 'caf\u{FFFD}'], line)).toEqual(['cat', 'caf\u{DCE9}']);
 	expect(exactWords(['dog', 'caf\u{FFFD}'], line)).toEqual(['dog', 'caf\u{FFFD}']);
@@ -54,7 +54,7 @@ test('exactWords restores the bytes of the last arguments and leaves other words
 	expect(exactWords(['cat'], new Uint8Array())).toEqual(['cat']);
 });
 
-test('exactEnvironment restores the bytes of variables that have not been changed', () => {
+test('exactEnvironment restores the original bytes of unchanged variables', () => {
 	const given = joined(
 		latin1('NAME=Ren\u{E9}'),
 		latin1('CHANGED=\u{E9}'),

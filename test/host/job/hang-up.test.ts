@@ -32,7 +32,7 @@ test('closing the terminal ends a background job of its shell', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129});
 });
 
-test('a job that survives the loss of its terminal gets one SIGHUP, and its wrapper keeps running', async () => {
+test('a job that ignores the loss of its terminal gets one SIGHUP and keeps its wrapper', async () => {
 	const stage = await createStage();
 	// An interactive bash would send SIGHUP, and the kernel sends it when bash exits. This shell leaves it to the kernel.
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
@@ -49,7 +49,7 @@ test('a job that survives the loss of its terminal gets one SIGHUP, and its wrap
 	expect(await stage.when('exit')).toMatchObject({exitCode: 3});
 });
 
-test('the wrapper passes SIGHUP on to the job once if it leads the session of the terminal', async () => {
+test("the wrapper passes SIGHUP to the job once if the wrapper leads the terminal's session", async () => {
 	const stage = await createStage();
 	const terminal = stage.terminal('./chg', '--', './counter.mjs');
 	const {wrapper} = await stage.started();
@@ -128,7 +128,7 @@ test.each([
 	await stage.when('exit');
 });
 
-test('a job without a terminal or in its own session is not mistaken for a job started with nohup', async () => {
+test('a job in its own session is not mistaken for a job started with nohup', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

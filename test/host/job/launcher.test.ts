@@ -50,7 +50,7 @@ const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map
 describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
 	'the launcher of jobs, run by %s,',
 	(shell) => {
-		test('passes arguments and environment byte for byte', async () => {
+		test('passes on arguments and environment byte for byte', async () => {
 			await fc.assert(
 				fc.asyncProperty(
 					// All-ASCII values take another path.
@@ -85,7 +85,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 		}, 60_000);
 
 		test.each(['\u{DCE9}', 'e'])(
-			'passes two megabytes of arguments that contain %j, and keeps the process id',
+			'passes on two megabytes of arguments that contain %j',
 			async (letter) => {
 				const words = Array.from({length: 18}, (_, index) => `${index}${'long '.repeat(22_000)}caf${letter}`);
 				const {said, pid, exitCode} = await started(
@@ -118,7 +118,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 	},
 );
 
-test('the launcher treats a command with = in its name as a command, not as a variable', async () => {
+test('the launcher treats a name that contains = as a command, not as a variable', async () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-launcher-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});

@@ -52,7 +52,7 @@ test('process details include the owner, name, command line and start', async ()
 	});
 });
 
-test('process details include up to three parents, nearest first', async () => {
+test('process details include up to three ancestors, nearest first', async () => {
 	const statLine = (pid: number, parent: number): string =>
 		`${pid} (x) S ${parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${pid} 0 0\n`;
 	const files = Object.fromEntries(
@@ -94,7 +94,7 @@ test('a very long command line is cut between two characters', async () => {
 	expect(commandLine).toBe(`x${'😀'.repeat(2047)}`);
 });
 
-test('the owner of a process is the account that started it, even if it acts as another', async () => {
+test('the owner of a setuid process is the account that started it', async () => {
 	const directory = await createFiles({
 		'5/stat': stat('setuid'),
 		'5/status': 'Uid:\t1\t0\t0\t0\n',
@@ -115,7 +115,7 @@ test('a missing or hidden process has no details', async () => {
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('each scan reads the details of every visible process once, and of hidden processes only now and then', async () => {
+test('each scan reads the details of every visible process once', async () => {
 	const directory = await createFiles({});
 	const run = vi.fn<typeof runTool>(async (_command, args) => ({
 		stdout: args.at(-1)?.includes('8') ? '    8     0\n' : '',
@@ -144,7 +144,7 @@ test('each scan reads the details of every visible process once, and of hidden p
 	expect(run).toHaveBeenCalledTimes(3);
 });
 
-test('a command line that hangs when read delays a scan only briefly, and is not read again until the first read ends', async () => {
+test('a command line that cannot be read delays a scan only briefly', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
 	// A pipe without a writer: opening it hangs.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
@@ -168,7 +168,7 @@ test('a command line that hangs when read delays a scan only briefly, and is not
 	expect(later.get(6)).toMatchObject({commandLine: 'fine'});
 });
 
-test('no second reader of command lines starts while the first cannot be killed', async () => {
+test('no second reader of command lines is started while the first cannot be killed', async () => {
 	const {promise: ended, resolve: release} = Promise.withResolvers<void>();
 	const run = vi.fn<typeof runTool>(async () => ({stdout: '', stderr: '', failure: 'timed-out', ended}));
 	const directory = await createFiles({'5/stat': stat('a'), '6/stat': stat('b'), '5/status': own, '6/status': own});
@@ -183,7 +183,7 @@ test('no second reader of command lines starts while the first cannot be killed'
 	expect(run).toHaveBeenCalledTimes(2);
 });
 
-test('the command line of a process that waits in the kernel is not read', async () => {
+test('the command line of a process in uninterruptible sleep is not read', async () => {
 	const run = vi.fn(runTool);
 	const directory = await createFiles({'5/stat': stat('a', 'D'), '5/status': own, '5/cmdline': 'a\0'});
 	const details = await describeIn(directory, {run})([5]);
@@ -191,7 +191,7 @@ test('the command line of a process that waits in the kernel is not read', async
 	expect(run).not.toHaveBeenCalled();
 });
 
-test('a command line is read again only after a minute or when the pid is reused', async () => {
+test('a command line is read again only after a minute or for a reused pid', async () => {
 	const directory = await createFiles({'5/stat': stat('a'), '5/status': own, '5/cmdline': 'a\0'});
 	const run = vi.fn(runTool);
 	let now = 0;

@@ -45,13 +45,13 @@ test('process details include start, parent, memory and container from /proc', a
 	expect(details.has(3_999_999)).toBe(false);
 });
 
-test('the first process in a namespace has no parent, and a kernel thread has no memory', async () => {
+test('a kernel thread has no memory, and the first process of a namespace has no parent', async () => {
 	const procDirectory = await createFiles({'5/stat': stat({parent: 0}), '5/status': 'Uid:\t0\t0\t0\t0\n'});
 	const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0)})([5]);
 	expect(details.get(5)).toMatchObject({parentPid: undefined, hostMemoryMiB: undefined, startTime: undefined});
 });
 
-test('process memory is unknown if the page size is unknown', async () => {
+test('the memory of a process is unknown if the page size is unknown', async () => {
 	for (const auxv of ['', vector(33, 4096, 0, 0), vector(6, 4096).slice(0, 15)]) {
 		const procDirectory = await createFiles({'self/auxv': auxv, '5/stat': stat({pages: 3200}), '5/status': ''});
 		const details = await createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(1)})([5]);
@@ -59,12 +59,12 @@ test('process memory is unknown if the page size is unknown', async () => {
 	}
 });
 
-test('hostMemoryMiB of this process equals process.memoryUsage', async () => {
+test('hostMemoryMiB of this process equals the value of process.memoryUsage', async () => {
 	const details = await createProcessDescriber({users, run: runTool})([process.pid]);
 	expect(details.get(process.pid)?.hostMemoryMiB).toBeCloseTo(process.memoryUsage.rss() / 1024 ** 2, -2);
 });
 
-test('processor use covers the time since the previous call, and is unknown in the first', async () => {
+test('the processor use of a process covers the time since the previous call', async () => {
 	const procDirectory = await createFiles({'5/stat': stat(), '5/status': ''});
 	let now = 0;
 	const run = async () => ({stdout: '', stderr: ''});
@@ -86,7 +86,7 @@ test('processor use covers the time since the previous call, and is unknown in t
 	expect(await cpuAt(6000, stat({ticks: 3, startTicks: 900}))).toBeUndefined();
 });
 
-test('processor use of a busy process is measured', async () => {
+test('the processor use of a busy process is measured', async () => {
 	const child = spawn('sh', ['-c', 'while :; do :; done'], {stdio: 'ignore'});
 	onTestFinished(() => {
 		child.kill('SIGKILL');
@@ -143,7 +143,7 @@ test('parseContainerId accepts any control group text', () => {
 	);
 });
 
-test('describing 500 processes starts one command and looks up each account once', async () => {
+test('describing 500 processes starts only one command', async () => {
 	const files = Object.fromEntries(
 		Array.from({length: 500}, (_, index) => index + 1000).flatMap((pid) => [
 			[`${pid}/stat`, stat({parent: 7})],

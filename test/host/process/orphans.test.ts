@@ -33,7 +33,7 @@ function startShell(script: string): ChildProcess & {readonly pid: number} {
 
 const groups: number[] = [];
 
-test('livenessOfOrphans is "alive" until the processes left by a dead process have ended', async () => {
+test('livenessOfOrphans returns "alive" until all processes that a dead process left have ended', async () => {
 	const shell = startShell('sleep 600 >/dev/null & echo $!; read');
 	const dead = {...childIdentity(shell.pid), group: groupOf(shell.pid)};
 	const [line] = (await once(shell.stdout!.setEncoding('utf8'), 'data')) as [string];
@@ -50,7 +50,7 @@ test('livenessOfOrphans is "alive" until the processes left by a dead process ha
 	await eventually(() => livenessOfOrphans(dead) === 'dead');
 });
 
-test('livenessOfOrphans does not count the other processes of a pipeline', async () => {
+test('livenessOfOrphans ignores the other processes of a pipeline', async () => {
 	// A process group for each pipeline, as in an interactive shell.
 	const shell = startShell('set -m; sleep 600 | sleep 601 >/dev/null & jobs -p; echo $!; read');
 	let said = '';
@@ -68,7 +68,7 @@ test('livenessOfOrphans does not count the other processes of a pipeline', async
 	expect(livenessOfOrphans(dead)).toBe('dead');
 });
 
-test('livenessOfOrphans is "unknown" for an invisible process group and "dead" for an invalid one', async () => {
+test('livenessOfOrphans returns "unknown" for an invisible process group', async () => {
 	const shell = startShell('read');
 	const dead = {pid: 3_999_999, startTicks: 0, group: shell.pid};
 	expect(livenessOfOrphans(dead, '/nowhere')).toBe('unknown');
@@ -80,7 +80,7 @@ test('livenessOfOrphans is "unknown" for an invisible process group and "dead" f
 	expect(ownIdentity().group).toBe(groupOf(process.pid));
 });
 
-test('livenessOfOrphans is "dead" for a process group that ends during the search', () => {
+test('livenessOfOrphans returns "dead" for a process group that ends during the search', () => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-orphans-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true, force: true});

@@ -100,7 +100,7 @@ test('liveness reports a zombie as dead', async () => {
 
 const hasPython = spawnSync('python3', ['-c', 'import ctypes']).status === 0;
 
-test.skipIf(!hasPython)('liveness reports a process as alive as long as one of its threads runs', async () => {
+test.skipIf(!hasPython)('liveness reports a process as alive while any of its threads runs', async () => {
 	const script = [
 		'import ctypes, threading, time',
 		'threading.Thread(target=lambda: time.sleep(600)).start()',
@@ -118,13 +118,13 @@ test.skipIf(!hasPython)('liveness reports a process as alive as long as one of i
 	await becomes(identity, 'dead');
 });
 
-test('liveness of a pid in another namespace is unknown', () => {
+test('liveness reports a pid in another namespace as unknown', () => {
 	const self = ownIdentity();
 	expect(liveness([{...self, namespace: '1'}])).toEqual(['unknown']);
 	expect(liveness([{pid: 4_000_000, startTicks: 5, namespace: '1'}])).toEqual(['unknown']);
 });
 
-test('liveness with a start time from another time namespace is unknown for an existing pid and dead for a missing one', async () => {
+test('liveness cannot compare start times from another time namespace', async () => {
 	const {child, identity} = start('sleep', '600');
 	const elsewhere = {...identity, timeNamespace: '1'};
 	expect(liveness([elsewhere, {...elsewhere, startTicks: identity.startTicks! - 100_000}])).toEqual([
@@ -138,7 +138,7 @@ test('liveness with a start time from another time namespace is unknown for an e
 	expect(liveness([elsewhere])).toEqual(['dead']);
 });
 
-test('liveness without readable namespaces is unknown for identities with a namespace, and unchanged for others', async () => {
+test('liveness reports identities with a namespace as unknown if namespaces cannot be read', async () => {
 	const {identity} = start('sleep', '600');
 	const {pid, startTicks} = identity;
 	const directory = await createFiles({
@@ -163,7 +163,7 @@ test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])(
 	},
 );
 
-test('liveness of a hidden or unreadable process is unknown', async () => {
+test('liveness reports a hidden or unreadable process as unknown', async () => {
 	// Like hidepid=2: init and our child exist but have no entry.
 	const {child} = start('sleep', '600');
 	const own = await readFile('/proc/self/stat', 'utf8');

@@ -30,7 +30,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('sendSignal delivers %s to 
 	expect(sendSignal(identity, signal)).toBe('gone');
 });
 
-test('sendSignal sends nothing to a process that reuses the pid or cannot be identified', async () => {
+test('sendSignal sends nothing to a process that reuses the pid', async () => {
 	const {child, identity} = await start();
 	const others: ReadonlyArray<readonly [ProcessIdentity, string]> = [
 		[{...identity, startTicks: identity.startTicks! + 1}, 'gone'],

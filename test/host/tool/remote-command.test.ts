@@ -29,7 +29,7 @@ const scriptFor = (command: Partial<Parameters<typeof sshCommand>[0]>): string =
 
 const shells = ['sh', 'bash', 'zsh', 'fish', 'csh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-test('sh and bash are installed for the tests of the ssh script', () => {
+test('the shells for the tests of the ssh script are installed', () => {
 	expect(shells).toEqual(expect.arrayContaining(['sh', 'bash']));
 });
 
@@ -58,7 +58,7 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 		);
 	});
 
-	test('starts in the given directory, and reports a missing directory', () => {
+	test('starts in the given directory or reports that it is missing', () => {
 		expect(run(scriptFor({directory, words: ['x']})).stdout).toBe(`${directory}\nx\0`);
 		expect(run(scriptFor({directory: "/it's gone", words: ['x']}))).toMatchObject({
 			stdout: '/\nx\0',
@@ -77,7 +77,7 @@ describe.each(shells)('the ssh script in %s', (shell) => {
 	});
 });
 
-test('ssh without a terminal asks nothing, forwards nothing and detects a dead connection', () => {
+test('ssh without a terminal never prompts and detects a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
 		'-axT',
@@ -98,7 +98,7 @@ test('ssh without a terminal asks nothing, forwards nothing and detects a dead c
 	]);
 });
 
-test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('sshCommand rejects %j as a host', (host) => {
+test.each(['-oProxyCommand=x', 'a b', '', 'a;b', '$(x)'])('sshCommand rejects the host %j', (host) => {
 	expect(() => scriptFor({host})).toThrow(expect.objectContaining({code: 'usage'}));
 });
 
