@@ -1,4 +1,4 @@
-/** Parses command lines like cobra, the library of the Go program, without running them. */
+/** Parses command lines without running them. The results must match those of cobra, the library of the Go program. */
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** Parses a line with only this config file. */
+/** Parses a command line with only this text as the config file. */
 async function read(typed: string | readonly string[], content = '') {
 	const file = path.join(directory, 'config.yaml');
 	writeFileSync(file, content, {mode: 0o600});

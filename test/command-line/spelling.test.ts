@@ -1,4 +1,4 @@
-/** Tests every flag of every command in every spelling of cobra and getopt. */
+/** Tests every flag of every command in every spelling that cobra and getopt accept. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Flag} from '../../source/command-line/command.js';
@@ -62,7 +62,7 @@ describe('spellForMeow', () => {
 	});
 });
 
-/** Returns the ways to give a value. A separate word must not look like a flag. */
+/** Returns every way to write a flag with a value. A value after a blank must not look like a flag. */
 function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): ReadonlyArray<readonly string[]> {
 	const isOwnWord = bare === undefined && !/^--?[A-Za-z]/v.test(value);
 	return [
@@ -74,7 +74,7 @@ function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): Reado
 	];
 }
 
-/** Values that parsers like to change: numbers, quotes, dashes, booleans, line breaks. */
+/** Values that a parser could change by mistake: numbers, quotes, dashes, booleans, line breaks. */
 const values = fc.oneof(
 	fc.constantFrom(
 		'007',

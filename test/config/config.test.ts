@@ -106,7 +106,7 @@ test.each([
 });
 
 describe('--config with a stream', () => {
-	/** Runs `reserve --short` in bash with the program as `chg`. */
+	/** Runs `reserve --short` in bash. The script calls the program as `chg`. */
 	const reserved = async (box: Box, script: string) => {
 		const child = spawn(
 			'bash',
@@ -201,13 +201,13 @@ test('reserve reads ~/.canhazgpu.toml, but prefers ~/.canhazgpu.yaml', async () 
 	writeFileSync(path.join(box.home, '.canhazgpu.toml'), '[reserve]\ngpus = 2\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1\n');
 	await box.run('release');
-	// The home directory is also the working directory here.
+	// In this test the home directory is also the working directory.
 	writeFileSync(path.join(box.home, '.canhazgpu.yaml'), 'reserve: {gpus: 3}\n');
 	expect((await box.run('reserve --short')).stdout).toBe('0,1,2\n');
 	box.remove();
 });
 
-/** Loads the file, and returns the expected config error. Fails if loading takes too long. */
+/** Loads the file and returns the config error, which is expected. Fails if loading takes too long. */
 async function errorOf(file: string, environment: Readonly<Record<string, string>> = {}): Promise<CanhazgpuError> {
 	const began = performance.now();
 	let error: unknown;
@@ -217,7 +217,7 @@ async function errorOf(file: string, environment: Readonly<Record<string, string
 		error = error_;
 	}
 
-	// Each file takes at most some hundred milliseconds. Without limits, some files took minutes.
+	// With the limits, each file takes less than a second. Without them, some took minutes.
 	expect(performance.now() - began).toBeLessThan(15_000);
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	return error as CanhazgpuError;
@@ -474,9 +474,9 @@ describe('secrets in the configuration', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
-			// The path of a file.
+			// The value is a file name and not a key.
 			'redis.tls_key_file',
-			// Key bindings.
+			// The values are key bindings.
 			'top.keys',
 		]);
 	});

@@ -1,4 +1,4 @@
-/** Settings that the monitor saves in the user's config file, without changing the rest of the file. */
+/** Settings that the monitor saves in the user's config file without changing the rest of the file. */
 import {
 	chmodSync,
 	existsSync,

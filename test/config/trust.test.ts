@@ -1,4 +1,4 @@
-/** Which config files are trusted, depending on their owner. */
+/** Whether a config file is trusted depends on its owner and its permissions. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -36,7 +36,7 @@ function writeAs(file: string, content: string, {uid, gid}: Account, mode = 0o64
 	return file;
 }
 
-/** The error of `status` without a pool, which shows the Redis it tried. */
+/** Returns the error that `status` prints without a pool. It contains the Redis address that was configured. */
 const asksRedis = (name: string) => `Error: Cannot reach Redis at ${name}: `;
 
 function createPlace(account: Account) {
@@ -93,7 +93,7 @@ test('the help topic configuration names each of these settings', () => {
 		.matchAll(/`(?<name>[\w\-.]+)`/gv)
 		.map(({groups}) => groups!['name']!)
 		.toArray();
-	// Settings that `run` and `reserve` share are listed once.
+	// Settings that `run` and `reserve` share are listed once in the help topic.
 	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
 });
@@ -190,7 +190,7 @@ describe.runIf(isRoot)('the config file in the working directory', () => {
 	test('is not read for Tab completion', async () => {
 		const {environment} = createPlace(alice);
 		const cwd = directoryOf(alice);
-		// An error there would remove all suggestions.
+		// During completion, an error in this file would suppress all suggestions.
 		writeAs(path.join(cwd, '.canhazgpu.yaml'), 'reserve: {gpus: x}\n', alice);
 		writeAs(path.join(environment.HOME, '.canhazgpu.yaml'), 'remote_hosts: [own]\n', alice);
 		const ran = await runAs(alice, ['--complete', 'bash', 'status', '--remote', ''], {cwd, environment});
@@ -279,7 +279,7 @@ describe.runIf(isRoot)('the config file in the home directory', () => {
 			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to a missing file\nFix the file, or name another with --config.\n`,
 		});
 		renameSync(`${real}.away`, real);
-		// A link of another account could point anywhere.
+		// Another account's link could point to any file.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');
 	});
@@ -344,7 +344,7 @@ slowTest('a password file that belongs to another account, is a FIFO or is too l
 		runAs(account, ['status'], {cwd: '/', environment: {...environment, CANHAZGPU_REDIS_PASSWORD_FILE: file}});
 	if (isRoot) {
 		writeAs(file, 'hunter2\n', alice, 0o600);
-		// Root could read the file, and would send its content to the configured server.
+		// Root could read the file, and would connect to the server that it names.
 		expect(await readAs(root)).toEqual({
 			exitCode: 2,
 			stdout: '',

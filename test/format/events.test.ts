@@ -19,7 +19,7 @@ describe('an event', () => {
 		[{reason: 'restored', gpus: [0, 5], until: 4600}, 'alice got GPUs 0,5 back for 1h after the store had lost them'],
 		[{reason: 'taken back'}, 'alice got GPU 2 back, which was still in use'],
 		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
-		// Slurm does not keep the GPUs.
+		// Slurm does not record which GPUs a job had.
 		[{gpus: [], count: 2}, 'alice got 2 GPUs'],
 		[{kind: 'ended', gpus: [], count: 1, reason: 'exited'}, 'alice no longer has 1 GPU: the job ended'],
 		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
@@ -86,7 +86,7 @@ describe('an event', () => {
 			'root unset strategy in the policy, which was lru',
 		],
 		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
-		// Written before events recorded the former value.
+		// Early versions did not record the previous values in events.
 		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
 		[
 			{

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {heldUseTable} from '../../source/format/tables/held-use.js';
 import {createPaint} from '../../source/format/text/paint.js';
 
-/** Seconds since the epoch of a local time. */
+/** Converts a local time to seconds since the epoch. */
 const at = (time: string): number => new Date(time).getTime() / 1000;
 
 const row = {user: 'ann', held: 3, known: 2, used: 1, idle: 1};

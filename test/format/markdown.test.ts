@@ -1,4 +1,4 @@
-/** Markdown on a terminal and as a man page, with arbitrary text. */
+/** Markdown on a terminal and in a man page. */
 import {stripVTControlCharacters} from 'node:util';
 import {Chalk} from 'chalk';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ test('markdownText writes each row of a table that is too wide as a list', () =>
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
-	// With several columns, each except the last is labeled, if it is not empty.
+	// In a table of several columns, each cell except the last is labeled, unless it is empty.
 	const table = '| key | default | meaning |\n|---|---|---|\n| `a` | `8h` | how long |\n| `b` | | what it is for |';
 	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });

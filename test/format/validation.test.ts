@@ -1,4 +1,4 @@
-/** How each interface describes a GPU: its users, their rights, and unknown values. */
+/** How each interface describes the users of a GPU, whether they may use it, and unknown values. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
@@ -148,7 +148,7 @@ test.each<Case>([
 	expect({user: userText(row), validation: validationText(row)}).toEqual({user, validation});
 	expect(detailText(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
-	// JSON separates the label and the account.
+	// JSON has separate fields for the label and the account.
 	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : (row.label ?? row.owner));
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });

@@ -1,4 +1,4 @@
-/** Simulated processes can be inspected and signaled, and no real process ever is. */
+/** Simulated processes can be inspected and signaled. No real process is ever signaled. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import {createSimulatedProcesses} from '../../source/gpu/simulated/processes.js';

@@ -1,4 +1,4 @@
-/** CUDA installations in real directories: which ones count depends on their version file and their owner. */
+/** CUDA installations in real directories. Their version file and owner decide whether they are accepted. */
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ beforeEach(() => {
 	});
 });
 
-/** Creates an installation with a version file like NVIDIA's packages. */
+/** Creates an installation whose version file has the format of NVIDIA's packages. */
 function install(name: string, version: string, {file = 'version.json'} = {}): string {
 	const root = path.join(base, name);
 	mkdirSync(path.join(root, 'bin'), {recursive: true});

@@ -6,9 +6,9 @@ import {createFiles} from '../host/temporary.js';
 
 type Proc = {
 	readonly map?: string;
-	/** The target of the namespace link. */
+	/** The target of the link /proc/self/ns/user. */
 	readonly link?: string;
-	/** Whether the directory of links exists. */
+	/** Whether the directory /proc/self/ns exists. */
 	readonly hasLinks?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** The small files that record where the pool is, and who can read them. */
+/** The small files that record where the pool is. */
 import {execFileSync} from 'node:child_process';
 import {
 	chmodSync,
@@ -35,7 +35,7 @@ const modeOf = (file: string) => statSync(file).mode & 0o777;
 
 test('writePoolRecord makes the record readable by everybody, whatever the umask', () => {
 	const file = path.join(directory, 'new', 'pool.json');
-	// A worker cannot set its umask, so each mode here has bits that any umask removes.
+	// A worker of the test runner cannot set its umask, so both modes have bits that any umask would remove.
 	writePoolRecord(file, record, {directoryMode: 0o777, fileMode: 0o666});
 	expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual([0o777, 0o666]);
 });

@@ -11,10 +11,10 @@ afterEach(() => {
 
 const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
 
-/** The hosts with updates, in order. */
+/** Names of the hosts that have reported an update, in order. */
 let updates: string[] = [];
 
-/** Hosts that the test controls. `opened` and `asked` count the connections and requests to each. */
+/** Starts a host feed whose hosts the test controls. `opened` and `asked` list the connections and requests, in order. */
 function start() {
 	const clock = createVirtualClock();
 	const connections = new Map<

@@ -1,4 +1,3 @@
-/** Tests the combined view of the store, the GPUs and the audit log. */
 import {expect, onTestFinished, test} from 'vitest';
 import {
 	startLiveView,

@@ -1,4 +1,4 @@
-/** The load history of a host: which viewer writes it, and how it is read. */
+/** The load history of a machine: which viewer records it, and how it is read. */
 import {expect, test} from 'vitest';
 import {createLoadKeeper} from '../../../source/core/live/load-keeper.js';
 import {pastHistory, emptyHistory, recorded, seriesOf} from '../../../source/core/live/utilization-history.js';
@@ -45,7 +45,7 @@ test('the load history returns what was recorded overnight, with a gap where no 
 	const history = pastHistory(whole.minutes, own, {name, key: 'gpu', windowMs: hours * 3_600_000, ownOffsetMs: 0});
 	const series = seriesOf(history, 'gpu', 'utilization', {columns: 10, nowMs: now * 1000});
 	expect(series).toEqual([0.25, 0.25, undefined, undefined, 0.75, 0.75, 0.75, 0.75, 0.75, 0.75]);
-	// Blanks are exact to the minute in narrow columns too.
+	// The edges of a gap are exact to the minute even in narrow columns.
 	const narrow = seriesOf(history, 'gpu', 'utilization', {columns: 1200, nowMs: now * 1000});
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
@@ -74,7 +74,7 @@ test('only the viewer that scans records the load of each minute', async () => {
 	const gpus = {
 		...world.gpus,
 		async observe() {
-			// Viewers tell two scans apart by their milliseconds, so equal times would make them wait for the next scan.
+			// Viewers distinguish scans by their time in milliseconds, so two scans in the same millisecond would count as one.
 			await world.clock.sleep(2);
 			return world.gpus.observe();
 		},

@@ -9,7 +9,7 @@ import {
 
 const stepMs = 2000;
 
-/** The history of one process after these scans, each a time and a share of the processors. */
+/** Returns the history of one process after these scans. Each scan has a time and the used share of the processors. */
 const historyOf = (scans: ReadonlyArray<readonly [atMs: number, share: number | undefined]>): ProcessHistory => {
 	let history = emptyProcessHistory(stepMs);
 	for (const [atMs, utilization] of scans) {

@@ -144,7 +144,7 @@ test('decodeSharedScan never throws', () => {
 			},
 		),
 	);
-	// A valid scan with one invalid value.
+	// A valid scan in which one value is replaced by an invalid one.
 	fc.assert(
 		fc.property(fc.constantFrom(...Object.keys(good.scan.gpus[0]!)), fc.jsonValue(), (name, value) => {
 			const shared = decodeSharedScan(withGpu({[name]: value}));

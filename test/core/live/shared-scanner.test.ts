@@ -1,4 +1,4 @@
-/** Viewers that share the scans of one viewer, in real time with short intervals. */
+/** Several viewers that share the scans of one viewer, in real time with short intervals. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -13,7 +13,7 @@ import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
 
 const intervalMs = 100;
 
-/** A viewer that reads in the same interval as the others. Closed when the test ends. */
+/** Creates a viewer with the same interval as the others. It is closed when the test ends. */
 function watch(
 	world: World,
 	more: {readonly intervalMs?: number; readonly opened?: () => void; readonly closed?: () => void} = {},
@@ -37,7 +37,7 @@ function watch(
 	return provider;
 }
 
-/** Reads this many times, one interval apart, as the monitor does. */
+/** Reads this many times, one interval apart, like the monitor. */
 async function scanTimes(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
 	const seen: Observation[] = [];
 	for (let round = 0; round < times; round++) {
@@ -85,7 +85,7 @@ test('viewers share a failed scan', async () => {
 
 test('another viewer starts to scan within seconds after the scanning viewer is killed', async () => {
 	const world = await createLiveWorld(1);
-	// A viewer that got the role and was killed.
+	// Simulates a viewer that was killed while it had the scanner role.
 	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
 	const began = world.clock.monotonicMs();
 	const [first] = await scanTimes(watch(world), 2);
@@ -266,7 +266,7 @@ test('a viewer in an isolated job shows shared scans but never shares its own', 
 	expect(seen.every(({gpus}) => gpus.every(({failure}) => failure === undefined))).toBe(true);
 	const shown = await inside.observe();
 	expect(shown.isPartial).toBeUndefined();
-	// Alone again, this viewer scans for itself.
+	// This viewer is the only one again, so it scans for itself.
 	await outside.close!();
 	await eventually(async () => (await inside.observe()).isPartial === true);
 });

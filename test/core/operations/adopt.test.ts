@@ -20,7 +20,7 @@ const training: GpuProcess = {pid: 700, startTicks: 7007, user: 'alice', name: '
 
 let world: TestWorld;
 
-/** A process on GPUs 1 and 3. */
+/** Makes scans report this process on GPUs 1 and 3. */
 const seeProcess = (process: GpuProcess) => {
 	world.see(() =>
 		observationOf(
@@ -63,7 +63,7 @@ test('adopt reserves the GPUs that a process uses until the process ends', async
 	});
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');
-	// The state of a hidden process is unknown, so its lease stays.
+	// The state of a hidden process is unknown, so its lease does not end.
 	world.processes.set(700, 'unknown');
 	world.pass(100_000);
 	expect((await readStatus(world)).rows[3]!.owner).toBe('alice');

@@ -1,4 +1,4 @@
-/** Grants to agents: the limit for all of them, and the end of what they hold. */
+/** Grants to agents: their common limit, and when their reservations end. */
 import {expect, test} from 'vitest';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';

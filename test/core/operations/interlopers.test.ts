@@ -1,4 +1,4 @@
-/** Changes by other processes between a command's read and its commit: nothing is overwritten, overtaken or granted twice. */
+/** Changes by other processes between a command's read and its commit. None is overwritten or overtaken, and no GPU is granted twice. */
 import {expect, test} from 'vitest';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {drain, undrain} from '../../../source/core/operations/pool/drain.js';

@@ -177,7 +177,7 @@ describe('the keeper of a job', () => {
 		world.memory.state.jobRecords.clear();
 		await keeper.update((job, now) => ended(job, {exitCode: 0}, now));
 		expect(await states(world)).toEqual([[2, 'completed']]);
-		// The numbers go on.
+		// Lost numbers are not reused.
 		expect((await submit(world))[0]!.number).toBe(3);
 	});
 

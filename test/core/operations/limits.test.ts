@@ -1,4 +1,4 @@
-/** The limits of accounts in everything that grants, extends or restores reservations. */
+/** Account limits in every operation that grants, extends or restores reservations. */
 import {describe, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {CanhazgpuError} from '../../../source/errors.js';
@@ -164,7 +164,7 @@ describe('max-gpus', () => {
 		const {answer, waits, abort} = start(staff, {requester: ada, count: 2, tenure: hourly});
 		await waits();
 		await set(world, {'limits.max-gpus': '1', 'limits.group.staff.max-gpus': '2'});
-		// A heartbeat comes only after half a minute.
+		// The next heartbeat would come only after half a minute.
 		await eventually(async () => {
 			const [record] = (await world.store.read()).queue;
 			return record?.kind === 'entry' && record.entry.groups?.includes('staff');
@@ -189,7 +189,7 @@ test('a request over the limit is granted as soon as its account releases enough
 	const began = performance.now();
 	await release(world, ada, {by: 'lease', leaseId: first.kind === 'granted' ? first.leaseId : ''});
 	expect(await waiting).toMatchObject({kind: 'granted', gpus: [2]});
-	// A request that misses the event of the release reads after two to five seconds.
+	// A request that misses the release event reads the store only after two to five seconds.
 	expect(performance.now() - began).toBeLessThan(2000);
 });
 
@@ -236,7 +236,7 @@ describe('durations', () => {
 		await set(world, {'limits.max-duration': '4h'});
 		const to = async (hours: number, requester = ada) =>
 			extend(world, requester, {by: 'lease', leaseId}, {until: world.now() + hours * hour});
-		// The reservation is older than the limit. It can be shortened, but not extended.
+		// The reservation is longer than the new limit. It can be shortened, but not extended.
 		await expect(to(11)).rejects.toMatchObject({
 			code: 'impossible',
 			message: 'A reservation can end at most 4h from now',

@@ -24,12 +24,11 @@ beforeEach(async () => {
 	);
 });
 
-/** Everything in the store. */
 const stored = () => structuredClone(world.memory.state);
 
 const never = new AbortController().signal;
 
-/** Each way to store a text in the pool. */
+/** Every operation that stores a text in the pool, with the maximum length of the text. */
 const entrances: Readonly<Record<string, readonly [most: number, call: (text: string) => Promise<unknown>]>> = {
 	reserve: [
 		longestNote,

@@ -1,4 +1,4 @@
-/** The policy decides every grant, and a grant that was planned under another policy is planned again. */
+/** Every grant applies the policy. A grant that was planned under an earlier policy is planned again. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
@@ -14,7 +14,7 @@ const alice = person('alice');
 
 const ask = async (world: TestWorld) => reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
 
-/** Alice used GPU 0 last. GPU 1 has been free for longer. */
+/** Creates a pool in which alice used GPU 0 last and GPU 1 has been free for longer. */
 async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	const world = await createTestWorld({gpuCount: 2, wrap});
 	for (const id of [1, 0]) {
@@ -26,7 +26,7 @@ async function usedWorld(wrap?: (store: Store) => Store): Promise<TestWorld> {
 	return world;
 }
 
-/** A store in which the strategy changes before the first granting commit that `isMeant` accepts. */
+/** Returns a store wrapper that changes the strategy before the first granting commit that `isMeant` accepts. */
 function changedBefore(isMeant: (plan: Plan) => boolean, made: TestWorld[]) {
 	const plans: Plan[] = [];
 	const wrap = (store: Store): Store => ({

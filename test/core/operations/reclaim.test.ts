@@ -1,4 +1,4 @@
-/** Idle reservations, from the first observation to the return of the GPUs. */
+/** Idle reservations, from the first observation until their GPUs are free again. */
 import {describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
@@ -206,7 +206,7 @@ describe('with idle.when=wanted, an idle reservation', () => {
 		const box = await createIdleBox();
 		await joinAs(box.world, waits);
 		await box.lookFor(20);
-		// The entry sends no heartbeats here, so another one joins.
+		// The first entry sends no heartbeats, so another one joins.
 		await joinAs(box.world, {...waits, id: 'later'});
 		for (let passed = 0; passed < 30; passed++) {
 			await heartbeat(box);
@@ -244,7 +244,7 @@ describe('with idle.when=wanted, an idle reservation', () => {
 		}
 
 		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
-		// The request takes the GPU a little later.
+		// The waiting request has not yet taken the GPU.
 		await box.lookAfter(2);
 		expect(await box.holders()).toEqual([undefined, 'alice', 'alice', 'alice']);
 		await joinAs(box.world, {id: 'later'});
@@ -268,7 +268,7 @@ describe('with idle.when=wanted, an idle reservation', () => {
 	});
 });
 
-/** Renews the heartbeats of all entries. */
+/** Renews the heartbeat of every queue entry. */
 async function heartbeat({world}: Awaited<ReturnType<typeof createIdleBox>>): Promise<void> {
 	const {queue, now} = await world.memory.read();
 	await world.memory.commit({

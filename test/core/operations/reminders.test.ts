@@ -16,7 +16,7 @@ const root: ReminderSender = {account: 'root', uid: 0, reachesAll: false};
 const stranger: ReminderSender = {account: 'bob', uid: 1001, reachesAll: false};
 const strangerWithWebhook: ReminderSender = {...stranger, reachesAll: true};
 
-/** A reservation of two GPUs for two hours by alice, with this much time left. */
+/** Creates a pool in which alice has reserved two GPUs for two hours, of which this many seconds are left. */
 async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 	const world = await createTestWorld({wrap});
 	await reserve(world, {requester: alice, count: 2, durationSeconds: 2 * hour, note: 'notebook'});
@@ -93,7 +93,7 @@ test('root sends a reminder that the holder has disabled', async () => {
 	expect((await claimReminders(world, root)).reminders).toHaveLength(1);
 });
 
-/** The local time of day at a store time, and some minutes later. */
+/** Returns a quiet time that starts at this store time and ends some minutes later. */
 function quietFrom(seconds: number, minutes: number): NoticePreferences {
 	const date = new Date(seconds * 1000);
 	const from = date.getHours() * 60 + date.getMinutes();
@@ -119,7 +119,7 @@ test('a reminder is sent during the quiet time if less than five minutes would b
 	expect((await claimReminders(world, quiet)).reminders).toMatchObject([{kind: 'ending', remainingSeconds: 600}]);
 });
 
-/** A world in which a scan has found processes without a reservation. */
+/** Creates a pool in which a scan has found processes without a reservation. */
 async function withSquatters(alerts: readonly Alert[]) {
 	const world = await createTestWorld();
 	await world.memory.commit({

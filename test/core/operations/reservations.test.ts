@@ -148,7 +148,7 @@ describe('reserve', () => {
 			kind: 'refused',
 			available: 0,
 		});
-		// Entries without a heartbeat for two minutes are watched for another minute, and then removed.
+		// An entry without a heartbeat for two minutes is observed for another minute before it is removed.
 		world.pass(121);
 		expect(await reserve(world, {requester: alice, count: 1, durationSeconds: hour})).toMatchObject({kind: 'refused'});
 		world.pass(40);

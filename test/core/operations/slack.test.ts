@@ -1,4 +1,4 @@
-/** Reservations beyond `max-gpus` while nobody else waits, from the grant to the return of the GPUs. */
+/** Reservations beyond `max-gpus`, which are granted while nobody else waits, from the grant to their end. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
@@ -28,7 +28,7 @@ const manual: Tenure = {type: 'manual', durationSeconds: 8 * hour};
 
 let ids = 0;
 
-/** Four GPUs, of which each account may hold two. */
+/** Creates a pool of four GPUs in which each account may hold two. */
 async function createBox(settings: Readonly<Record<string, string>> = {}) {
 	const world = await createTestWorld({gpuCount: 4});
 	const set = {'limits.max-gpus': '2', 'limits.slack': 'on', ...settings};
@@ -56,7 +56,7 @@ async function createBox(settings: Readonly<Record<string, string>> = {}) {
 				await quitQueue(world, {id, leaseId: '', account: requester.account, reason: 'aborted'});
 			}
 		},
-		/** Looks every minute, and keeps all requests in the queue alive. */
+		/** Observes the pool every minute, while all waiting requests send heartbeats. */
 		async lookFor(minutes: number) {
 			for (let passed = 0; passed < minutes; passed++) {
 				world.pass(minute);
@@ -94,7 +94,7 @@ describe('a request beyond the limit is granted', () => {
 		await join(bob, 2);
 		await join(ada, 1);
 		await settle(world);
-		// Bob waits for a second GPU beyond his limit, and comes first.
+		// Bob is first in the queue, but waits for a second GPU beyond his limit.
 		expect(await holders()).toBe('a a b -');
 		await release(world, bob, {by: 'gpus', ids: [2]});
 		await settle(world);

@@ -9,7 +9,7 @@ const request = {requester: alice, count: 1, durationSeconds: 60};
 
 const unreachable = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-/** A store whose commits the test answers. `real` carries out the commit. */
+/** Returns a store wrapper in which the test answers every commit. `real` carries the commit out. */
 const withCommit =
 	(answer: (real: () => Promise<CommitOutcome>, call: number) => Promise<CommitOutcome>) =>
 	(store: Store): Store => {
@@ -54,7 +54,7 @@ test('release retries with increasing delays while other processes commit', asyn
 	await reserve(world, {...request, durationSeconds: 3600});
 	conflictsUntilMs = world.clock.monotonicMs() + 30_000;
 	expect(await release(world, alice, {by: 'gpus', ids: [0]})).toMatchObject({released: [{index: 0}]});
-	// The first retries follow at once. After that, immediate retries would only block the others.
+	// The first retries follow at once, the later ones with increasing delays.
 	expect(commits).toBeGreaterThan(100);
 	expect(commits).toBeLessThan(400);
 });

@@ -1,4 +1,4 @@
-/** Usage from Slurm's database in `report` and `events`. The samples follow the manual of sacct. */
+/** Records of Slurm's database in `report` and `events`. The samples follow the manual of sacct. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../source/core/model/types.js';

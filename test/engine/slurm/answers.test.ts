@@ -95,7 +95,7 @@ const old = {
 
 const set = (number: number) => ({set: true, infinite: false, number});
 
-/** The same job in the format of Slurm 23.11. */
+/** The same job as `old`, in the format of Slurm 23.11. */
 const recent = {
 	...old,
 	job_state: ['RUNNING'],
@@ -136,7 +136,7 @@ test('readJobs reads a request for shards or MPS', () => {
 });
 
 test('readJobs returns no end for a job without a time limit, although Slurm reports one', () => {
-	// Slurm gives a job without a limit one of a year, but the job ends when its command ends.
+	// Slurm reports a time limit of one year for a job without a limit, but the job ends when its command ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
 	}
@@ -186,7 +186,7 @@ test('readJobs returns no start estimate for a job behind one without a time lim
 	expect(estimateOf(1010 + year, endless)).toBeUndefined();
 	expect(estimateOf(2000, endless)).toBe(2000);
 	expect(estimateOf(1010 + year, old)).toBe(1010 + year);
-	// A pending job that is first in the queue.
+	// The other job is pending and first in the queue.
 	expect(
 		estimateOf(2000 + year, {...endless, job_state: 'PENDING', start_time: 2000, time_limit: null}),
 	).toBeUndefined();
@@ -239,7 +239,7 @@ describe('readJobs for an invalid answer', () => {
 		'[]',
 		'null',
 		'{"jobs": {}}',
-		// If the controller is down, squeue exits with 0 and prints an empty list.
+		// While the controller is down, squeue exits with 0 and prints an empty list.
 		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
 	])('throws and does not return an empty queue: %j', (text) => {
 		expect(() => readJobs(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
@@ -333,10 +333,10 @@ describe('readNodes with partitions', () => {
 		['main', [partition('main', 'A_STATE_OF_LATER')], 'partition main is a_state_of_later'],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'UP')], undefined],
 		['main,long', [partition('main', 'DOWN'), partition('long', 'DRAIN')], 'partition main is down, long is drained'],
-		// The second was created between the two answers.
+		// The second partition was created between the two queries.
 		['main,long', [partition('main', 'DOWN')], undefined],
 		['', [partition('main', 'UP')], 'node box1 is in no partition'],
-		// No partition is reported, so nothing is known.
+		// No partition is reported, so it is unknown whether jobs can start.
 		['', [], undefined],
 	])('for a node of %j and the partitions %j returns why no job can start: %j', (names, lines, reason) => {
 		expect(closedBy('IDLE', names, ...lines)).toBe(reason);

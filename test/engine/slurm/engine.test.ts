@@ -1,4 +1,4 @@
-/** A request while Slurm's commands run. A stub salloc prints what the real one would. */
+/** Requests while Slurm commands run. A stub salloc prints what the real one would. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -31,7 +31,7 @@ afterEach(() => {
 	rmSync(directory, {recursive: true, force: true});
 });
 
-/** The sleeps pass a hundred times faster. */
+/** A clock whose sleeps end a hundred times faster. */
 const clock: Clock = {
 	monotonicMs: () => performance.now(),
 	async sleep(ms, signal) {
@@ -41,7 +41,7 @@ const clock: Clock = {
 	uuid: () => 'id',
 };
 
-/** All of its time passes a hundred times faster. */
+/** A clock that runs a hundred times faster. */
 const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
 
 const request: TimedRequest = {
@@ -81,7 +81,7 @@ const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
 
 const unreachable = (): CanhazgpuError => new CanhazgpuError('store-unreachable', "Slurm's controller does not answer");
 
-/** Returns these answers one after another, and then the last one again. */
+/** Returns a cluster that gives these answers one after another and then repeats the last one. */
 function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Cluster {
 	const rest = [...answers];
 	const cluster = {
@@ -98,7 +98,7 @@ function clusterThatSays(...answers: ReadonlyArray<ClusterState | Error>): Clust
 	return cluster;
 }
 
-/** The stub salloc waits until the file exists, and then has the job. */
+/** Creates a stub of salloc. It waits until the returned function is called, and then has the job. */
 function placeSalloc(): () => void {
 	const file = path.join(directory, 'granted');
 	writeFileSync(
@@ -164,7 +164,10 @@ test('acquire on Slurm reports a request that somebody removed from the queue as
 	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-/** The stub salloc waits for job 7, and fails with this message once the file exists. Its job stays in the queue of a controller that is down. */
+/**
+Creates a stub of salloc for job 7. After the returned function is called, it fails with this message. The job stays in the queue of a controller
+that is down.
+*/
 function placeLostSalloc(words: string): () => void {
 	const file = path.join(directory, 'lost');
 	writeFileSync(
@@ -271,7 +274,8 @@ echo "salloc: Granted job allocation 7" >&2
 
 test('acquire on Slurm submits a request again if its job id now belongs to another job', async () => {
 	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
-	// Like the real salloc: when ended, the stub tells the controller that the job with this id has ended, even if another job has reused the id.
+	// When it is ended, the real salloc tells the controller that the job with its id has ended, even if another job now has that id. The stub
+	// does the same.
 	writeFileSync(
 		path.join(directory, 'salloc'),
 		`#!/bin/sh
@@ -329,7 +333,7 @@ test("acquire on Slurm never cancels another user's job with a reused id", async
 
 const root = {account: 'root', uid: 0, label: 'root'};
 
-/** Four tasks of an array. The last has the id of the array, like all tasks that still wait. */
+/** Returns a cluster with an array of four tasks. The last task has the id of the array, like all tasks that still wait. */
 function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Cluster; readonly ran: string[]} {
 	const ran: string[] = [];
 	const tasks = [0, 1, 2].map((task) =>
@@ -438,10 +442,10 @@ test("run on Slurm keeps a command's exit code that equals srun's code for busy 
 	writeFileSync(other, `#!/bin/sh\necho "$@" >${other}.ran\n`, {mode: 0o755});
 	execFileSync(prolog, ['sh', '-c'], {env: {...process.env, SLURM_JOB_ID: '7', SLURM_PROLOG: other}});
 	expect(readFileSync(`${other}.ran`, 'utf8')).toBe('sh -c\n');
-	// The command has ended by now.
+	// By now the command has ended.
 	await granted(321, AbortSignal.abort());
 	await expect(exitCodeOf(244)).resolves.toBe(244);
-	// A request without a time limit never makes srun exit with that code.
+	// Without a time limit, srun never exits with that code.
 	await expect(submission(cluster, clock, asked, {name: 'gpu', count: 1}).exitCodeOf(244)).resolves.toBe(244);
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
@@ -468,7 +472,7 @@ test("run on Slurm keeps a short command's exit code that equals srun's failure 
 		{user: 'bob'},
 		{name: 'other'},
 		{exitCode: 1},
-		// The request was refused.
+		// A request that was refused has no start.
 		{startTime: undefined},
 		{isBatch: true},
 	];

@@ -1,4 +1,4 @@
-/** The state of a cluster in every interface: a GPU is free only if Slurm reports it as free. */
+/** How each interface shows the state of a Slurm cluster. A GPU is free only if Slurm reports it as free. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
@@ -58,7 +58,7 @@ const holding = (names: readonly string[]) =>
 
 const cluster = fc.record({
 	used: fc.array(fc.integer({min: 0, max: 4}), {minLength: 2, maxLength: 2}),
-	/** The used GPUs that the node names. */
+	/** The numbers of the used GPUs that the node reports. */
 	usedIds: fc.array(fc.uniqueArray(fc.integer({min: 0, max: 3})), {minLength: 2, maxLength: 2}),
 	troubles: fc.array(
 		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
@@ -110,7 +110,7 @@ test('a Slurm GPU that the node reports as used is unavailable even if its job i
 		['available', undefined],
 		['error', 'a job has GPU 3 of box1, but Slurm does not say which job'],
 	]);
-	// A job that ended between the two queries looks the same, so the jobs are read again.
+	// A job that ended between the two queries has the same effect, so the jobs are queried again.
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const of = (usedIds: readonly number[]) =>
 		hasHiddenJobs(stateOf([node('box1', {usedGpus: 1, usedIds})], [job({held})]));
@@ -286,7 +286,7 @@ test('recentEvents returns every event once to a follower, even if a later event
 	const running = job({id: 5, startTime: 900, submitTime: 900});
 	const first = read([running, waiting]);
 	expect(first.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 5', 'joined 1']);
-	// Job 9 starts in the same second in which the others start and end, and is seen before them.
+	// Job 9 starts in the same second in which the other jobs start and end, but its event is read before theirs.
 	const newcomer = job({id: 9, startTime: 1001, submitTime: 1001});
 	const second = read([running, waiting, newcomer], first.at(-1)!.id);
 	expect(second.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 9']);

@@ -30,7 +30,7 @@ test('shrunk narrows columns only as far as necessary, in the given order', () =
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anySacrifices, (columns, room, sacrifices) => {
 			const fitting = shrunk(columns, room, sacrifices);
-			// Only the last sacrifice makes the columns fit.
+			// The columns are reduced no further than necessary.
 			for (let count = 0; count <= sacrifices.length; count++) {
 				const partly = shrunk(columns, room, sacrifices.slice(0, count));
 				if (totalWidth(partly, room.gap) <= room.width) {

@@ -38,7 +38,7 @@ test('the AMD provider reads every value of two GPUs with parallel queries', asy
 	});
 	const calls = await stub.calls();
 	expect(calls.map((call) => call.split(' ', 1)[0]).toSorted()).toEqual(['list', 'metric', 'process', 'static']);
-	// Fixed values are not asked for again.
+	// Constant values are queried only once.
 	await provider.observe();
 	const later = await stub.calls();
 	expect(
@@ -49,7 +49,7 @@ test('the AMD provider reads every value of two GPUs with parallel queries', asy
 	).toEqual(['metric', 'process']);
 });
 
-/** Strix Halo as ROCm 6.3 reports it, with models in system memory. */
+/** A Strix Halo GPU in the format of ROCm 6.3, with AI models in system memory. */
 const integrated = (usedGtt: unknown) => ({
 	metric: json([
 		{

@@ -1,4 +1,4 @@
-/** Small samples of odd answers of AMD's tools, as seen on real machines. */
+/** Unusual output of AMD's tools, as seen on real machines. */
 import {expect, test} from 'vitest';
 import {busy, idle, json, metricOf, observe, setUp, staticOf} from './set-up.js';
 
@@ -19,7 +19,7 @@ test.each([
 	expect(warnings).toEqual([]);
 });
 
-/** The second partition of a GPU. Only the first one reports values of the whole GPU. */
+/** The second partition of a GPU. Only the first partition reports values of the whole GPU. */
 const partition = {
 	...metricOf(1),
 	usage: 'N/A',

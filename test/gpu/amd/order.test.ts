@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {numbersForPrograms} from '../../../source/gpu/amd/order.js';
 import {busy, idle, json, listOf, metricOf, observe, setUp, staticOf} from './set-up.js';
 
-/** GPUs 0, 1, ... with these nodes, and the number of each in programs. */
+/** Returns the number that programs use for each GPU 0, 1, ..., given their nodes. */
 const numbersOf = (nodes: ReadonlyArray<number | string | undefined>) => {
 	const listed = new Map(nodes.map((node, index) => [index, node === undefined ? {} : {node_id: node}]));
 	const numbers = numbersForPrograms(listed.keys().toArray(), listed);

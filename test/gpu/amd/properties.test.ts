@@ -70,7 +70,7 @@ const text = fc.oneof(
 	fc.tuple(answer, answer).map(([first, second]) => `${first}\n[drm] odd\n${second}\n`),
 );
 
-/** Every number in the text, in the units of every quantity, rounded like readings. */
+/** Returns every number in the text, converted from every unit and rounded like a reading. */
 const numbersIn = (json: string): ReadonlySet<number> =>
 	new Set(
 		(json.match(/\d+(?:\.\d+)?(?:e[+\-]?\d+)?/gv) ?? [])

@@ -1,4 +1,4 @@
-/** Links between AMD GPUs, from answers in the tools' documentation and from a provider's queries. */
+/** Links between AMD GPUs, from examples in the tools' documentation. */
 import {expect, test} from 'vitest';
 import {readAmdSmiLinks, readRocmSmiLinks} from '../../../source/gpu/amd/topology.js';
 import {goodAnswers, json, listOf, setUp} from './set-up.js';
@@ -15,11 +15,11 @@ const linkTo = (gpu: number, type: string, hops: unknown) => ({
 	bandwidth: 'N/A',
 });
 
-/** Two pairs linked by XGMI, each attached to its own processor. */
+/** Two pairs of GPUs linked by XGMI. Each pair is attached to its own processor. */
 const fourGpus = [0, 1, 2, 3].map((gpu) => ({
 	gpu,
 	bdf: `0000:0${gpu + 1}:00.0`,
-	// Unordered, because the numbers count and not the positions.
+	// The links are not in order, because their GPU numbers count and not their positions.
 	links: [3, 2, 1, 0].map((other) =>
 		gpu === other
 			? linkTo(other, 'SELF', 0)
@@ -92,7 +92,7 @@ test('an invalid topology has no links', () => {
 });
 
 test('the AMD provider reads links between GPUs only on request', async () => {
-	// Programs count these two in reverse order.
+	// Programs number these two GPUs in reverse order.
 	const list = json([
 		{...listOf(0), node_id: 5},
 		{...listOf(1), node_id: 4},

@@ -1,4 +1,4 @@
-/** Error strings of amd-smi and rocm-smi in every field. The expected results are repeated here on purpose. */
+/** Errors of amd-smi and rocm-smi in every field. The expected results are repeated here, so that a mistake in the program's table is noticed. */
 import {expect, test} from 'vitest';
 import {readGpus} from '../../../source/gpu/amd/gpus.js';
 import {readCards} from '../../../source/gpu/amd/rocm-smi.js';
@@ -12,7 +12,7 @@ const statuses = [
 ];
 const missing = ['N/A', 'AMDSMI_STATUS_NOT_SUPPORTED - Feature not supported', 'RSMI_STATUS_NO_PERM', '12 apples'];
 
-/** Paths in amd-smi's answer, with the names that failures give to vital fields. */
+/** Paths in the output of amd-smi, with the name of each vital field in failures. */
 const paths: ReadonlyArray<readonly [path: string, name: string | undefined]> = [
 	['mem_usage.used_vram', 'memory used'],
 	['mem_usage.total_vram', 'memory total'],

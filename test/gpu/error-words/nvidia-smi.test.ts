@@ -1,6 +1,6 @@
 /**
-Every word that the tool can print instead of a reading, in every field. The expected results are repeated here, so that a mistake in the program's
-table is noticed.
+Every word that nvidia-smi can print in place of a value, in every field. The expected results are repeated here, so that a mistake in the
+program's table is noticed.
 */
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -101,7 +101,7 @@ test('a missing or damaged value of nvidia-smi does not mean a broken GPU', () =
 		fc.property(fieldsAndField, fc.constantFrom(...harmlessWords), ([fields, field], word) => {
 			const {failure, use} = verdictOf(read(fields, {[field]: word}));
 			expect(failure).toBeUndefined();
-			// A GPU with unknown memory is not free. [N/A] means that the GPU has no such memory.
+			// A GPU whose memory is unknown is not free. [N/A] means that the GPU has no memory of its own.
 			expect(use === 'idle' || field === 'memory.used').toBe(true);
 		}),
 		{numRuns: 2000},

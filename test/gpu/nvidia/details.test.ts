@@ -18,7 +18,7 @@ const filesLike = (pattern: RegExp) =>
 	isHere ? (readdirSync(folder, {recursive: true}) as string[]).filter((file) => pattern.test(file)).toSorted() : [];
 const read = (file: string) => readFileSync(path.join(folder, file), 'utf8');
 
-/** Two GPUs, one with two MIG instances. One process draws, one is hidden. */
+/** Two GPUs, of which one has two MIG instances. One process uses graphics, and one is hidden. */
 const document = `<?xml version="1.0" ?>
 <!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">
 <nvidia_smi_log>

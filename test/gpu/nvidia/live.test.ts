@@ -17,7 +17,7 @@ const two = fixture('gpus/two.csv').trimEnd();
 const [header = '', first = '', second = ''] = two.split('\n', 3);
 const uuid = first.split(', ', 2)[1] ?? '';
 
-/** Reads the text in chunks of a given size. */
+/** Reads the text in chunks of this size. */
 const readAll = (text: string, size: number, pieceLength = text.length) => {
 	const blocks: GpuTable[] = [];
 	let isGarbage = false;
@@ -75,7 +75,7 @@ test('the stream reader accepts any text', () => {
 	);
 });
 
-/** A stub that prints `tables` every 0.2 s when called with -l, and a provider that scans repeatedly. */
+/** Creates a stub that runs the shell lines `loop` when called with -l, and a provider that scans repeatedly. */
 const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 	const stub = await createStub({gpus: {stdout: `${two}\n`}, processes: {stdout: fixture('processes/none.csv')}});
 	const script = await readFile(stub.command, 'utf8');
@@ -91,7 +91,7 @@ const setUp = async (loop: string, {timeoutMs = 3000} = {}) => {
 		command: stub.command,
 		gpusDirectory: path.join(stub.directory, 'none'),
 		createSources: createLiveSources({
-			// Keeps the log of this machine out of the test.
+			// Keeps this machine's kernel log out of the test.
 			run: async (command, ...rest) =>
 				command === stub.command ? runTool(command, ...rest) : {stdout: '', stderr: '', failure: 'not-found'},
 			monotonicMs,
@@ -149,7 +149,7 @@ test.each([
 ])('scans fall back to single runs of nvidia-smi if the stream %s', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);
 	const seen: Array<Awaited<ReturnType<typeof provider.observe>>> = [];
-	// On a loaded machine the end is noticed late.
+	// On a busy machine the end of the stream is noticed late.
 	await eventually(async () => {
 		seen.push(await provider.observe());
 		return (await single()) >= 2;

@@ -1,4 +1,4 @@
-/** Damaged tables: no damage makes a GPU look freer than it is. */
+/** Damaged output of nvidia-smi, which must never make a used GPU look free. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
@@ -11,7 +11,7 @@ const two = fixture('gpus/two.csv');
 const [header = '', idle = '', busy = ''] = two.split('\n', 3);
 const threshold = 1024;
 
-/** The free GPUs of a table. The second GPU uses 19 GiB. */
+/** Returns the free GPUs in a table. The second GPU uses 19 GiB. */
 const freeBy = (text: string): readonly number[] =>
 	(parseGpuTable(text, '')?.gpus ?? [])
 		.map((gpu) => ({...gpu, processes: []}))
@@ -92,7 +92,7 @@ test('parseProcessTable reads 150,000 rows in linear time', () => {
 		const table = parseProcessTable(['gpu_uuid, pid, used_memory, process_name', ...rows].join('\n'));
 		expect(table?.byGpu.get('GPU-1')).toHaveLength(150_000);
 	});
-	// Ten times faster than with a copy of all earlier rows for each row.
+	// This limit would be exceeded tenfold if each row copied all earlier rows.
 	expect(took).toBeLessThan(3000);
 });
 

@@ -60,7 +60,7 @@ test('a process name with a newline and a forged table row cannot add a process'
 	const {gpus} = await observe({
 		gpus: {stdout: fixture('gpus/two.csv')},
 		processes: {
-			// Like the tool: each row has the queried fields, and a name is printed unescaped.
+			// The stub behaves like nvidia-smi: each row has the queried fields, and the name is not escaped.
 			before: String.raw`name=; header=
 case "$1" in *process_name*) header=', process_name'; name=', ./train
 ${second}, 1, 900, init';; esac

@@ -8,7 +8,7 @@ import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
 import {fixture} from '../fixture.js';
 import {good, setUp} from './set-up.js';
 
-/** Shell lines of a tool that knows no other fields. */
+/** Shell lines of an nvidia-smi that knows only these fields. */
 const refuseAllBut = (known: readonly string[]) => String.raw`
 	for field in $(echo "$1" | cut -d= -f2 | tr , ' '); do
 		case " ${known.join(' ')} " in
@@ -146,7 +146,7 @@ test('gpuFields returns only fields that the driver version knows', () => {
 			expect(fields).toHaveLength(new Set(fields).size);
 		}),
 	);
-	// An unknown version, so the most common name is used.
+	// The version is unknown, so the most common name is used.
 	expect(gpuFields(new Set())).toContain('driver_version');
 });
 

@@ -1,6 +1,6 @@
 /**
-Behaviour of every isolation method, as root: bubblewrap, a scope of a real systemd, and a control group of version 1. The stand-in nodes have a
-number for each GPU, because a control group refuses by number.
+Every isolation method, run as root: bubblewrap, a systemd scope, and a control group of version 1. Each fake GPU node has its own device number,
+because a control group denies devices by number.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {
@@ -43,7 +43,7 @@ const there: readonly Fence[] = fences.filter((fence) =>
 let directory: string;
 let box: StandIn;
 let split: StandIn;
-/** The nodes of all GPUs have one number here, so a control group refuses all of them or none. */
+/** Fake devices that all have the same device number, so a control group denies all of them or none. */
 let same: StandIn;
 let systemd: Systemd | undefined;
 
@@ -96,18 +96,18 @@ async function ask(
 	);
 }
 
-/** Nodes that every program opens and that must stay open. */
+/** Device nodes that every program needs and that must stay accessible. */
 const plain = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'shm'].map((name) => `/dev/${name}`);
 
 const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
-/** The number of groups that a process has created. */
+/** Returns the number of control groups that a process has created. */
 const groupsOf = (fence: Fence, pid: string): number => {
 	const parent = fence === 'cgroup' ? ownGroup! : path.join(systemd!.directory, 'system.slice');
 	return existsSync(parent) ? readdirSync(parent).filter((name) => name.startsWith(`canhazgpu-${pid}-`)).length : 0;
 };
 
-/** Sends a signal to a process inside a fence, which may have its own pid namespace. Signal 0 checks whether the process exists. */
+/** Sends a signal to a process in an isolated job, which may have its own pid namespace. Signal 0 checks whether the process exists. */
 const isSent = (fence: Fence, pid: string, signal: 'KILL' | '0'): boolean => {
 	const [program, ...words] = [...(fence === 'systemd' ? systemd!.entrance : []), 'kill', `-${signal}`, pid];
 	return spawnSync(program, words).status === 0;
@@ -284,7 +284,7 @@ describe.each(there)('isolation by %s', (fence) => {
 		if (fence === 'systemd') {
 			await eventually(() => groupsOf(fence, wrapper) === 0);
 		} else if (fence === 'cgroup') {
-			// The kernel removes no group. The next process that isolates a job does.
+			// The control group of a killed `run` stays until the next process isolates a job.
 			await eventually(async () => {
 				await ask(fence, [{...one(), command: ['true']}]);
 				return groupsOf(fence, wrapper) === 0;

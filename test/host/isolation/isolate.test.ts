@@ -1,4 +1,4 @@
-/** Isolation as an ordinary account: real bubblewrap, real namespaces, and stand-in device nodes. */
+/** Isolation for an account other than root, with the real bubblewrap, real namespaces and fake device nodes. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
@@ -47,7 +47,7 @@ afterAll(() => {
 });
 
 /**
-Shell lines that print `no process` when no process of this machine has $TEXT among its arguments. They give up after $patience attempts. Only
+Shell lines that print `no process` as soon as no process of this machine has $TEXT in its arguments. They give up after $patience attempts. Only
 processes of this test can have such an argument.
 */
 const awaitNoWordsWith = String.raw`
@@ -66,7 +66,7 @@ const awaitNoWordsWith = String.raw`
 	echo no process`;
 
 type Options = {
-	/** The command that starts the driver. */
+	/** A command prefix that starts the driver, for example under another account. */
 	readonly before?: readonly string[];
 	readonly account?: number;
 	readonly cwd?: string;
@@ -183,12 +183,12 @@ describe.runIf(canMakeDevices())('isolation for an account other than root', () 
 
 	test('leaves no extra file descriptor in the job and no bubblewrap process', async () => {
 		const command = ['sh', '-c', `for file in /proc/$$/fd/*; do basename "$file"; done; ${awaitNoWordsWith}`];
-		// Only bubblewrap has the directory of the hidden nodes among its arguments.
+		// Only bubblewrap has the path of the hidden nodes in its arguments.
 		const environment = {TEXT: box.root};
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, plain] = await ask([
 			{...one(), command, environment},
-			// All GPUs, so the command starts without bubblewrap.
+			// All GPUs are granted, so the command starts without bubblewrap.
 			{root: box.root, granted, command, environment},
 		]);
 		expect([isolated!.entrance === 0, plain!.entrance === 0]).toEqual([false, true]);
@@ -225,7 +225,7 @@ describe.runIf(canMakeDevices())('isolation for an account other than root', () 
 		expect(answers).toEqual([{problem}, {problem}]);
 	});
 
-	/** A bubblewrap with this text, first in PATH. */
+	/** Creates a program named bubblewrap with this text, and returns a PATH that finds it first. */
 	const pretended = (name: string, text: string): string => {
 		const bin = path.join(directory, name);
 		mkdirSync(bin);

@@ -1,4 +1,4 @@
-/** Isolation by systemd on control groups of version 1, as on older machines. */
+/** Isolation by systemd with control groups of version 1, as on older machines. */
 import {mkdtempSync, rmSync, existsSync, readdirSync} from 'node:fs';
 import {spawn} from 'node:child_process';
 import {tmpdir} from 'node:os';

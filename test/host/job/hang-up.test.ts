@@ -4,7 +4,9 @@ import {expect, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
 import {becomes, createStage, gone, type Stage} from './_stage.js';
 
-/** Reads the hexadecimal mask in /proc/PID/status. Bit n - 1 stands for signal n, so with SIGHUP the last digit is odd. */
+/**
+Whether a process ignores SIGHUP, according to the hexadecimal mask in /proc/PID/status. Bit n - 1 stands for signal n, so the last digit is odd.
+*/
 const ignoresHangUp = async (pid: number): Promise<boolean> =>
 	/^SigIgn:\s*[\da-f]*[13579bdf]$/mv.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 
@@ -15,7 +17,7 @@ test('closing the terminal ends the job and releases its GPUs', async () => {
 	terminal.type('chg -- sleep 600\r');
 	const {wrapper} = await stage.started();
 	terminal.hangUp();
-	// The wrapper writes to a terminal that is gone, and continues.
+	// The wrapper continues although it writes to a terminal that is gone.
 	await stage.when('released');
 	expect(await stage.when('exit')).toMatchObject({exitCode: 129, listening: []});
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 129, reason: 'signalled', signal: 'SIGHUP'}});
@@ -34,7 +36,7 @@ test('closing the terminal ends a background job of its shell', async () => {
 
 test('a job that ignores the loss of its terminal gets one SIGHUP and keeps its wrapper', async () => {
 	const stage = await createStage();
-	// An interactive bash would send SIGHUP, and the kernel sends it when bash exits. This shell leaves it to the kernel.
+	// An interactive bash would send SIGHUP itself. This shell leaves it to the kernel, which sends SIGHUP when the shell exits.
 	const terminal = stage.terminal('bash', '-c', 'chg -- ./counter.mjs; true');
 	const {wrapper, job} = await stage.started();
 	await stage.counted();
@@ -71,13 +73,13 @@ test('the time limit ends a job whose terminal was closed', async () => {
 	expect(await stage.when('exit')).toMatchObject({exitCode: 124});
 });
 
-/** Closes the terminal after its shell, and with it every sender of SIGHUP, has gone. The job must survive. */
+/** Closes the terminal after its shell has exited, so that nothing else sends SIGHUP. The job must survive. */
 const expectToOutlive = async (stage: Stage, line: string) => {
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');
 	terminal.type(`${line}\r`);
 	const {wrapper, job} = await stage.started();
-	// The process becomes nohup's job a moment after it starts.
+	// Shortly after its start, the process executes the program of nohup, which ignores SIGHUP.
 	await vi.waitFor(
 		async () => {
 			expect(await ignoresHangUp(job.pid)).toBe(true);
@@ -86,7 +88,7 @@ const expectToOutlive = async (stage: Stage, line: string) => {
 	);
 	terminal.hangUp();
 	await gone({pid: terminal.pid});
-	// The wrapper has by now received SIGHUP if it was sent one.
+	// Neither this SIGHUP nor one from the terminal may end the wrapper.
 	process.kill(wrapper, 'SIGHUP');
 	process.kill(wrapper, 'SIGCONT');
 	await becomes('alive', {pid: wrapper}, job);

@@ -14,7 +14,7 @@ import {isLong} from '../../_helpers/slow.js';
 
 const plain = {ignored: [], openFiles: undefined};
 
-/** The arguments, environment and end of a program that was started by the launcher. */
+/** Starts a program with the launcher. Returns its output, pid and exit code. */
 async function started(
 	words: readonly string[],
 	environment: Readonly<Record<string, string>>,
@@ -30,10 +30,10 @@ async function started(
 const split = (joined: Uint8Array): readonly string[] =>
 	Buffer.from(joined).toString('latin1').split('\0').slice(0, -1);
 
-/** Prints its arguments, a mark, and its environment. */
+/** A command that prints its arguments, a mark and its environment. */
 const printArguments = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
 
-/** Everything that is special to a shell, but no NUL. */
+/** Words of characters that are special to a shell, but without NUL. */
 const bytesUpTo = (max: number) =>
 	fc
 		.array(
@@ -44,7 +44,7 @@ const bytesUpTo = (max: number) =>
 		)
 		.map((list) => Uint8Array.from(list));
 
-/** Names of variables, including names that a shell does not accept. */
+/** Names of variables, some of which a shell does not accept. */
 const names = fc.string({unit: fc.constantFrom(...'aB9_%.-'), maxLength: 8}).map((name) => `X${name}`);
 
 describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsSync(shell)))(
@@ -53,7 +53,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 		test('passes on arguments and environment byte for byte', async () => {
 			await fc.assert(
 				fc.asyncProperty(
-					// All-ASCII values take another path.
+					// The launcher handles words that are all ASCII separately.
 					fc
 						.constantFrom(127, 255)
 						.chain((max) =>

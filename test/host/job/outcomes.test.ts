@@ -98,7 +98,7 @@ test('the wrapper passes on file descriptors, as <(...) requires', async () => {
 });
 
 test('a full output pipe never makes a write of the job fail', async () => {
-	// The job's write would fail with EAGAIN if the wrapper had made the shared pipe non-blocking.
+	// If the wrapper made the shared pipe non-blocking, the job's write would fail with EAGAIN.
 	const stage = await createStage({
 		'writer.sh': 'trap "head -c 300000 /dev/zero & echo \\$! >pid; wait; exit" INT; while :; do sleep 0.01; done\n',
 	});
@@ -115,7 +115,7 @@ test('a full output pipe never makes a write of the job fail', async () => {
 		{timeout: 20_000, interval: 10},
 	);
 	stage.stop();
-	// Includes the wrapper's two lines.
+	// The count includes two lines of the wrapper.
 	expect(await counted).toBe('300030\n');
 	expect(await stage.when('ended')).toMatchObject({end: {exitCode: 124, reason: 'timeout'}});
 });
@@ -168,7 +168,7 @@ test('lookUpCommand searches PATH like execvp', async () => {
 	expect(lookUpCommand('sh', {PATH: '/nowhere'}).kind).toBe('not-found');
 });
 
-/** Runs a command in the directory of commands, with an empty entry in PATH. */
+/** Runs a command in the directory of the test commands, with an empty entry in PATH. */
 const runThere = async (...words: readonly string[]) => {
 	const stage = await createStage({'there.sh': 'cd "$THERE" && PATH=$PATH: && exec chg -- "$@"\n'});
 	const child = stage.script('exec bash ./there.sh $WORDS', {THERE: await createCommands(), WORDS: words.join(' ')});

@@ -24,7 +24,7 @@ test.each(['TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2'])(
 		expect(liveness([{pid: wrapper}, job])).toEqual(['alive', 'alive']);
 		stage.stop(9);
 		expect(await exit).toEqual([9, null]);
-		// SIGUSR1 has not started the debugger of Node.js.
+		// SIGUSR1 must not start the debugger of Node.js.
 		expect(await errors).toBe('chg: released\n');
 	},
 );

@@ -22,7 +22,7 @@ test.each([
 	await stage.counted(name);
 	terminal.type(key);
 	await stage.counted(name, name);
-	// Signals arrive in order, so a key that the wrapper had passed on would be counted before SIGUSR2.
+	// Signals arrive in order. If the wrapper had also passed on the key's signal, it would be counted before SIGUSR2.
 	process.kill(wrapper, 'SIGUSR2');
 	await stage.counted(name, name, 'USR2');
 	stage.stop(5);
@@ -130,7 +130,7 @@ test('bg continues a stopped job in the background', async () => {
 	terminal.type('bg\r');
 	await becomes('alive', {pid: wrapper}, job);
 	await stage.counted('CONT');
-	// Ctrl-C does not reach a background job, but `kill` sends SIGINT to the wrapper alone.
+	// Ctrl-C does not reach a background job, so `kill` sends SIGINT to the wrapper alone.
 	terminal.type(controlC);
 	process.kill(wrapper, 'SIGINT');
 	await stage.counted('CONT', 'INT');
@@ -183,7 +183,7 @@ test.skipIf(!has('vim'))('vim as a job can be stopped, resumed and saved from', 
 	await terminal.shows('hello');
 	terminal.type(controlZ);
 	await terminal.shows('Stopped');
-	// The shell tracks only the wrapper.
+	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	terminal.type('fg\r');
 	await becomes('alive', {pid: wrapper}, job);
@@ -239,7 +239,6 @@ test('the end of a background job does not reset terminal settings of other prog
 	];
 	const stage = await createStage({'script.sh': script.join('\n')});
 	const terminal = stage.terminal('bash', 'script.sh');
-	// The output of a job with a broken pipe is still read to its end.
 	await terminal.shows('chg: released');
 	await terminal.shows('intr = ^G');
 	await gone({pid: terminal.pid});

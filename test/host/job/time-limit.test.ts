@@ -10,7 +10,7 @@ import {runTool} from '../../../source/host/tool/spawn.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {becomes, createStage, gone} from './_stage.js';
 
-/** Milliseconds from the start of the wait to its end. */
+/** Awaits a promise and measures how long it took, in milliseconds. */
 const timed = async <T>(wait: Promise<T>): Promise<{value: T; ms: number}> => {
 	const startedAt = performance.now();
 	return {value: await wait, ms: performance.now() - startedAt};
@@ -46,7 +46,7 @@ test('a job that ignores the interrupt is killed after the grace period', async 
 });
 
 test('the time limit ends every child process of the job', async () => {
-	// Sh ignores SIGINT in the background. The second level is started by a process that does not wait for it.
+	// A background process of sh ignores SIGINT. The second-level process has a parent that does not wait for it.
 	const stage = await createStage({
 		'job.sh': [
 			'sleep 600 & echo $! >>pids',
@@ -70,7 +70,7 @@ test('the time limit ends every child process of the job', async () => {
 });
 
 test('the time limit ends daemons that the job has started', async () => {
-	// A daemon: its parent has ended, and it has its own session.
+	// The process is a daemon: its parent has ended, and it has its own session.
 	const stage = await createStage({
 		'daemon.sh': 'echo $$ >>pids; exec sleep 600',
 		'job.sh':
@@ -86,7 +86,7 @@ test('the time limit ends daemons that the job has started', async () => {
 	);
 	const [daemon = {pid: 0}] = pidsIn(stage.lines('pids'));
 	expect(listProcesses().get(daemon.pid)?.parentPid).not.toBe(job.pid);
-	// The job dies at once. The GPUs are released only after the daemon, which ignores SIGINT, is gone.
+	// The job dies at once, but its GPUs are released only after the daemon, which ignores SIGINT, has ended.
 	await stage.when('ended');
 	expect(liveness([daemon])).toEqual(['dead']);
 	expect(await exit).toEqual([124, null]);
@@ -109,7 +109,7 @@ test('the time limit ends a job that keeps starting processes', async () => {
 	const exit = once(stage.spawn(['timeout', '0.3', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
 	expect(await exit).toEqual([124, null]);
-	// No process has the variable that marks the job's processes any more.
+	// No process is left that has the environment variable of the job.
 	const left = await bearersOf(stage.directory, listProcesses().values().toArray(), runTool);
 	expect(left).toEqual([]);
 	await gone(job);
@@ -145,7 +145,7 @@ test('time during which Ctrl-Z stops the job counts toward the time limit', asyn
 	terminal.type('\u{1A}');
 	await terminal.shows('Stopped');
 	await terminal.shows('shell> ');
-	// The shell tracks only the wrapper.
+	// The shell waits only for the wrapper.
 	await becomes('stopped', {pid: wrapper}, job);
 	await vi.waitUntil(() => performance.now() > startedAt + 600, {timeout: 5000});
 	expect(stage.reports()).toHaveLength(1);

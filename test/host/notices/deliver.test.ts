@@ -1,4 +1,4 @@
-/** Delivers notices on a real terminal, by real programs, and to a real web server. */
+/** Notices that are delivered to a real terminal, to real programs and to a real web server. */
 import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
@@ -47,7 +47,7 @@ function writingProgram(place: string, out: string, exitCode = 0): string {
 	return program;
 }
 
-/** Listens until the test ends. */
+/** Starts a server that listens until the test ends, and returns its port. */
 async function portOf(server: Server): Promise<number> {
 	server.listen(0, '127.0.0.1');
 	onTestFinished(() => {
@@ -70,7 +70,7 @@ alice
 	expect(linesOf('', who)).toEqual([]);
 });
 
-/** A terminal in which nothing runs but `sleep`. */
+/** Opens a terminal in which only `sleep` runs. */
 async function terminal() {
 	const opened = openTerminal('/bin/sh', ['-c', 'tty; exec sleep 60']);
 	onTestFinished(async () => opened.close());
@@ -92,7 +92,7 @@ test('a notice is written only to a terminal that accepts messages', async () =>
 	chmodSync(device, 0o600);
 	expect(await deliverThrough(who)).toEqual(nobody);
 	chmodSync(device, 0o620);
-	// Logged in there once, according to an outdated list.
+	// An outdated list says that another account is logged in on this terminal.
 	expect(await deliverThrough(who.replace(me, 'somebody'), 'somebody')).toEqual(nobody);
 	const mark = opened.mark();
 	expect(await deliverThrough(who)).toEqual(delivered);

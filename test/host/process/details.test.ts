@@ -11,13 +11,13 @@ const users = createUsers();
 const account = users.nameOfSync(process.getuid?.() ?? 0);
 const describe = createProcessDescriber({users, run: runTool});
 
-/** Reads process files that the test created, as if root owned them, because root may act as any account. */
+/** Returns a function that describes processes by the test's own files, as if root owned them. Root may act as any account. */
 const describeIn = (procDirectory: string, options: Partial<Parameters<typeof createProcessDescriber>[0]> = {}) =>
 	createProcessDescriber({users, run: runTool, procDirectory, ownerOf: everythingIsOf(0), ...options});
 
 const own = 'Uid:\t0\t0\t0\t0\n';
 
-/** The text of /proc/5/stat, shortened. */
+/** Returns a shortened text of /proc/5/stat. */
 const stat = (comm: string, state = 'S', startTicks = 0) =>
 	`5 (${comm}) ${state} ${'0 '.repeat(18)}${startTicks} 0 0\n`;
 
@@ -37,7 +37,7 @@ const start = (command: string, args: string[], argv0?: string): number => {
 
 test('process details include the owner, name, command line and start', async () => {
 	const pid = start('sleep', ['600', '601']);
-	// In its first moments the process has no memory map yet.
+	// Right after its start, a process has no memory map yet.
 	await eventually(async () => (await describe([pid])).get(pid)?.hostMemoryMiB !== undefined);
 	const details = await describe([pid]);
 	expect(details.get(pid)).toMatchObject({
@@ -103,7 +103,7 @@ test('the owner of a setuid process is the account that started it', async () =>
 	const numbered = {nameOf: async (uid: number) => `user${uid}`};
 	const asRoot = await describeIn(directory, {users: numbered})([5]);
 	expect(asRoot.get(5)?.user).toBe('user1');
-	// An account other than root acts as itself, so no more is read.
+	// A process of an account other than root cannot act as another account, so its status file is not read.
 	const asAda = await describeIn(directory, {users: numbered, ownerOf: everythingIsOf(1000)})([6]);
 	expect(asAda.get(6)?.user).toBe('user1000');
 });
@@ -111,7 +111,7 @@ test('the owner of a setuid process is the account that started it', async () =>
 test('a missing or hidden process has no details', async () => {
 	const run = vi.fn<typeof runTool>(runTool);
 	expect(await createProcessDescriber({users, run})([3_999_999])).toEqual(new Map());
-	// `ps` does not know what /proc does not know, because it reads the same files.
+	// `ps` is not asked, because it reads the same files as /proc.
 	expect(run).not.toHaveBeenCalled();
 });
 
@@ -146,7 +146,7 @@ test('each scan reads the details of every visible process once', async () => {
 
 test('a command line that cannot be read delays a scan only briefly', async () => {
 	const directory = await createFiles({'5/status': own, '5/stat': stat('stuck')});
-	// A pipe without a writer: opening it hangs.
+	// Opening a pipe without a writer blocks.
 	await runTool('mkfifo', [`${directory}/5/cmdline`], {timeoutMs: 5000});
 	const run = vi.fn(runTool);
 	let now = 0;

@@ -16,7 +16,7 @@ const other = 'f'.repeat(64);
 const stat = ({ticks = 0, startTicks = 500, parent = 1, pages = 0} = {}) =>
 	`5 (x) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${startTicks} 999999 ${pages} 18446744073709551615\n`;
 
-/** The auxiliary vector: 64-bit words, least byte first. Type 6 is the page size, and type 0 ends the vector. */
+/** Builds an auxiliary vector of 64-bit little-endian words. Type 6 is the page size, and type 0 ends the vector. */
 const vector = (...words: readonly number[]) => words.map((word) => String.fromCodePoint(...bytesOf(word))).join('');
 
 const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.floor(word / 256 ** index) % 256);
@@ -24,7 +24,7 @@ const bytesOf = (word: number) => Array.from({length: 8}, (_, index) => Math.flo
 test('process details include start, parent, memory and container from /proc', async () => {
 	const procDirectory = await createFiles({
 		stat: 'cpu  1 2 3\nintr 5\nbtime 1700000000\nprocesses 9\n',
-		// The largest page size on ARM.
+		// The page size is the largest one of ARM.
 		'self/auxv': vector(33, 4096, 6, 65_536, 0, 0),
 		'5/stat': stat({parent: 4, pages: 3200}),
 		'5/status': 'Name:\tx\nUid:\t0\t1\t1\t1\n',
@@ -41,7 +41,7 @@ test('process details include start, parent, memory and container from /proc', a
 		hostMemoryMiB: 200,
 		containerId: '0123456789ab',
 	});
-	// A hidden process has no facts, which is not an error.
+	// A hidden process has no details, which is not an error.
 	expect(details.has(3_999_999)).toBe(false);
 });
 
@@ -77,12 +77,12 @@ test('the processor use of a process covers the time since the previous call', a
 	};
 
 	expect(await cpuAt(0, stat({ticks: 1000}))).toBeUndefined();
-	// 6.24 s of processor time within 2 s.
+	// The process used 6.24 s of processor time within 2 s.
 	expect(await cpuAt(2000, stat({ticks: 1624}))).toBe(312);
-	// Too soon for a new figure.
+	// The interval is too short for a new value.
 	expect(await cpuAt(2100, stat({ticks: 1624}))).toBe(312);
 	expect(await cpuAt(4000, stat({ticks: 1624}))).toBe(0);
-	// Another process with the same pid.
+	// Another process has reused the pid.
 	expect(await cpuAt(6000, stat({ticks: 3, startTicks: 900}))).toBeUndefined();
 });
 

@@ -38,7 +38,7 @@ const becomes = async (identity: ProcessIdentity, expected: string) =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/** The pid of the first child of a process. */
+/** Returns the pid of the first child of a process. */
 const childOf = async (pid: number): Promise<number> =>
 	vi.waitFor(
 		async () => {
@@ -49,7 +49,7 @@ const childOf = async (pid: number): Promise<number> =>
 		{timeout: 20_000, interval: 10},
 	);
 
-/** Available since Linux 5.6. */
+/** Whether the kernel has time namespaces, which exist since Linux 5.6. */
 const hasTimeNamespaces = existsSync('/proc/self/ns/time');
 
 test('liveness reports this process as alive', () => {
@@ -87,7 +87,7 @@ test('liveness distinguishes a stopped process from a running one', async () => 
 });
 
 test('liveness reports a zombie as dead', async () => {
-	// The shell becomes a sleep that never reaps its child.
+	// The shell replaces itself by a sleep that never reaps its child.
 	const {child} = start('sh', '-c', 'sleep 600 & exec sleep 600');
 	const pid = await childOf(child.pid ?? 0);
 	const identity = identityOf(pid) ?? {pid: 0};
@@ -131,7 +131,7 @@ test('liveness cannot compare start times from another time namespace', async ()
 		'unknown',
 		'unknown',
 	]);
-	// No recorded start, so there is nothing to compare.
+	// No start time was recorded, so only the pid is checked.
 	expect(liveness([{...elsewhere, startTicks: undefined}])).toEqual(['alive']);
 	child.kill('SIGKILL');
 	await once(child, 'exit');
@@ -164,7 +164,7 @@ test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, 2 ** 53])(
 );
 
 test('liveness reports a hidden or unreadable process as unknown', async () => {
-	// Like hidepid=2: init and our child exist but have no entry.
+	// As with hidepid=2, init and the child exist but have no entry in /proc.
 	const {child} = start('sleep', '600');
 	const own = await readFile('/proc/self/stat', 'utf8');
 	const directory = await createFiles({'self/stat': own, '7/stat': 'garbage'});

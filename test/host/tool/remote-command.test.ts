@@ -1,4 +1,4 @@
-/** The script for ssh, run by the login shells that other hosts may have. */
+/** The script that ssh runs on another host, with every login shell that hosts may have. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -14,7 +14,7 @@ let environment: Record<string, string>;
 beforeAll(() => {
 	directory = mkdtempSync(path.join(tmpdir(), 'chg-remote-'));
 	const file = path.join(directory, 'canhazgpu');
-	// A NUL after each argument, because no argument contains one.
+	// A NUL follows each argument, because no argument can contain one.
 	writeFileSync(file, '#!/bin/sh\npwd\nprintf \'%s\\0\' "$@"\n');
 	chmodSync(file, 0o755);
 	environment = {PATH: `${directory}:${process.env['PATH'] ?? ''}`, HOME: directory};

@@ -1,4 +1,4 @@
-/** Host names that look like options or commands to ssh or a shell. */
+/** How the answers and errors of ssh are read, and hostnames that look like options or commands. */
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

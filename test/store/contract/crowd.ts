@@ -8,7 +8,7 @@ import {leaseOn, leaseWrite, plan, poolWrite, write} from '../samples.js';
 
 const clients = 50;
 
-/** Reads, plans and commits like the core, and repeats after a conflict. `undefined` means that there is nothing left to plan. */
+/** Reads, plans and commits like the core, and repeats after a conflict. Stops when `planFor` returns undefined. */
 async function change(store: Store, planFor: (snapshot: Snapshot) => Plan | undefined): Promise<boolean> {
 	for (let attempt = 0; ; attempt++) {
 		const next = planFor(await store.read());

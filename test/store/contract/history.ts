@@ -12,7 +12,7 @@ export function historyContract({store, harness}: Subject): void {
 	const ends = async (from: number, to: number) =>
 		(await collect(store().history(from, to))).map(({endTime}) => endTime - recent);
 
-	/** Records of a box that was in use all the time, except for the first days after `recent`. */
+	/** Appends usage records of a machine that was in use all the time, at twelve-day intervals. */
 	const appendEveryTwelveDays = async (now: number) =>
 		append(...Array.from({length: 10}, (_, index) => ({gpuId: 999, endTime: now - (1 + 12 * index) * day})));
 
@@ -68,7 +68,7 @@ export function historyContract({store, harness}: Subject): void {
 			const seen: number[] = [];
 			for await (const {gpuId} of store().history(recent, recent + 100_000)) {
 				if (seen.length % 1000 === 500) {
-					// Removes a hundred old records, and sorts before the current position.
+					// Deletes a hundred old records, and appends one that precedes the current position.
 					await append({gpuId: 9000 + seen.length, endTime: recent + 1});
 				}
 
@@ -159,7 +159,7 @@ export function historyContract({store, harness}: Subject): void {
 						const all: Array<{user: string; gpuId: number; endTime: number}> = [];
 						for (const commit of commits) {
 							const before = all.length;
-							// Each ends in its own second, so that the newest are well-defined.
+							// Each record ends in its own second, so that it is clear which records are the newest.
 							const records = commit.map(({user, gpuId, quarters, isLate}, index) => {
 								const second = recent + 3 * (before + index) - (isLate ? 100 : 0);
 								return {user, gpuId, endTime: second + quarters / 4};

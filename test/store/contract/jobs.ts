@@ -51,7 +51,6 @@ export function jobContract({store, harness}: Subject): void {
 			expect(all.records).toMatchObject(jobs.map((each) => ({kind: 'job', number: each.number, job: each})));
 			expect(all.index).toMatchObject({next: 4, numbers: [1, 2, 3]});
 			expect((await other.readJobs([3, 9, 1])).records.map(({number}) => number)).toEqual([3, 1]);
-			// The pool itself is unaffected.
 			expect((await other.read()).gpus).toHaveLength(2);
 		});
 

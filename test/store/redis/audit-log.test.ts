@@ -1,4 +1,3 @@
-/** A Redis that cannot keep the audit log still hands out GPUs. */
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';

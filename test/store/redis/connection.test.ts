@@ -51,7 +51,7 @@ describe('the connection to Redis', () => {
 	};
 
 	test('sends one request for a read and one for a commit', async () => {
-		// The other connections have finished their own requests by then.
+		// By now the other connections have finished their own requests.
 		await store.read();
 		await client.config('RESETSTAT');
 		const fresh = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
@@ -86,7 +86,7 @@ describe('the connection to Redis', () => {
 		const {ownSeconds, error} = await timed(more());
 		const name = `Redis at 127.0.0.1:${server.port}`;
 		expect(error).toMatchObject({code: 'store-unreachable'});
-		// A server that hangs up before it has read everything also loses its own last message, as it does when it is slow.
+		// A server that closes the connection before it has read everything also loses its own last message. A slow server does the same.
 		const said = (error as Error).message;
 		expect(said === `${name} has too many clients` || said.startsWith(`Cannot reach ${name}: `), said).toBe(true);
 		expect(ownSeconds).toBeLessThan(6);
@@ -211,7 +211,7 @@ describe('the connection to Redis', () => {
 		const heard = await listen();
 		await client.call('CLIENT', 'PAUSE', '500');
 		const asked = store.read();
-		// The answer arrives while this process reads nothing for longer than the time limit, as after Ctrl-Z or on an overloaded machine.
+		// The answer arrives while this process is blocked for longer than the time limit, as after Ctrl-Z or on an overloaded machine.
 		await sleep(50);
 		await nextTurn();
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500);
@@ -226,7 +226,7 @@ describe('the connection to Redis', () => {
 		await client.config('SET', 'aof-use-rdb-preamble', 'yes');
 		await client.bgrewriteaof();
 		await eventually(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
-		// Loading would take a minute without these settings.
+		// Without these settings, loading would take a minute.
 		await server.restart({
 			settings: ['--key-load-delay', '15000', '--loading-process-events-interval-bytes', '1024'],
 			isLoadingEnough: true,

@@ -1,4 +1,6 @@
-/** The last uses that commit.lua caches so that a read need not search the history. A read trusts them only while they are complete. */
+/**
+The cache of last uses, which commit.lua keeps so that a read need not search the usage history. A read uses the cache only while it is complete.
+*/
 import {describe, expect, test} from 'vitest';
 import {openRedisStore} from '../../../source/store/redis/index.js';
 import {plan, usage} from '../samples.js';
@@ -15,7 +17,7 @@ const append = async (...records: ReadonlyArray<Parameters<typeof usage>[0]>) =>
 
 const lastUsed = async (user: string) => [...(await redis.store.read({user})).lastUsed];
 
-/** No record names this GPU, so its last use shows whether a read trusts the cache. */
+/** Whether a read uses the cache. Only the cache contains a last use of this GPU, and no usage record does. */
 const isBelieved = async (user: string) => {
 	const field = `user ${user}`;
 	const kept = await redis.client.hget(lastUse, field);
@@ -25,7 +27,7 @@ const isBelieved = async (user: string) => {
 	return uses.some(([gpu]) => gpu === 77);
 };
 
-/** Adds a record as the Go program does, without updating the cache. */
+/** Adds a usage record like the Go program, which does not update the cache. */
 const appendAsPeer = async (user: string, gpu: number, second: number) => {
 	const end = new Date(second * 1000).toISOString();
 	const record = `{"user":"${user}","gpu_id":${gpu},"start_time":"2025-06-30T16:34:38Z","end_time":"${end}","duration_seconds":60.5,"reservation_type":"run"}`;
@@ -62,7 +64,7 @@ describe("the cache of each user's last use of each GPU", () => {
 		expect(await isBelieved('alice')).toBe(false);
 		await append({gpuId: 7, endTime: recent + 101}, {gpuId: 7, endTime: recent + 102});
 		expect(await isBelieved('alice')).toBe(true);
-		// The records of the Go program are no longer among the newest hundred.
+		// By now the Go program's records are not among the newest hundred.
 		expect(await lastUsed('alice')).toEqual([[7, recent + 102]]);
 	});
 

@@ -1,4 +1,4 @@
-/** Redis servers that answer but refuse commands. */
+/** Redis servers that answer but reject commands. */
 import {inspect} from 'node:util';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest';
@@ -57,7 +57,7 @@ describe('a Redis server without a password', () => {
 			usage: [usage({endTime: Math.floor(Date.now() / 1000)})],
 		});
 		expect(await store.commit(release)).toBe('done');
-		// Puts one of several drained GPUs back into service. Draining another one is refused.
+		// Draining another GPU needs more memory than undraining one of several.
 		const drainWrite = (ids: readonly number[]) =>
 			({kind: 'drains', drains: new Map(ids.map((id) => [id, {since: start}]))}) as const;
 		const more = plan({expect: [{kind: 'drains', raw: drained}], writes: [drainWrite([0, 1, 2])]});
@@ -68,7 +68,7 @@ describe('a Redis server without a password', () => {
 		expect(drains.keys().toArray()).toEqual([1]);
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free', 'free', 'free']);
 		expect(queue).toEqual([]);
-		// All reads still work: the history and the audit log.
+		// The usage history and the audit log can still be read.
 		expect(await Array.fromAsync(store.history(0, Infinity))).toHaveLength(1);
 		expect(await store.audit()).toEqual([]);
 		await store.close();

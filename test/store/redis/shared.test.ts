@@ -1,4 +1,4 @@
-/** The Redis data as the Go program sees it, and data that the Go program leaves. */
+/** The Redis data as the Go program reads it, and data that the Go program has written. */
 import {Buffer} from 'node:buffer';
 import {describe, expect, test} from 'vitest';
 import {
@@ -103,12 +103,12 @@ describe('records that canhazgpu writes to Redis', () => {
 		];
 		await write(redis.store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
 		const raw = (await redis.client.get('canhazgpu:gpu:0'))!;
-		// Removes our fields, as a client of the Go program does.
+		// Removes the fields that the Go program does not know, as some of its clients do.
 		const {shares: parts, capacity_mib: _, ...known} = JSON.parse(raw) as Record<string, unknown>;
 		expect(known).toEqual({user: '(shared)', type: 'manual', start_time: start, expiry_time: 4_102_444_800});
 		expect(raw).not.toContain('null');
 		expect(parts).toHaveLength(2);
-		// The peer counts a GPU as free if it has no user or an empty one.
+		// The Go program counts a GPU as free if its record has no user or an empty one.
 		const isFree = await redis.client.eval(
 			'local s = cjson.decode(redis.call("GET", KEYS[1])); return (s.user == nil or s.user == "") and 1 or 0',
 			1,

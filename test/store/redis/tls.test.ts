@@ -1,4 +1,4 @@
-/** Redis over TLS: trusted authorities, client certificates, and errors. */
+/** Redis over TLS: trusted certificate authorities, client certificates and errors. */
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,7 +22,7 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-n
 
 openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '9', '-subj', '/CN=Own authority');
 
-/** Creates a certificate and its key in one file, signed by the test's authority. */
+/** Creates a certificate and its key in one file, signed by the authority of this test. */
 function certificate(name: string, host: string, days = 9): string {
 	const files = [`${name}.csr`, `${name}.key`, `${name}.crt`, `${name}.ext`] as const;
 	const [request, key, signed, extension] = files;
@@ -40,7 +40,7 @@ const expired = certificate('expired', 'localhost', -1);
 const own = certificate('own', 'alice');
 const authority = {CANHAZGPU_REDIS_TLS_CA_CERT_FILE: file('ca.pem')};
 
-/** The same Redis over TLS. */
+/** Starts a TLS server in front of the same Redis, and returns a box that uses it. */
 async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
 	const server = createServer({cert: readFileSync(pem), key: readFileSync(pem), ...options}, (socket) => {
 		const behind = connect(redis.port, '127.0.0.1');

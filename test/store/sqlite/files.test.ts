@@ -1,4 +1,4 @@
-/** Pool files that are missing, foreign, damaged, replaced or locked. */
+/** Pool files that are missing, damaged, replaced, locked or of another program. */
 import {
 	copyFileSync,
 	mkdirSync,

@@ -1,4 +1,4 @@
-/** The history of the embedded store, which is read page by page. */
+/** The usage history of the SQLite store, which is read page by page. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -8,14 +8,14 @@ import {encodeUsage} from '../../../source/store/records/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {poolWrite, write} from '../samples.js';
 
-/** More than two pages of records. */
+/** More records than fit on two pages. */
 const count = 11_000;
 const firstEnd = 1_700_000_000;
 
 let file: string;
 const open = async (create = false) => openSqliteStore({path: file, create});
 
-/** Each record's number is its start time. Ten records end in the same second. */
+/** Returns the usage record with this number, which is its start time. Ten records end in the same second. */
 const raw = (number: number, {note, endTime}: {readonly note?: string; readonly endTime?: number} = {}): string =>
 	encodeUsage({
 		user: 'ada',
@@ -105,7 +105,7 @@ test.each([
 	['a long text', `~${'x'.repeat(60_000)}`],
 ])("history continues after a page that ends with another program's record with %s", async (_, foreign) => {
 	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
-	// The last record of its second and of the first page.
+	// This record is the last one of its second and of the first page.
 	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);
 	expect(await numbers()).toEqual(range(0, count).filter((number) => number !== 4999));
 });

@@ -1,4 +1,4 @@
-/** Several processes and accounts on one file. */
+/** Several processes and accounts that use the same SQLite pool. */
 import {once} from 'node:events';
 import {chmodSync, mkdirSync, statSync} from 'node:fs';
 import process from 'node:process';
@@ -19,7 +19,7 @@ afterAll(() => {
 });
 
 let count = 0;
-/** A path for each test, in a directory that does not exist yet. */
+/** Returns a new path in a directory that does not exist yet. */
 const newFile = (): string => `${workshop.directory}/pool-${count++}/pool.db`;
 const modeOf = (file: string): string => (statSync(file).mode % 0o1_0000).toString(8);
 
@@ -176,7 +176,7 @@ describe('the permissions of a SQLite pool', () => {
 		expect([modeOf(own), modeOf(own.replace('/pool.db', ''))]).toEqual(['600', '700']);
 	});
 
-	/** Removes everybody's access to a pool's files except root's, and lets another account try. */
+	/** Leaves only root access to the files of a pool, and lets another account try to use them. */
 	const tryAsStranger = async (fileMode: number, directoryMode: number) => {
 		const file = newFile();
 		const directory = file.replace('/pool.db', '');

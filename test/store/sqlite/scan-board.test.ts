@@ -1,4 +1,4 @@
-/** The file beside the pool in which viewers share their scans. */
+/** The file next to the SQLite pool in which viewers share their scans. */
 import {existsSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,4 @@
-/**
-Checks that an account with write access to the pool's files cannot make SQLite change other files or run forever for others who open the pool.
-*/
+/** An account with write access to the pool's files must not be able to make other accounts' SQLite change other files or run forever. */
 import {Buffer} from 'node:buffer';
 import {
 	copyFileSync,
@@ -56,7 +54,7 @@ beforeEach(async () => {
 	await store.close();
 });
 
-/** Runs a script that uses the pool in its own process, and kills the process if it does not end. */
+/** Runs a script that uses the pool in its own process. Kills the process if it does not end in time. */
 async function inProcess(script: string, limitMs = 20_000): Promise<unknown[] | 'without end'> {
 	const child = workshop.start(script, {file});
 	const limit = setTimeout(() => {
@@ -159,7 +157,7 @@ test.each([1, 511])(
 );
 
 describe('a malicious file next to a SQLite pool', () => {
-	/** The database of another program, with a WAL. */
+	/** Creates the database of another program, which has a WAL. */
 	const makeVictim = (): string => {
 		const victim = path.join(directory, 'victim.db');
 		const database = new DatabaseSync(victim);
@@ -263,7 +261,7 @@ describe('endless rows in a SQLite pool', () => {
 				copyFileSync(file, spoiled);
 				shareSchemaChildren(spoiled, 8);
 				const pages = readFileSync(spoiled);
-				// A change of the first page puts that page into the journal. The malicious page then replaces it.
+				// A change of the first page writes that page to the journal. Then the malicious page replaces it there.
 				const database = new DatabaseSync(file);
 				database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 2');
 				const journal = readFileSync(`${file}-wal`);

@@ -9,7 +9,7 @@ type World = {
 	readonly gate?: number;
 };
 
-/** Asks ten times a second for five minutes. Returns the second at which the waiting ends, and how often the kernel was asked who holds the lock. */
+/** Checks ten times a second for five minutes. Returns the second at which the wait ends, and how often it looked up who holds the lock. */
 function waitIn(worldAt: (second: number) => World): {readonly endsAt: number | undefined; readonly queries: number} {
 	let second = 0;
 	let queries = 0;

@@ -60,7 +60,7 @@ const commands: readonly TestedCommand[] = [
 	},
 ];
 
-/** A world in which this message after `begin`, counted from 1, is late or lost. */
+/** Creates a world in which one message is late or lost. Messages are counted from 1, after `begin`. */
 async function createLossyWorld(
 	lost: number,
 	fate: Fate,
@@ -122,7 +122,7 @@ test.each(commands.flatMap((command) => fates.map((fate) => ({...command, fate})
 				expect(recordedKinds).toEqual([kind]);
 				expect(answer).toEqual(right);
 			} else {
-				// If the first read fails, nothing has been done, and the error says so.
+				// A command whose first read fails has done nothing and reports an error.
 				expect(error).toMatchObject({code: 'store-unreachable'});
 				expect(lost).toBe(1);
 				expect(recordedKinds).toEqual([]);

@@ -28,7 +28,7 @@ describe('release', () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const {leaseId} = await take(world, bob, [1]);
-		// Mallory uses the label "bob", which gives her no rights.
+		// The label "bob" gives another account no rights to bob's leases.
 		const mallory = person('alice', 'bob');
 		expect(await release(world, mallory, {by: 'label', label: 'bob'})).toMatchObject({released: [], notYours: []});
 		expect(await release(world, mallory, {by: 'gpus', ids: [0, 1]})).toMatchObject({

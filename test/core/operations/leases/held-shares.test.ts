@@ -1,4 +1,4 @@
-/** A job's share lives and ends independently of the other shares on its GPU, and is restored if the store lost it. */
+/** A job's share of a GPU is independent of the other shares, and is restored if the store lost it. */
 import {beforeEach, describe, expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import type {Lease} from '../../../../source/core/model/types.js';
@@ -43,7 +43,7 @@ async function grant(lease: Lease, index = 0): Promise<void> {
 	await world.store.commit({...emptyPlan, ...planHoldings([{kind: 'add', record, lease: startsNow, capacityMiB}])});
 }
 
-/** Ends a share as a mistaken read would. */
+/** Ends a share as if a read had wrongly found its process dead. */
 async function drop(leaseId: string): Promise<void> {
 	const {gpus} = await world.store.read();
 	const dropped = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
@@ -106,7 +106,7 @@ describe('a job with a share of a GPU', () => {
 		const answer = await sendHeartbeat(world, dans);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 1}]});
 
-		// Again, with the knowledge of the share that was taken back.
+		// Once more, now that the job knows the share that it took back.
 		await drop('of-carol');
 		await drop('of-dan');
 		await sendHeartbeat(world, answer.jobLease);

@@ -33,7 +33,6 @@ const loseData = () => {
 	state.revision = undefined;
 };
 
-/** Recreates the pool. */
 const makeAgain = async (force = false) => createPool(world, {gpuCount: 4, provider: 'fake', force});
 
 beforeEach(async () => {
@@ -160,7 +159,7 @@ describe('a GPU whose lease was ended while its job still runs', () => {
 		const answer = await sendHeartbeat(world, jobLease);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], jobLease: {gpus: [0, 1]}});
 		expect(commits).toBe(1);
-		// The time before a mistaken end is not charged again.
+		// The time before the mistaken end is not counted again.
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
 		expect((await world.store.audit()).at(-1)).toMatchObject({
 			kind: 'granted',

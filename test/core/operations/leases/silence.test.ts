@@ -1,4 +1,4 @@
-/** Tests that only a watched silence ends a holder without a visible process. */
+/** A lease or queue entry whose process is not visible ends only after its silence was observed for some time. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -15,7 +15,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 
 const bob = person('bob', 'bob', 1001);
 
-/** The hosts cannot see each other's processes. */
+/** Returns the world of a host that cannot see the processes of other hosts. */
 const unseeing = (world: TestWorld, changes: Partial<Host> = {}): World => ({
 	...world,
 	host: {...world.host, liveness: (list) => list.map(() => 'unknown'), ...changes},
@@ -30,7 +30,7 @@ const leaseAt = (snapshot: Snapshot, index: number): Lease | undefined => {
 const peerRecord = (world: TestWorld): string =>
 	JSON.stringify({user: 'eve', type: 'run', start_time: startTime, last_heartbeat: Math.floor(world.now())});
 
-/** A wrapper on GPU 0, the peer on GPU 1 and a waiter for GPU 0, all with invisible processes. */
+/** A pool with a wrapper on GPU 0, a job of the Go program on GPU 1 and a queue entry for GPU 0, whose processes are all invisible. */
 class Box {
 	isLiving = true;
 	#hold!: JobLease;
@@ -53,7 +53,7 @@ class Box {
 		await this.#beat();
 	}
 
-	/** Advances the time, with all heartbeats at their usual intervals. */
+	/** Advances the time, while every process sends its heartbeats as usual. */
 	async pass(seconds: number): Promise<void> {
 		let left = seconds;
 		while (left > 0) {
@@ -101,7 +101,7 @@ class Box {
 	}
 }
 
-/** Observers: two on one clock, one in another time namespace, and one without a clock. */
+/** Observers with different clocks: two share one, one is in another time namespace, and one has none. */
 const viewersOf = (world: TestWorld): readonly World[] => {
 	const {seconds} = world.host.monotonic;
 	return [
@@ -166,20 +166,19 @@ describe("a lease whose process is not visible, with any jumps of the store's cl
 
 						await box.pass(checkEverySeconds);
 						silentSeconds += checkEverySeconds;
-						// The sum of the limit, a heartbeat in the future, the time until another clock may end its watch, a watch start that far in
-						// the future, and the watch itself. All starts are stored in whole seconds.
+						// The longest silence: the limit, a heartbeat in the future, the time after which another clock's observation is replaced, an observation that
+						// starts that far in the future, and the observation itself. Start times are stored in whole seconds.
 						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 2 * 140 + 70 + 4 * (checkEverySeconds + 1));
 					}
 
-					// Each lease was watched for at least a heartbeat plus ten seconds since its last heartbeat, which may have been one interval
-					// ago.
+					// Each lease was observed for at least a heartbeat interval plus ten seconds, and its last heartbeat may have been one interval earlier.
 					expect(silentSeconds).toBeGreaterThanOrEqual(10);
 				},
 			),
 			{
 				numRuns: 80,
 				examples: [
-					// The clock steps back before and after another clock begins its watch. Seed -1186794491.
+					// The clock steps back before and after an observer with another clock starts to observe. Seed -1186794491.
 					[
 						[
 							{kind: 'jump', amount: -121},
@@ -189,7 +188,7 @@ describe("a lease whose process is not visible, with any jumps of the store's cl
 						0,
 						1,
 					],
-					// A watch has been running since the last heartbeats. Seed 957157752.
+					// An observation has been running since the last heartbeats. Seed 957157752.
 					[
 						[
 							{kind: 'jump', amount: 1000},
@@ -205,7 +204,7 @@ describe("a lease whose process is not visible, with any jumps of the store's cl
 				],
 			},
 		);
-		// The test proves nothing if no silence is ever suspected.
+		// The test proves nothing if no silence is ever observed.
 		expect(watches).toBeGreaterThan(0);
 	});
 
@@ -280,7 +279,7 @@ describe('the usage record of a job whose wrapper and process have died', () => 
 
 		expect(heartbeats).toBeGreaterThan(40);
 		expect(heartbeats).toBeLessThanOrEqual(60);
-		// A process that cannot see the job reads this record and ends nothing.
+		// A process that cannot see the job must not end its lease either.
 		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');
 		world.pass(86_400);

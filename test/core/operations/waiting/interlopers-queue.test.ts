@@ -26,7 +26,7 @@ const join = async (world: TestWorld, id: string, count?: number) =>
 
 const grantsBob = ({grants, event}: Plan): boolean => grants && event?.user === 'bob';
 
-/** Bob waits for the GPU that alice has for 50 s. */
+/** Bob waits for the GPU that alice has reserved for 50 s. */
 async function waitForAlice(world: TestWorld) {
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 50});
 	return acquire(
@@ -46,7 +46,7 @@ test('a GPU that is drained when it becomes free is not granted to the queue', a
 test('a waiting request does not overtake an entry that is inserted ahead of it', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async () => {
-		// The peer sets the join time itself.
+		// The Go program sets the join time itself.
 		const {queue, entries} = world.memory.state;
 		queue.unshift('early');
 		entries.set('early', encodeQueueEntry(entryOf(world, 'early')));

@@ -70,13 +70,13 @@ test('a new entry at the end of the queue takes no claim away from earlier entri
 	);
 });
 
-/** Entries for a number of GPUs or for one by id. */
+/** Entries for a number of GPUs, or for one GPU id. */
 const anyOfGpus: fc.Arbitrary<Partial<QueueEntry>> = fc.oneof(
 	fc.record({requestedCount: fc.integer({min: 1, max: 3})}),
 	fc.record({requestedIds: fc.uniqueArray(fc.nat(3), {minLength: 1, maxLength: 2})}),
 );
 
-/** Entries for MIG instances, with eligible instances from an earlier scan. */
+/** Entries for MIG instances that an earlier scan found eligible. */
 const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	requestedCount: fc.integer({min: 1, max: 2}),
 	need: fc.constant({mig: {profile: '1g.10gb'}}),

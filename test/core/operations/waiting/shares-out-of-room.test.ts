@@ -1,4 +1,4 @@
-/** A share that is held while waiting, when a process without a reservation fills the memory. */
+/** A share that a waiting request holds, on a GPU whose memory a process without a reservation fills. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -43,7 +43,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-/** The entry wants two shares and holds one on GPU 0. The other GPUs are leased whole. */
+/** Creates a pool in which an entry wants two shares and holds one on GPU 0. The other GPUs are leased as a whole. */
 async function waitForTwo(): Promise<TestWorld> {
 	const world = await createBox();
 	for (const id of [1, 2]) {

@@ -12,7 +12,7 @@ import {createTestWorld, type TestWorld} from '../../../_helpers/world.js';
 import {entriesOf} from './_settle.js';
 import {alice, bob, wants} from './_waiting.js';
 
-/** The longest time that a silent entry can block others: two heartbeats, and time to look. */
+/** The longest time that an entry without heartbeats can block others: two heartbeat intervals, and time to notice it. */
 const patienceSeconds = 2 * entryHeartbeatSeconds + 20;
 
 /** Sends the heartbeat of an entry, as its process does every 30 seconds. */
@@ -23,7 +23,7 @@ async function beat(world: TestWorld, id: string): Promise<void> {
 	expect(await world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
 }
 
-/** Advances the time while everybody reads the pool every few seconds, and these entries send heartbeats. */
+/** Advances the time while other processes read the pool every few seconds and these entries send heartbeats. */
 async function passWith(world: TestWorld, seconds: number, answering: readonly string[] = []): Promise<void> {
 	for (let passed = 0; passed < seconds; passed += 5) {
 		world.pass(5);

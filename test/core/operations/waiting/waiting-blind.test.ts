@@ -1,4 +1,4 @@
-/** Tests that a process in an isolated job does not wait, because it would block the queue. */
+/** A process in an isolated job does not wait in the queue, because it cannot see every GPU and would block others. */
 import {expect, test} from 'vitest';
 import type {Observation} from '../../../../source/core/model/types.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -32,7 +32,7 @@ test('acquire in an isolated job rejects a GPU that it cannot see instead of joi
 	const {queue, gpus} = await world.store.read();
 	expect(queue).toEqual([]);
 	expect(gpus[1]).toMatchObject({kind: 'free'});
-	// A request without a wait is refused with the GPU.
+	// A request that may not wait is refused, and the refusal names the GPU.
 	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
 });
 

@@ -1,4 +1,4 @@
-/** How a wait ends while a lock is held or the last answer is lost. The clock is the test's, so each wait passes at once. */
+/** How a wait ends while a lock is held or the last answer is lost. The test controls the clock, so no wait takes real time. */
 import {expect, test} from 'vitest';
 import type {Store} from '../../../../source/core/model/ports.js';
 import {readStatus, reserve} from '../../../../source/core/operations/reservations.js';
@@ -34,7 +34,7 @@ const wait = async (
 
 const ownersOf = async (world: TestWorld) => (await readStatus(world)).rows.map(({owner}) => owner);
 
-/** Loses the answers to grants, and then runs this. */
+/** Returns a store wrapper that loses the answers to grants and then calls a function. */
 const losingGrants =
 	(then: () => void) =>
 	(store: Store): Store => ({
@@ -105,7 +105,7 @@ test("a waiting request reports a grant at its time limit if the grant's answer 
 				...losing,
 				async read(options) {
 					if (isLost) {
-						// The store is away until the time limit, and once more.
+						// The store does not answer until the time limit, and once more after it.
 						isLost = world.clock.monotonicMs() < 60_000;
 						throw unreachable();
 					}

@@ -40,7 +40,7 @@ test('an entry for GPU 0 does not block an entry that can use GPU 1', async () =
 test('a waiting request whose process is stopped has no claim on GPUs until it continues', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	// Only its position matters, because nobody scans for it.
+	// Nothing scans for this entry. Only its position matters.
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: manualHour, waitSeconds: undefined};
 	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
 	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
@@ -72,7 +72,7 @@ test('an earlier entry takes over the GPUs that a later entry holds', async () =
 	await first.waits();
 	const second = start(world.as(12), wants({requester: alice, count: 2}));
 	await second.waits();
-	// The second gets one while the first sleeps. Then the first wakes.
+	// The second request gets a GPU while the first is stopped. Then the first continues.
 	world.processes.set(11, 'stopped');
 	const {expiry_time: _, ...record} = JSON.parse(world.memory.state.gpus.get(0)!) as Record<string, unknown>;
 	world.memory.state.gpus.set(0, JSON.stringify({...record, partial_queue_id: world.memory.state.queue[1]}));

@@ -1,4 +1,4 @@
-/** A waiter whose store is down, loses data, or loses an answer. The clock is the test's, so each wait passes at once. */
+/** A waiting request whose store is down, loses data or loses an answer. The test controls the clock, so no wait takes real time. */
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js';
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -21,7 +21,7 @@ const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => 
 	await reserve(world, {requester: alice, count: 1, ids, durationSeconds: 100_000});
 };
 
-/** An entry of a live local process. */
+/** The fields of an entry whose process is alive on this machine. */
 const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 1000) => ({
 	machine,
 	bootId,
@@ -29,7 +29,7 @@ const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 100
 	lastHeartbeat: startTime + 10_000,
 });
 
-/** Waits. `onProgress` can change the world, as others would meanwhile. */
+/** Waits for a GPU. `onProgress` can change the world, as other processes would. */
 async function wait(
 	world: TestWorld,
 	{
@@ -375,7 +375,7 @@ test('extend finds out by reading whether a change with a lost answer was made',
 	isLosing = true;
 	const {extended} = await extend(world, alice, {by: 'label', label: 'alice'}, {by: 60});
 	expect(extended).toHaveLength(1);
-	// The extension was made once.
+	// The reservation was extended only once.
 	expect((await readStatus(world)).rows[0]!.remainingSeconds).toBeLessThanOrEqual(660);
 	await release(world, alice, {by: 'label', label: 'alice'});
 });

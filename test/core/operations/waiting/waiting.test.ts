@@ -43,7 +43,7 @@ describe('a request that may wait', () => {
 		);
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
-		// A release by the owner does not touch holdings of the queue.
+		// A release by the owner keeps GPUs that a waiting request holds.
 		expect((await release(world, bob, {by: 'gpus', ids: [1]})).released).toEqual([]);
 		await free(world, 0);
 		const answer = await waiter.answer;

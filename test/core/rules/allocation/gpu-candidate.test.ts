@@ -1,4 +1,4 @@
-/** Which GPU has room for a share, compared with a simple rule on random boxes. */
+/** Which GPUs have enough memory for a share, compared with a simple rule on random machines. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
@@ -85,7 +85,7 @@ describe('the reserved memory of a shared GPU', () => {
 		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
 		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
 		expect(committedMiB(shares, reading(undefined))).toBeUndefined();
-		// A tool that reports more memory for the processes than for the GPU measured them at different times.
+		// A tool that reports more memory for the processes than for the GPU has measured them at different times.
 		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
@@ -137,7 +137,7 @@ describe('several shares of one account on a GPU', () => {
 				const total = sizes.reduce((sum, size) => sum + size, 0);
 				expect(used.reduce<number>((sum, value) => sum + value!, 0)).toBe(total);
 				expect(usedBy(...sizes.toReversed())).toEqual(used);
-				// No process is larger than what is left in some share, as long as the shares together have that much left.
+				// Some share has room for the largest process, as long as the shares together have that much left.
 				if (total <= 36_000 - 8000) {
 					expect(shares.filter(({memoryMiB}, index) => isOverused({memoryMiB, memoryUsedMiB: used[index]}))).toEqual(
 						[],

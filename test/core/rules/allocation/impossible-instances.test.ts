@@ -7,7 +7,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {splitReading} from '../../../_helpers/mig-box.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** GPU 0 is whole. The others are in MIG mode. */
+/** GPU 0 is not in MIG mode. The others are. */
 const box = [idleReading(0), splitReading(1, ['1g.10gb', '1g.10gb', '3g.40gb']), splitReading(2, [])];
 
 function said(wanted: Wanted, gpus: readonly GpuReading[] = box): readonly unknown[] | undefined {

@@ -117,7 +117,7 @@ describe('eligibility on a machine with different GPU models', () => {
 			groups: [],
 			isPossible: true,
 		});
-		// A GPU of unknown model matches every other model if no model was requested.
+		// If no model was requested, a GPU of unknown model can be combined with any others.
 		expect(groups({count: 4}, blind).groups).toEqual([
 			[0, 1, 2, 3],
 			[3, 4, 5, 6, 7],

@@ -16,7 +16,7 @@ describe('a requested CUDA version', () => {
 	test.each([
 		['12.4', '/usr/local/cuda-12.4.1'],
 		['12.4.1', '/usr/local/cuda-12.4.1'],
-		// The newest, by numbers and not alphabetically.
+		// The newest version, compared by numbers and not alphabetically.
 		['12', '/usr/local/cuda-12.10.0'],
 		['9', '/usr/local/cuda-9.0'],
 		['12.1', undefined],

@@ -24,7 +24,7 @@ const heldFor = (id: string, part: Partial<Lease> = {}): Lease => ({
 
 const leased = (index: number, lease: Lease): GpuRecord => ({kind: 'leased', index, raw: '{}', lease});
 
-/** GPU 0, with instances held by waiters. */
+/** GPU 0, whose MIG instances waiting requests hold. */
 const split = (...shares: readonly Lease[]): GpuRecord => ({kind: 'shared', index: 0, raw: '{}', shares});
 
 const free = (index: number): GpuRecord => ({kind: 'free', index, raw: undefined});
@@ -111,7 +111,7 @@ test('a GPU that a waiting request holds has no expiry until the grant is comple
 	expect(written(grant)).toEqual([
 		{...heldFor('first'), type: 'run', startTime: now, lastHeartbeat: now, expiryTime: undefined, endsBy: undefined},
 	]);
-	// The entry could be served, as far as is known.
+	// The GPU that was recorded as in use is leased, so nothing is known to be out of service.
 	expect(grant.plan.writes.find(({kind}) => kind === 'entry')).toMatchObject({
 		entry: {allocatedGpus: [0], unavailable: undefined},
 	});

@@ -27,7 +27,7 @@ const hosts: fc.Arbitrary<readonly Host[]> = fc.array(
 	{minLength: 1, maxLength: 4},
 );
 
-/** Computes the wait by trying each set of GPUs of one model. Undefined means never. */
+/** Returns how long the request must wait, by trying each set of GPUs of one model. Undefined means forever. */
 function soonest(
 	{gpus}: {readonly gpus: readonly Gpu[]},
 	count: number,

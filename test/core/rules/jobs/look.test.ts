@@ -8,7 +8,7 @@ import {job, listOf, now} from './_jobs.js';
 const host = testHost();
 const here = {machine: host.machineId, bootId: host.bootId};
 
-/** A host that finds the processes with these pids in these states, and all others dead. */
+/** Returns a host on which the processes with these pids have these states. All other processes are dead. */
 const hostWith = (states: Readonly<Record<number, Liveness>>, orphans: 'alive' | 'dead' | 'unknown' = 'dead') =>
 	testHost({
 		liveness: (list) => list.map(({pid}) => states[pid] ?? 'dead'),

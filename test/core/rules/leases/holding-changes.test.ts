@@ -15,7 +15,7 @@ test('usageOf returns a record with start, end and duration', () => {
 });
 
 test('usageOf returns a duration of 0 for a start after the end', () => {
-	// Milliseconds that a script took for seconds.
+	// A script of the Go program's users wrote milliseconds in place of seconds.
 	const wrong = {...lease, startTime: 1_640_995_200_000};
 	expect(usageOf(2, wrong, {reason: 'released', endTime: 1600})).toMatchObject({
 		startTime: 1600,

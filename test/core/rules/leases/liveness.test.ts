@@ -13,7 +13,7 @@ import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '..
 import {testHost} from '../../../_helpers/machine/host.js';
 import {entryRecord, snapshotWith} from '../../../_helpers/world.js';
 
-/** A machine that has been up for 50,000 s without suspending. */
+/** The uptime of the machine, which was never suspended. */
 const upSeconds = 50_000;
 const clock = 'b/time';
 const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial<Host> = {}): Host =>
@@ -73,7 +73,7 @@ test('judge without a readable boot id can report a process as alive, but never 
 		expect(judge(held, viewer())).toBe('unknown');
 		expect(judge(held, viewer({10: 'alive'}))).toBe('alive');
 		expect(judge(held, viewer({10: 'stopped'}))).toBe('stopped');
-		// A process without a start time could be any process.
+		// A pid without a start time could belong to any process.
 		expect(judge({...held, holder: {pid: 10}}, viewer({10: 'alive'}))).toBe('unknown');
 	}
 });
@@ -94,7 +94,7 @@ test('a lease whose wrapper has died lasts while leftover processes live', () =>
 	expect(endingOf(unnamed, snapshot(), left('dead'))).toMatchObject({reason: 'holder-died'});
 	expect(endingOf(unnamed, snapshot(), left('unknown'))).toBeUndefined();
 	expect(judgeLease({...unnamed, lastHeartbeat: 90_000}, snapshot(), left('unknown'))).toMatchObject({kind: 'watch'});
-	// A recorded job process decides alone.
+	// If the job's process was recorded, leftover processes do not matter.
 	expect(endingOf({...unnamed, job: {pid: 11}}, snapshot(), left('alive'))).toMatchObject({reason: 'holder-died'});
 });
 
@@ -103,7 +103,7 @@ test('the usage record of a dead job ends at most a minute after its last heartb
 		endingOf(run({...here, holder: {pid: 10}, lastHeartbeat}), snapshot(), host())?.endTime;
 	expect(dead(99_000)).toBe(99_060);
 	expect(dead(99_990)).toBe(100_000);
-	// The store's clock stepped back.
+	// The store's clock was set back.
 	expect(dead(200_000)).toBe(100_000);
 	expect(dead(undefined)).toBe(100_000);
 });
@@ -132,7 +132,7 @@ describe('a lease from another boot of a machine with this machine-id', () => {
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
 			snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}], ...changes});
 		expect(cloneIn(withLease(before(99_950)), host())?.lastHeartbeat).toBe(99_950);
-		// No clone: silent for long, a heartbeat in the future, an unknown boot, or this boot.
+		// Not a clone: long silent, a heartbeat in the future, an unknown boot, or this boot.
 		expect(cloneIn(withLease(before(99_000)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(100_100)), host())).toBeUndefined();
 		expect(cloneIn(withLease(before(99_950)), host({}, {bootId: undefined}))).toBeUndefined();

@@ -11,7 +11,7 @@ import {
 import type {Account} from '../../../../source/core/model/ports.js';
 import type {Lease} from '../../../../source/core/model/types.js';
 
-/** Names that a user database can contain: any without a colon. */
+/** Account names that a user database can contain. They can contain anything but a colon. */
 const name = fc.oneof(
 	fc.constantFrom('root', 'ada', 'bob', 'ada@example.com', String.raw`DOMAIN\ada`, '0'),
 	fc.string().filter((text) => !text.includes(':')),

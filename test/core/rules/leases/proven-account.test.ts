@@ -1,4 +1,3 @@
-/** Tests the proof of an account in a user namespace by a lease and the kernel. */
 import {describe, expect, test} from 'vitest';
 import type {Host} from '../../../../source/core/model/ports.js';
 import type {GpuRecord, Lease, ProcessIdentity} from '../../../../source/core/model/types.js';
@@ -7,7 +6,7 @@ import {testHost} from '../../../_helpers/machine/host.js';
 
 const wrapper: ProcessIdentity = {pid: 71, startTicks: 5, namespace: '4026531836'};
 
-/** A caller with uid 0 in its own namespace, while the kernel shows that the wrapper has the same account. */
+/** A caller with uid 0 in its own namespace. According to the kernel, the wrapper belongs to the same account. */
 const inside = (changes: Partial<Host> = {}): Host =>
 	testHost({
 		account: {name: 'root', uid: 0, userNamespace: '1000/4026532590'},

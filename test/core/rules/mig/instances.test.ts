@@ -179,7 +179,7 @@ test('a request for a MIG profile gets the smallest sufficient instance, on the 
 			const used = (gpu: number): number => box[gpu]!.filter(([, isHeld]) => isHeld).length;
 			for (const {instance} of offers) {
 				const [best, other] = [chosen!.instance, instance];
-				// No other sufficient instance is smaller in every respect, and no equal instance is on a fuller GPU.
+				// No smaller instance is sufficient, and no equal instance is on a GPU with more instances in use.
 				expect(
 					fitsProfile(best.profile!, other.profile!) && best.profile !== other.profile,
 					`${best.profile} instead of ${other.profile}`,

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {isWanted, timeToSend, usualPreferences} from '../../../../source/core/rules/notices/events.js';
 import {judgeTargets} from '../../../../source/core/rules/notices/diagnosis.js';
 
-/** A quiet time that covers the whole day but for one minute, which is `until`. */
+/** Returns a quiet time that covers the whole day except one minute, which starts at `until`. */
 function almostAlwaysQuiet(now: number) {
 	const date = new Date(now * 1000);
 	const minute = date.getHours() * 60 + date.getMinutes();

@@ -39,7 +39,7 @@ test.each([
 	['2026-05-02T06:59', '2026-05-02T07:00'],
 	['2026-05-02T07:00', undefined],
 	['2026-12-31T23:00', '2027-01-01T07:00'],
-	// Clocks are set forward and back in these nights.
+	// The clocks change in these nights.
 	['2026-03-28T23:00', '2026-03-29T07:00'],
 	['2026-10-24T23:00', '2026-10-25T07:00'],
 ])('quietEnd for 22:00-07:00 at %s returns %s', (now, end) => {

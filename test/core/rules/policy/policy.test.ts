@@ -1,4 +1,4 @@
-/** The policy as the rules read it, and the plans that change it. */
+/** How the rules read the policy, and the plans that change it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {PolicySetting, Snapshot} from '../../../../source/core/model/types.js';
@@ -44,7 +44,7 @@ describe('every policy key', () => {
 	});
 });
 
-/** The values while the policy cannot be read. */
+/** The value of each key while the policy cannot be read. */
 const strictest = {
 	strategy: 'mru',
 	clean: 'on',
@@ -56,7 +56,7 @@ const strictest = {
 	'idle.grace': 'never',
 	'idle.when': 'never',
 	'idle.keep-max': 'any',
-	// A limit protects nobody's work, and the smallest one would stop everybody.
+	// A limit protects nobody's work, and the lowest limit would stop everybody.
 	'limits.max-gpus': 'off',
 	'limits.max-waiting': 'off',
 	'limits.max-duration': 'off',
@@ -83,7 +83,7 @@ test('an unreadable value of a policy key counts as the strictest value', () => 
 		}
 	}
 
-	// Other retained settings do not count.
+	// The other stored settings are ignored.
 	const unreadable = {...policy(set), policyProblem: 'it is not JSON'};
 	expect(policyOf(unreadable)).toEqual(strictest);
 	expect(policyDoubtOf(unreadable, ['isolate'])).toMatchObject({

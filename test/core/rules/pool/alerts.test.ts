@@ -16,7 +16,7 @@ const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): Gpu
 	processes: users.map((user, position) => ({pid: 100 + position, user})),
 });
 
-/** Reads as a viewer does, and records alerts. */
+/** Scans and reads like a viewer, and records alerts. */
 async function scan(world: TestWorld, recordAlerts: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
 	world.see(() =>
 		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
@@ -191,7 +191,7 @@ test('every active alert is recorded exactly once, for any sequence of scans', a
 					).toBe(true);
 				}
 
-				// Use by one account is recorded at most once in ten minutes.
+				// Unreserved use by one account is recorded at most once in ten minutes.
 				for (const user of ['bob', 'eve', undefined]) {
 					const times = records.filter(({kind, account}) => kind === 'unreserved' && account === user);
 					for (const [index, {time}] of times.entries()) {

@@ -37,7 +37,7 @@ const anyRecord: fc.Arbitrary<UsageRecord> = fc
 		reservationType: 'run',
 	}));
 
-/** A value for each minute and GPU. Undefined: not recorded. */
+/** A utilization for each minute and GPU. Undefined means that it was not recorded. */
 const anyPercents = fc.array(
 	fc.tuple(...gpus.map(() => fc.option(fc.oneof(fc.constant(0), fc.integer({min: 0, max: 100})), {nil: undefined}))),
 	{minLength: minuteCount, maxLength: minuteCount},

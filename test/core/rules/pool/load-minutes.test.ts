@@ -61,7 +61,7 @@ test('decodeHour returns the recorded mean load of each minute', () => {
 			const decoded = [...new Set(minutes.map(({minute}) => hourOf(minute)))].flatMap((hour) =>
 				decodeHour(hour, lines.join('\n'), minuteOf(time)),
 			);
-			// A minute in which no GPU was seen has no line.
+			// A minute without a reading of any GPU has no line.
 			expect(decoded.map(({minute}) => minute)).toEqual(
 				minutes.filter(({sums}) => sums.size > 0).map(({minute}) => minute),
 			);

@@ -47,7 +47,7 @@ test('occupancy spans cover every reserved second and count each lease once', ()
 				expect(startTime >= window.from && endTime <= window.to && startTime < endTime).toBe(true);
 			}
 
-			// Two short spans of a GPU are never closer than a fraction of the window.
+			// Two short spans of a GPU are at least a fraction of the window apart.
 			for (const [index, span] of spans.entries()) {
 				const isShort = ({startTime, endTime, leaseCount}: typeof span) =>
 					leaseCount > 1 || endTime - startTime < partSeconds;

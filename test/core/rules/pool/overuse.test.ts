@@ -20,10 +20,10 @@ const gpuOf = (ids: readonly string[]): GpuRecord =>
 		? {kind: 'free', index: 0, raw: undefined}
 		: {kind: 'shared', index: 0, raw: '', shares: ids.map((id) => shareOf(id)), capacityMiB: 80_000};
 
-/** A scan of ann's share at a time. `gone`: the share has ended. */
+/** A scan of ann's share. `gone` means that the share has ended. */
 type Scan = {readonly gapSeconds: number; readonly usedMiB: number | 'unknown' | 'gone'};
 
-/** Replays the scans as several hosts would, each reading what the last one wrote. */
+/** Replays the scans on several hosts, each of which reads what the previous one wrote. */
 function go(scans: readonly Scan[]) {
 	let overuse: readonly Overuse[] = [];
 	let now = 1000;
@@ -62,7 +62,7 @@ const scan = fc.record({
 	usedMiB: fc.constantFrom<Array<Scan['usedMiB']>>(900, 1000, 1050, 1051, 9000, 'unknown', 'gone'),
 });
 
-/** A simple model of the rule: the records of a list of scans, as `+` and `-`. */
+/** A simple model of the rule. Returns the records of a list of scans, as `+` and `-`. */
 function model(scans: readonly Scan[]): string {
 	let recorded = '';
 	let isRecorded = false;

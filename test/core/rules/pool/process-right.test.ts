@@ -5,7 +5,7 @@ import type {GpuProcess, GpuRecord, GpuReading} from '../../../../source/core/mo
 import {snapshotWith} from '../../../_helpers/world.js';
 import {gpuReading, lease} from '../../../tui/_world.js';
 
-/** The rights of the processes of one GPU, in order. */
+/** Returns the right of each process on one GPU, in order. */
 function rightsOf(record: GpuRecord, processes: readonly GpuProcess[], more: Partial<GpuReading> = {}) {
 	const [row] = statusRows(
 		snapshotWith({pool: {gpuCount: 1, provider: 'nvidia'}, gpus: [record]}),

@@ -1,4 +1,4 @@
-/** Local days at the ends of months and when clocks change. */
+/** Local days at the ends of months and at clock changes. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterAll, expect, test} from 'vitest';
@@ -16,7 +16,7 @@ afterAll(() => {
 	}
 });
 
-/** All times are whole quarters of an hour, so that each quarter belongs to one day. */
+/** All times are multiples of a quarter of an hour, so that each quarter belongs to one day. */
 const quarter = 900;
 
 /** Times shortly before clock changes and ends of months in 2026, in both hemispheres. */

@@ -139,7 +139,7 @@ describe('the report of any history', () => {
 	});
 
 	test('has days that add up to the total, including days of 23 and 25 hours', async () => {
-		// Every third day has 23 hours, and every fourth 25.
+		// Every third day has 23 hours, and every fourth has 25.
 		const starts = [0];
 		for (let day = 0; day < 100; day++) {
 			starts.push(starts[day]! + (day % 4 === 3 ? 25 : day % 3 === 2 ? 23 : 24) * hour);

@@ -1,4 +1,4 @@
-/** A store that comes back empty or without its newest commits gets back what running processes have read. */
+/** A store that lost data gets back what running processes have read from it. */
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/job-lease.js';
@@ -22,7 +22,7 @@ const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 const root = person('root', 'root', 0);
 
-/** Starts another long-running process that remembers its reads. */
+/** Returns the world of another long-running process, which remembers what it reads. */
 const stayingIn = (world: World): World => ({...world, store: createRestoringStore(world.store, world)});
 
 const holdersOf = ({gpus}: Snapshot) => gpus.map((record) => (isLeased(record) ? record.lease.leaseId : undefined));
@@ -41,7 +41,7 @@ const reserveFor = async (world: World, gpu: number, durationSeconds = 36_000) =
 const runOn = async (world: World, gpu: number, leaseId: string) =>
 	acquireNow(world, {requester: alice, count: 1, ids: [gpu], tenure: {type: 'run'}}, leaseId);
 
-/** A change that makes a restore worthwhile. */
+/** Makes a change, without which there would be nothing to restore. */
 const makeRevision = async (world: World) => {
 	await release(world, bob, {by: 'lease', leaseId: await reserveFor(world, 0)});
 };
@@ -52,7 +52,7 @@ const joinAs = async (world: World, id: string, pid: number) =>
 		{id, request: {requester: bob, count: 4, tenure: {type: 'run'}}, waitSeconds: undefined},
 	);
 
-/** Everything that a store can lose. */
+/** Writes every kind of record that a store can lose. */
 async function fill(world: TestWorld) {
 	await runOn(world, 0, 'job');
 	const manual = await reserveFor(world, 1);
@@ -114,7 +114,7 @@ describe('a process restores everything that it has read', () => {
 			clock: {
 				...world.clock,
 				async sleep(milliseconds, signal) {
-					// The wrapper's response.
+					// The wrapper finds out about the loss and restores its lease.
 					await sendHeartbeat(world, wrapper);
 					await world.clock.sleep(milliseconds, signal);
 				},
@@ -148,7 +148,7 @@ describe('a process restores everything that it has read', () => {
 		crash(world.memory, disk);
 		expect(holdersOf(await world.store.read())).toEqual([undefined, replaced, undefined, released]);
 		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
-		// Lost usage is restored if a GPU's record still shows how the lease ended.
+		// A lost usage record is restored if the record of the GPU still shows how the lease ended.
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
@@ -303,7 +303,7 @@ describe('a process that restores a store never changes', () => {
 });
 
 describe('several processes that restore a store', () => {
-	/** Two processes, of which the second has read more: a change after the last read of the first. Then the store is empty. */
+	/** Creates two processes, of which only the second has read a certain change. Then the store is emptied. */
 	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
 		const [first, second] = [stayingIn(world), stayingIn(world)];
 		await first.store.read();
@@ -334,7 +334,7 @@ describe('several processes that restore a store', () => {
 		await leaveQueue(world, root, 'leaves');
 		await leaveQueue(world, root, 'served');
 		await runOn({...world, host: {...world.host, self: {pid: 101}}}, 1, 'job');
-		// The store has no audit log of the entry, but its process's holdings show that it was served.
+		// The audit log does not mention the entry, but the GPU that its process holds shows that it was served.
 		const {auditLog} = world.memory.state;
 		auditLog.splice(0, Infinity, ...auditLog.filter(({raw}) => !raw.includes('"served"')));
 		const after = await second.store.read();

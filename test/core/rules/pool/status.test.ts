@@ -41,9 +41,9 @@ test('the status of a lease shows owner, label, age and end', () => {
 		heartbeatAgeSeconds: undefined,
 		remainingSeconds: 60,
 	});
-	// The peer may write an expiry on a job, which is not its end.
+	// The Go program may write an expiry on a job, which is not the job's end.
 	expect(rowOf(leased({type: 'run', expiryTime: 10_060}))?.remainingSeconds).toBeUndefined();
-	// A time limit is an end. Holdings of a waiting request have no end before the grant.
+	// A time limit is an end. A GPU that a waiting request holds has no end before the grant.
 	expect(rowOf(leased({type: 'run', endsBy: 10_060}))?.remainingSeconds).toBe(60);
 	expect(rowOf(leased({type: 'run', endsBy: 10_060, partialQueueId: 'q'}))?.remainingSeconds).toBeUndefined();
 	expect(rowOf(leased({startTime: 10_005, lastHeartbeat: 10_005}))).toMatchObject({
@@ -85,7 +85,7 @@ test('the status of a GPU does not report root inside a container as a user with
 	const named = {pid: 3, user: 'bob', containerId: 'fedcba543210'};
 	const processes = [inContainer, onHost, named];
 	expect(rowOf(leased({}), {memoryUsedMiB: 5000, processes})?.squatters).toEqual([onHost, named]);
-	// The container gives no right to an unreserved GPU.
+	// A container has no right to an unreserved GPU.
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes: [inContainer]})).toMatchObject({
 		state: 'unreserved',
 		unreservedUsers: ['root'],

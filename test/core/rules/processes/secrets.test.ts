@@ -4,7 +4,7 @@ import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/
 import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
-/** Must never appear in the output. */
+/** A text that must never appear in the output. */
 const secret = 'S3cretValue0123456789';
 
 test.each([

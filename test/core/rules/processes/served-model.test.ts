@@ -50,7 +50,7 @@ test.each([
 	'',
 	'serve vllm',
 	'x --model /',
-	// This program starts the model's server and is not the model.
+	// The program that starts the model's server, not the model.
 	'lm_eval --model vllm --model_args dtype=auto',
 	'lm_eval --model hf',
 	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',

@@ -34,7 +34,7 @@ const box = (
 	settings: Readonly<Record<string, string>> = most2,
 ): Snapshot => snapshotWith({now, gpus, queue, policy: policyOf(settings)});
 
-/** The ids of the entries that wait for their own account. */
+/** Returns the ids of the entries that wait for their own account's limit. */
 const overIn = (snapshot: Snapshot): readonly string[] =>
 	snapshot.queue.flatMap((record) =>
 		record.kind === 'entry' && accountLimitsSeen(snapshot).overLimitOf(record.entry) !== undefined ? [record.id] : [],

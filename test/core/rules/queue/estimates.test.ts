@@ -34,7 +34,7 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 	await join('b', {count: 1, ids: [0]});
 	await join('c', {count: 1, ids: [0]});
 	await join('d', {count: 5});
-	// The queue does not take GPU 1 although it is free, so it cannot be counted on.
+	// GPU 1 is free, but the first entry does not take it, so its use cannot be foreseen.
 	await join('e', {count: 1, ids: [1]});
 	expect(estimateWaits(await readCurrent(world))).toEqual(
 		new Map([
@@ -43,7 +43,7 @@ test('queue estimates use the expiry of reservations and the time limits of jobs
 		]),
 	);
 	expect(queueRows(await readCurrent(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
-	// The end of an outage is unknown.
+	// It is unknown when a drain will end.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
@@ -90,7 +90,7 @@ describe('the blockers of a queue entry', () => {
 	const alice = person('alice');
 	const bob = person('bob');
 
-	/** A pool with a queue, and a short form of what each entry waits for. */
+	/** Creates a pool with a queue, and returns the blockers of each entry in a short form. */
 	async function blockersIn(
 		gpuCount: number,
 		leases: ReadonlyArray<{ids: readonly number[]; of?: typeof boss; seconds?: number; limit?: number}>,

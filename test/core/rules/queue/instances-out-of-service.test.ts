@@ -1,4 +1,4 @@
-/** MIG instances in use without a reservation: entries that wait for them block nobody, as with whole GPUs. */
+/** MIG instances in use without a reservation. As with whole GPUs, entries that wait for them block nobody. */
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -46,7 +46,7 @@ async function join(world: TestWorld, id: string, wanted: Wanted): Promise<void>
 	await joinQueue(world, {id, request: requestOf(id, wanted), waitSeconds: undefined, observation});
 }
 
-/** Lists each leased instance and its lease, such as `0:1 lease-a`. */
+/** Lists each leased instance with its lease, such as `0:1 lease-a`. */
 const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 	holdingsIn((await readCurrent(world)).gpus).map(
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
@@ -74,7 +74,7 @@ test('an entry that waits for a MIG instance in unreserved use does not block ot
 	see(split);
 	await join(world, 'third', instances(1));
 	await settle(world);
-	// The first entry claims the instance again.
+	// The first entry has claimed the instance again.
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 newcomer', '0:1 first']);
 	await release(world, person('carol'), {by: 'gpus', ids: [0]});
 	await settle(world);

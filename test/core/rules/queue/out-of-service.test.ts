@@ -1,4 +1,7 @@
-/** GPUs that are broken or in use without a reservation: entries that wait for them block nobody, and regain their rank when the GPUs are back. */
+/**
+GPUs that are broken or in use without a reservation. Entries that wait for them block nobody, and regain their rank when the GPUs are available
+again.
+*/
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
@@ -107,7 +110,7 @@ const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 async function settle(world: TestWorld): Promise<void> {
 	for (let hasChanged = true; hasChanged;) {
 		hasChanged = false;
-		// The last entry tries first, because the order of grants must not depend on who looks first.
+		// The last entry tries first, because grants must not depend on which request reads first.
 		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
 			const snapshot = await readCurrent(world);
 			const own = entriesOf(snapshot).find((record) => record.id === id);
@@ -152,7 +155,7 @@ async function settle(world: TestWorld): Promise<void> {
 const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
 	requestedIds.length === 0 || requestedIds.includes(index);
 
-/** Outages without a lease: by the records, by a scan, and for the entries that hold the GPU. */
+/** Returns the GPUs in service that are free, or held by an entry that must give them up. */
 async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly number[]> {
 	const out = await outOf(world, snapshot);
 	const observation = await world.gpus.observe();
@@ -162,7 +165,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 				return record.kind === 'free' && !out.has(record.index);
 			}
 
-			// A GPU held by one account and used by another is unavailable.
+			// A GPU that is held by one account and used by another is unavailable.
 			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB, undefined) !== undefined) {
 				return false;
 			}
@@ -201,7 +204,7 @@ test('an entry that can be served is never overtaken or blocked by one that cann
 						const answer = await reserve(world, {requester: root, count: step.count, durationSeconds: 1e6});
 						const servable = entriesOf(before).filter(({entry}) => isServable(entry, before.gpus, out));
 						const claimed = (index: number) => servable.some(({entry}) => couldUse(entry, index));
-						// A newcomer neither overtakes servable entries, nor is it refused because of unservable ones.
+						// A new request does not overtake an entry that can be served, and is not refused because of one that cannot.
 						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed(index)) : []).toEqual([]);
 						expect(answer.kind).toBe(
 							idle.filter((index) => !claimed(index)).length >= step.count ? 'granted' : 'refused',
@@ -237,13 +240,13 @@ test('an entry that can be served is never overtaken or blocked by one that cann
 						continue;
 					}
 
-					// No free GPU is usable by the entry.
+					// No free GPU could serve the entry.
 					expect(idle.filter((index) => couldUse(entry, index))).toEqual([]);
 					if (!isServable(entry, rested.gpus, outBefore)) {
 						continue;
 					}
 
-					// Later entries got nothing that this one could use.
+					// Later entries got nothing that this entry could use.
 					const behind = new Set(
 						entriesOf(rested)
 							.slice(entriesOf(rested).findIndex((record) => record.id === id) + 1)
@@ -266,7 +269,7 @@ test('an entry that can be served is never overtaken or blocked by one that cann
 	);
 }, 120_000);
 
-/** Three GPUs. Alice waits for all three and holds 0 and 1. */
+/** Creates a pool of three GPUs in which alice waits for all of them and holds 0 and 1. */
 async function waitForAll() {
 	const world = await createLiveWorld(gpuCount);
 	const states: State[] = ['fine', 'fine', 'fine'];
@@ -278,7 +281,7 @@ async function waitForAll() {
 		await waiter.answer;
 	});
 	await eventually(() => waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
-	// The scan is too old by that time.
+	// Waits until the scan of the request is too old to be used again.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
 	return {world, states, waiter};
@@ -323,7 +326,7 @@ test('a queue entry regains its rank when its required GPU is repaired', async (
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 });
 
-/** An entry of carol's with its holdings. By default it requests all GPUs. */
+/** Adds an entry of carol that holds these GPUs. By default, it requests all GPUs. */
 async function standing(world: TestWorld, held: readonly number[], {id = 'all', count = gpuCount} = {}): Promise<void> {
 	const options = {id, requester: person('carol'), wanted: {count}, tenure: {type: 'run'} as const};
 	await world.store.commit(planJoin(entryFor({...options, waitSeconds: undefined}, world.host, world.now()), 'box'));
@@ -494,7 +497,7 @@ test('only the first of several entries that wait for a broken GPU keeps scannin
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
 	const others = Array.from({length: 8}, () => start(world, wants({count: 3})));
 	await Promise.all(others.map(async (waiter) => waiter.waits()));
-	// Each scanned once to see whether it could be served at once, before it joined.
+	// Each request scanned once before it joined, to see whether it could be served at once.
 	const notes = entriesOf(await world.memory.read()).filter(({entry}) => entry.unavailable !== undefined);
 	expect(notes).toHaveLength(1);
 	for (const waiter of [first, ...others]) {

@@ -1,4 +1,4 @@
-/** With `clean=on` a GPU is granted only if nothing of its last holder is left on it. */
+/** With `clean=on`, a GPU is granted only if nothing of its previous holder is left on it. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
@@ -18,7 +18,7 @@ const alice = person('alice');
 const left: GpuProcess = {pid: 7, user: 'bob', name: 'python3', kind: 'compute', memoryUsedMiB: 300};
 const desktop: GpuProcess = {pid: 8, user: 'gdm', kind: 'graphics', memoryUsedMiB: 200};
 
-/** An idle box with these changes to its readings. */
+/** Creates a pool of idle GPUs whose readings differ in this way. */
 async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 	const world = await createTestWorld({gpuCount: readings.length});
 	let shown = readings;
@@ -35,7 +35,7 @@ async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 const ask = async (world: TestWorld, more: {force?: boolean} = {}) =>
 	reserve(world, {requester: alice, count: 1, durationSeconds: 60, ...more});
 
-/** Scans the GPUs and records the baselines, as every program does. */
+/** Scans the GPUs and records the memory baselines. */
 async function scan(world: TestWorld): Promise<void> {
 	const [snapshot, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
 	await createAlertRecorder(world)(snapshot, observation);
@@ -54,7 +54,7 @@ describe('a GPU with leftover memory or processes under clean=on', () => {
 		[reading({processes: undefined}), {kind: 'unknown'}],
 	])('and with the reading %j is judged as %j', (seen, expected) => {
 		expect(judgeUsage(seen, 1024, rule)).toMatchObject(expected);
-		// This has no effect without the policy.
+		// Without the policy, the leftovers do not matter.
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
 	});
 

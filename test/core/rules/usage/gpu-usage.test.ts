@@ -38,7 +38,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 	(marker) => {
 		const without = {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: marker}};
 		expect(judgeUsage(reading({...without, utilizationPercent: 0, processes: []}), 1024)).toEqual({kind: 'idle'});
-		// A container hides the processes, but not the load.
+		// In a container the processes are hidden, but the load is visible.
 		expect(judgeUsage(reading({...without, utilizationPercent: 96, processes: []}), 1024)).toEqual({
 			kind: 'unknown',
 			why: 'memory cannot be read, and no process is reported, but its load is 96 %',
@@ -52,7 +52,7 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])(
 			{pid: 8, memoryUsedMiB: 6},
 		];
 		expect(judgeUsage(reading({...without, processes}), 1024)).toEqual({kind: 'used', memoryUsedMiB: 11});
-		// A sum without the process of unknown size would be wrong.
+		// A sum without the process of unknown size would be too small.
 		expect(judgeUsage(reading({...without, processes: [...processes, {pid: 9}]}), 1024)).toEqual({kind: 'used'});
 		expect(judgeUsage(reading({...without, processes: undefined}), 1024)).toEqual({
 			kind: 'unknown',

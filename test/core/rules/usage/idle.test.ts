@@ -8,7 +8,7 @@ import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
 
-/** The results of a scan, by name. */
+/** Readings by the name of what they show. */
 const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	idle: idleReading(0),
 	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
@@ -24,7 +24,7 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 
 type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
 
-/** The idle spans after these scans. */
+/** Returns the idle spans after these scans. */
 function after(...scans: readonly Reading[]): readonly IdleSpan[] {
 	let spans: readonly IdleSpan[] = [];
 	for (const [now, what, holder = lease] of scans) {

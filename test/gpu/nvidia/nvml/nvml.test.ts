@@ -134,7 +134,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 	});
 
 	test('reports unreported memory as unknown', () => {
-		// The first form of the function is used in place of the second.
+		// The first version of the function is used in place of the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
 		expect(scanWith('unknown').gpus[1]).toMatchObject({
 			memoryUsedMiB: undefined,
@@ -156,7 +156,7 @@ describe.skipIf(!hasCompiler)('a scan with a fake NVML library', () => {
 		['drain', [['needs-reset'], ['needs-reset']]],
 		['drain no-recovery', [undefined, undefined]],
 		['imex', [undefined, undefined]],
-		// The first needs a reset, and the second must be drained.
+		// The first GPU needs a reset, and the second must be drained.
 		['no-recovery status', [['needs-reset'], ['needs-reset']]],
 		['status', [undefined, undefined]],
 	])('reports the recovery that the driver demands in the state "%s"', (words, kinds) => {

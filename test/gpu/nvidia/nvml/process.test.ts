@@ -29,7 +29,7 @@ afterEach(() => {
 	}
 });
 
-/** A process of the program that reads the library. */
+/** Creates a provider that reads the library in another process of the program. */
 const setUp = async (words: string, library = directory, readerText = starterText) => {
 	process.env['NVML_STUB'] = words;
 	process.env['LD_LIBRARY_PATH'] = library;
@@ -114,7 +114,7 @@ describe.skipIf(!hasCompiler)('the process that reads NVML', () => {
 });
 
 test('is replaced by nvidia-smi if the installed program was removed meanwhile', async () => {
-	// Node.js exits with an error about its file. A binary gets a command that it does not know.
+	// Node.js fails because its file is missing. A binary gets a command that it does not know.
 	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
 	await provider.observe();
 	expect(await provider.observe()).toMatchObject({gpus: [{index: 0}, {index: 1}]});
