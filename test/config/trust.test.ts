@@ -86,7 +86,7 @@ test('only the settings in this list may come from a config file in any director
 	]);
 });
 
-test('the help topic configuration names each of these settings', () => {
+test('the help topic configuration names every setting that a config file in any directory may contain', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!

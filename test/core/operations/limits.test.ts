@@ -98,7 +98,7 @@ describe('max-gpus', () => {
 		expect(refusalMessage(refused[0]!).message).toContain('(ada holds 2 of at most 2 GPUs)');
 	});
 
-	test('counts GPUs that a stopped request of the account holds only once when a release is undone', async () => {
+	test('counts GPUs held by a stopped request only once when undo restores several reservations', async () => {
 		const world = await createTestWorld({gpuCount: 6});
 		await set(world, {'limits.max-gpus': '3'});
 		for (const id of [0, 1, 2]) {
@@ -153,7 +153,7 @@ describe('max-gpus', () => {
 		expect((await world.store.read()).queue).toEqual([]);
 	});
 
-	test('of a new group reaches waiting requests at once', async () => {
+	test('takes effect for waiting requests at once when a group limit is added', async () => {
 		const world = await createLiveWorld(2);
 		await reserve(world, {requester: person('bob'), count: 2, durationSeconds: hour});
 		const own = world.as(11);

@@ -197,12 +197,12 @@ test('--keep is rejected if it exceeds idle.keep-max', async () => {
 	).toMatchObject({kind: 'granted', keepUntil: world.now() + 4 * hour});
 });
 
-describe('with idle.when=wanted, an idle reservation', () => {
+describe('with idle.when=wanted', () => {
 	test.each<[string, Parameters<typeof joinAs>[1], number]>([
 		['gets a warning if somebody waits for its GPU', {ids: [1]}, 1],
 		['gets no warning if somebody waits for other GPUs', {ids: [2]}, 0],
 		['gets no warning if only its owner waits', {requester: alice, ids: [1]}, 0],
-	])('%s', async (_, waits, warnings) => {
+	])('an idle reservation %s', async (_, waits, warnings) => {
 		const box = await createIdleBox();
 		await joinAs(box.world, waits);
 		await box.lookFor(20);
@@ -216,7 +216,7 @@ describe('with idle.when=wanted, an idle reservation', () => {
 		expect((await box.kinds()).filter((kind) => kind === 'idle')).toHaveLength(warnings);
 	});
 
-	test("an idle reservation is not reclaimed for a request that its own account's limit delays", async () => {
+	test("an idle reservation is not reclaimed for a request that waits only for its own account's limit", async () => {
 		const box = await createIdleBox();
 		await setPolicy(box.world, {'limits.max-gpus': '1'});
 		await reserve(box.world, {requester: bob, count: 1, ids: [2], durationSeconds: 24 * hour});
@@ -332,7 +332,7 @@ test('the idle time restarts if use was seen while the store was down', async ()
 	expect(await box.kinds()).toEqual(['idle', 'idle unknown']);
 });
 
-test("a shared scan can end an idle time, but starting one takes the process's own scan", async () => {
+test("a shared scan can end an idle time, but only a process's own scan can start one", async () => {
 	const box = await createIdleBox(always);
 	await box.lookAfter(minute, allIdle, {isPosted: true});
 	expect(await box.idleOf(0)).toBeUndefined();

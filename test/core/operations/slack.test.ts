@@ -252,7 +252,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await other.holders()).toBe('a a a+ a+');
 	});
 
-	test("is not ended for a request that its own account's limit delays", async () => {
+	test("is not ended for a request that waits only for its own account's limit", async () => {
 		const {world, take, join, lookFor, holders} = await createBox({'limits.max-gpus': '1'});
 		await take(ada, 1);
 		await take(ada, 2);
@@ -264,7 +264,7 @@ describe('a reservation beyond the limit', () => {
 		expect(await holders()).toBe('a a+ a+ b');
 	});
 
-	test('gets one warning and one end from ten concurrent observers', async () => {
+	test('is warned and ended only once, even by ten concurrent observers', async () => {
 		const {world, join} = await full();
 		await join(bob, 1);
 		const observers = Array.from({length: 10}, () => createReclaimer(world));
@@ -301,7 +301,7 @@ describe('a reservation beyond the limit', () => {
 	});
 });
 
-test('is marked as beyond the limit in status, queue, events and the reminder', async () => {
+test('status, queue, events and the reminder mark a reservation beyond the limit', async () => {
 	const {world, join, lookFor, look} = await createBox();
 	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});
 	await reserve(world, {requester: ada, count: 2, durationSeconds: 24 * hour});

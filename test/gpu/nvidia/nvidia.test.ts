@@ -147,12 +147,12 @@ test('closing the NVIDIA provider ends a running scan', async () => {
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });
 
-test('count returns the number of table rows if the driver has no list', async () => {
+test('the NVIDIA provider counts the table rows of nvidia-smi if the driver has no list of GPUs', async () => {
 	const {provider} = await setUp();
 	expect(await provider.count()).toBe(2);
 });
 
-test("count reads the driver's list without running nvidia-smi", async () => {
+test("the NVIDIA provider counts the GPUs in the driver's list without running nvidia-smi", async () => {
 	const directory = await mkdtemp(path.join(os.tmpdir(), 'gpus-'));
 	for (const [address, information] of [
 		['0000:02:00.0', 'Model: \t NVIDIA L4\nGPU Excluded:\t No\n'],
@@ -171,7 +171,7 @@ test("count reads the driver's list without running nvidia-smi", async () => {
 	expect(run.mock.calls.map(([command]) => command)).toEqual(['grep']);
 });
 
-test('count fails with the reason if the driver finds no GPU', async () => {
+test('the NVIDIA provider reports the reason if it cannot count GPUs because the driver finds none', async () => {
 	const {provider} = await setUp({gpus: {stdout: 'No devices were found\n', exitCode: 6}});
 	await expect(provider.count()).rejects.toMatchObject({
 		code: 'provider',

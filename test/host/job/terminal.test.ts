@@ -218,7 +218,7 @@ test('a pipe through the job passes all data', async () => {
 	await terminal.shows('code 0');
 });
 
-test('a job whose output pipe is closed ends with 141, as without the wrapper', async () => {
+test('a job whose output pipe is closed ends with exit code 141, as without the wrapper', async () => {
 	const stage = await createStage();
 	const terminal = stage.shell();
 	await terminal.shows('shell> ');

@@ -74,7 +74,7 @@ describe('a Redis server without a password', () => {
 		await store.close();
 	});
 
-	test('that lacks the requested database is rejected', async () => {
+	test('reports an error if it lacks the requested database', async () => {
 		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
 			code: 'store-refused',
@@ -99,7 +99,7 @@ describe('a Redis server without a password', () => {
 	});
 
 	test.each(['nonsense', 'http://x', 'redis://x/db', `redis://:${secret}%zz@x`])(
-		'is rejected for the invalid URL %s without showing its password',
+		'is not opened with the invalid URL %s, whose password is never shown',
 		async (url) => {
 			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, keepReconnecting: false}).catch(
 				(error_: unknown) => error_,
@@ -127,7 +127,7 @@ describe('a Redis server without a password', () => {
 		}
 	});
 
-	test('is rejected before any write if the account lacks a required right', async () => {
+	test('fails before any write if the account lacks a required right', async () => {
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-zadd', '-config');
 		const store = await openRedisStore({
 			host: server.host,

@@ -317,7 +317,7 @@ test('a number that JavaScript cannot represent leads to a clear error', async (
 	await store.close();
 });
 
-test('the other files of a SQLite pool exist after normal use', async () => {
+test('the WAL, the lock file and the scans file of a SQLite pool exist after normal use', async () => {
 	const store = await open();
 	await store.read();
 	await store.close();

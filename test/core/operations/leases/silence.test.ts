@@ -128,7 +128,7 @@ const anyStep = fc.oneof(
 );
 
 describe("a lease whose process is not visible, with any jumps of the store's clock", () => {
-	test('lasts while heartbeats arrive, and ends soon after another process notices that they stopped', async () => {
+	test('ends soon after another process notices that its heartbeats stopped, and never before', async () => {
 		let watches = 0;
 		await fc.assert(
 			fc.asyncProperty(
@@ -236,7 +236,7 @@ describe("a lease whose process is not visible, with any jumps of the store's cl
 	});
 });
 
-test('the first queue entry gets the GPU soon after the heartbeats of its lease are seen to have stopped', async () => {
+test("the first queue entry gets a GPU soon after the GPU's lease is seen to send no more heartbeats", async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.state.gpus.set(0, peerRecord(world));
 	const answer = await acquire(

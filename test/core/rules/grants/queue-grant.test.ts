@@ -98,7 +98,7 @@ describe('a queue entry that takes over what later entries hold', () => {
 	});
 });
 
-test('the lease of a GPU that the request held while waiting starts with the hold, and any other with the grant', () => {
+test('the lease of a GPU starts when the waiting request first held the GPU', () => {
 	const queue = [entry('first', {requestedCount: 2})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [leased(0, heldFor('first')), free(1)]}));
 	expect(grant.kind).toBe('complete');

@@ -174,25 +174,25 @@ describe('a lease whose process is not visible', () => {
 		expect(judgeLease(silent(-71), snapshot(), host())).toMatchObject({kind: 'watch'});
 	});
 
-	test('ends at its last heartbeat if it stays silent for a heartbeat interval after it was marked', () => {
+	test('ends at its last heartbeat if it stays silent for a heartbeat interval after it was marked as silent', () => {
 		expect(watched(69)).toEqual({kind: 'holds'});
 		expect(watched(70)).toEqual({kind: 'ended', ending: {reason: 'heartbeat-lost', endTime: 99_000}});
 	});
 
-	test('does not end if the store was down or a heartbeat arrived after it was marked', () => {
+	test('does not end if the store was down or a heartbeat arrived after it was marked as silent', () => {
 		expect(watched(5000, {}, {storeUptimeSeconds: 60})).toEqual({kind: 'holds'});
 		expect(watched(5000, {lastHeartbeat: 98_940})).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_000}});
 		expect(watched(5000, {lastHeartbeat: undefined})).toMatchObject({kind: 'watch'});
 	});
 
-	test('is marked again if the clock of the earlier mark cannot be used', () => {
+	test('is marked as silent again if the earlier mark belongs to another clock', () => {
 		expect(watched(140, {clock: 'other'})).toEqual({kind: 'holds'});
 		expect(watched(141, {clock: 'other'})).toMatchObject({kind: 'watch', silence: {clock, seconds: upSeconds}});
 		expect(watched(10, {clock: 'other', since: 100_141})).toMatchObject({kind: 'watch'});
 		expect(watched(-5)).toMatchObject({kind: 'watch', silence: {seconds: upSeconds}});
 	});
 
-	test('is neither marked nor ended by a process that cannot read the monotonic clock', () => {
+	test('is neither marked as silent nor ended by a process that cannot read the monotonic clock', () => {
 		const viewer = host({}, {monotonic: {id: clock, seconds: () => undefined}});
 		expect(judgeLease(silent(5000), snapshot(), viewer)).toEqual({kind: 'holds'});
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});

@@ -110,7 +110,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('a share starts and stops to count as exceeding its memory after three consecutive scans', () => {
+test('a share starts or stops counting as over its memory only after three consecutive scans', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);

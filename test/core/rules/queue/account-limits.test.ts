@@ -135,7 +135,7 @@ test('a refusal states how many GPUs the account holds, although others are free
 	});
 });
 
-test('a grant to an account with a limit depends on every GPU record, and any other only on its own', () => {
+test('a grant to an account with a limit depends on the records of all GPUs', () => {
 	const gpus = [leased(0, 'bob'), free(1), free(2)];
 	const expected = (settings: Readonly<Record<string, string>>) => {
 		const answer = grantTo('ada', box(gpus, [], settings));
@@ -149,7 +149,7 @@ test('a grant to an account with a limit depends on every GPU record, and any ot
 	expect(expected({'limits.user.bob.max-gpus': '2'})).toEqual([1]);
 });
 
-test('a grant takes GPUs from a stopped request of the same account if the limit would be exceeded', () => {
+test('a grant takes GPUs from a stopped request of the account if the account would otherwise exceed its limit', () => {
 	const gpus = [leased(0, 'ada', {partialQueueId: 'a', expiryTime: undefined}), free(1), free(2)];
 	const queue = [waits('a', 'ada', {requestedCount: 2})];
 	const surplusFor = (count: number) =>

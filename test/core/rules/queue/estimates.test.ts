@@ -197,7 +197,7 @@ describe('the blockers of a queue entry', () => {
 	});
 });
 
-test('fit into the queue table at 80 columns', async () => {
+test('the blockers of a queue entry fit into the queue table at 80 columns', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 3600});
 	const options = {

@@ -113,7 +113,7 @@ describe.skipIf(!hasCompiler)('the process that reads NVML', () => {
 	});
 });
 
-test('is replaced by nvidia-smi if the installed program was removed meanwhile', async () => {
+test('nvidia-smi replaces the process that reads NVML if the installed program was removed meanwhile', async () => {
 	// Node.js fails because its file is missing. A binary gets a command that it does not know.
 	const {provider, stub, readers} = await setUp('', '/nowhere', ['/nowhere/dist/cli.js']);
 	await provider.observe();
