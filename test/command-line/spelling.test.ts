@@ -97,30 +97,27 @@ const values = fc.oneof(
 	fc.constantFrom('two\nlines', '\n', ' ', '--'),
 );
 
-test.each(commands)(
-	'spellForMeow for the command $name keeps each flag value unchanged',
-	(command) => {
-		const all = Object.entries({...globalFlags, ...command.flags});
-		const valued = all.filter(([, {value}]) => value !== undefined);
-		const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
-		fc.assert(
-			fc.property(fc.array(given, {minLength: 1, maxLength: 5}), (list) => {
-				const words = list.flatMap(([[name, flag], value, way]) => {
-					const ways = waysToGive(name, flag, value);
-					return ways[way % ways.length]!;
-				});
-				const input = parseInput({...command, takesRest: false}, {words, rest: undefined});
-				for (const [name, {isMultiple}] of valued) {
-					const texts = list.filter(([[typed]]) => typed === name).map(([, value]) => value);
-					expect([name, input.texts(name)]).toEqual([name, texts]);
-					expect(input.text(name)).toBe(isMultiple === true && texts.length > 0 ? texts.join(',') : texts.at(-1));
-				}
+test.each(commands)('spellForMeow for the command $name keeps each flag value unchanged', (command) => {
+	const all = Object.entries({...globalFlags, ...command.flags});
+	const valued = all.filter(([, {value}]) => value !== undefined);
+	const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
+	fc.assert(
+		fc.property(fc.array(given, {minLength: 1, maxLength: 5}), (list) => {
+			const words = list.flatMap(([[name, flag], value, way]) => {
+				const ways = waysToGive(name, flag, value);
+				return ways[way % ways.length]!;
+			});
+			const input = parseInput({...command, takesRest: false}, {words, rest: undefined});
+			for (const [name, {isMultiple}] of valued) {
+				const texts = list.filter(([[typed]]) => typed === name).map(([, value]) => value);
+				expect([name, input.texts(name)]).toEqual([name, texts]);
+				expect(input.text(name)).toBe(isMultiple === true && texts.length > 0 ? texts.join(',') : texts.at(-1));
+			}
 
-				expect(input.words).toEqual([]);
-			}),
-		);
-	},
-);
+			expect(input.words).toEqual([]);
+		}),
+	);
+});
 
 test.each(commands)('spellForMeow for the command $name uses the last value of a repeated switch', (command) => {
 	const switches = Object.entries({...globalFlags, ...command.flags}).filter(([, {value}]) => value === undefined);

@@ -56,20 +56,15 @@ const entrances: Readonly<Record<string, readonly [most: number, call: (text: st
 	'taking out of service': [longestReason, async (reason) => drain(world, alice, [0], reason)],
 };
 
-test.each(Object.entries(entrances))(
-	'%s rejects a text that is one character too long',
-	async (_, [most, call]) => {
-		const before = stored();
-		await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
-			code: 'usage',
-			exitCode: 2,
-			message: expect.stringMatching(
-				new RegExp(`has ${most + 1} characters, but the limit is ${most}$`, 'v'),
-			) as unknown,
-		});
-		expect(stored()).toEqual(before);
-	},
-);
+test.each(Object.entries(entrances))('%s rejects a text that is one character too long', async (_, [most, call]) => {
+	const before = stored();
+	await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
+		code: 'usage',
+		exitCode: 2,
+		message: expect.stringMatching(new RegExp(`has ${most + 1} characters, but the limit is ${most}$`, 'v')) as unknown,
+	});
+	expect(stored()).toEqual(before);
+});
 
 test.each(Object.entries(entrances))(
 	'%s accepts a text of the maximum length, where an emoji counts as one character',

@@ -159,12 +159,9 @@ test.each([
 	[['TIMEOUT', 'COMPLETING'], 'TimeLimit', 'TIMEOUT'],
 	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
 	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
-])(
-	'readJobs reads the state %j with the reason %s as %s',
-	(job_state, state_reason, stateWord) => {
-		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
-	},
-);
+])('readJobs reads the state %j with the reason %s as %s', (job_state, state_reason, stateWord) => {
+	expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
+});
 
 test('readJobs marks suspended and stopped jobs', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
@@ -277,13 +274,10 @@ test.each([
 	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1, [0]],
 	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2, [0, 1]],
 	['gpu:2', 2, []],
-])(
-	'readNodes for GresUsed=%s returns %i GPUs in use, with the known numbers %j',
-	(used, usedGpus, usedIds) => {
-		const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
-		expect(node).toMatchObject({usedGpus, usedIds});
-	},
-);
+])('readNodes for GresUsed=%s returns %i GPUs in use, with the known numbers %j', (used, usedGpus, usedIds) => {
+	const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
+	expect(node).toMatchObject({usedGpus, usedIds});
+});
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
 
@@ -347,10 +341,7 @@ describe('readNodes with partitions', () => {
 		['ALLOCATED', 'YES:4', 'jobs use all cores of box1'],
 		['ALLOCATED', 'FORCE:4', undefined],
 		['MIXED', 'NO', undefined],
-	])(
-		'for the node state %s and OverSubscribe=%s returns why no job can start: %j',
-		(state, shared, reason) => {
-			expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
-		},
-	);
+	])('for the node state %s and OverSubscribe=%s returns why no job can start: %j', (state, shared, reason) => {
+		expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
+	});
 });

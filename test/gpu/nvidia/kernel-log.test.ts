@@ -32,13 +32,16 @@ test('judgeXids reports an Xid error in the kernel log with its number and text'
 	]);
 });
 
-test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('judgeXids reports an Xid error of the MIG instance %s for its GPU', (part) => {
-	expect(
-		judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
-	).toEqual([
-		['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
-	]);
-});
+test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])(
+	'judgeXids reports an Xid error of the MIG instance %s for its GPU',
+	(part) => {
+		expect(
+			judge(`[  1.5] NVRM: Xid (PCI:0000:02:00 ${part}): 95, pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes`),
+		).toEqual([
+			['00000000:02:00.0', [{kind: 'ecc', words: 'Xid 95: pid=7194, Uncontained: LTC TAG (0x2,0x0). RST: Yes'}]],
+		]);
+	},
+);
 
 test('judgeXids recognizes a GPU that fell off the bus in three log lines without an Xid number', () => {
 	const logLines = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
@@ -61,12 +64,9 @@ test.each([
 	expect(judge(line(94, `Contained: SM (0x1). ${reset}`))[0]?.[1][0]?.kind).toBe(kind);
 });
 
-test.each([13, 31, 43, 45, 63, 92, 94])(
-	'judgeXids ignores Xid %i, which a program can cause',
-	(number) => {
-		expect(judge(line(number, 'Fatal?'))).toEqual([]);
-	},
-);
+test.each([13, 31, 43, 45, 63, 92, 94])('judgeXids ignores Xid %i, which a program can cause', (number) => {
+	expect(judge(line(number, 'Fatal?'))).toEqual([]);
+});
 
 test('judgeXids reports an NVLink error only if its text says "Fatal"', () => {
 	expect(

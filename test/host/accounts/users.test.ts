@@ -76,13 +76,10 @@ test('nameOf runs `id` if getent is missing', async () => {
 	expect(await users.nameOf(5000)).toBe('grace');
 });
 
-test.each(['5000\n', 'no such user\n', ''])(
-	'nameOf does not accept the `id` output %j as a name',
-	async (stdout) => {
-		const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
-		expect(await users.nameOf(5000)).toBe('5000');
-	},
-);
+test.each(['5000\n', 'no such user\n', ''])('nameOf does not accept the `id` output %j as a name', async (stdout) => {
+	const {users} = await setUp((command) => (command === 'id' ? {stdout} : {failure: 'not-found'}));
+	expect(await users.nameOf(5000)).toBe('5000');
+});
 
 test('nameOf and nameOfSync return the name that `id -un` prints, whatever USER contains', async () => {
 	const uid = process.getuid?.() ?? 0;

@@ -11,22 +11,19 @@ export function garbageContract({store, harness}: Subject): void {
 			['{"user":"eve","start_time":1}', 'type is missing'],
 			['{"user":"eve","start_time":"noon","type":"run"}', 'start_time is "noon", which is not a time'],
 		];
-		test.each(records)(
-			'of a GPU takes only that GPU out of service: %s',
-			async (raw, problem) => {
-				await write(store(), poolWrite(2), leaseWrite(1));
-				await harness().setGpu(0, raw);
-				const {gpus} = await store().read();
-				expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
-				expect(gpus[1]?.kind).toBe('leased');
-				const repair = plan({
-					expect: [{kind: 'gpu', index: 0, raw}],
-					writes: [{kind: 'free', index: 0, lastReleased: undefined}],
-				});
-				expect(await store().commit(repair)).toBe('done');
-				expect((await store().read()).gpus[0]?.kind).toBe('free');
-			},
-		);
+		test.each(records)('of a GPU takes only that GPU out of service: %s', async (raw, problem) => {
+			await write(store(), poolWrite(2), leaseWrite(1));
+			await harness().setGpu(0, raw);
+			const {gpus} = await store().read();
+			expect(gpus[0]).toEqual({kind: 'garbage', index: 0, raw, problem});
+			expect(gpus[1]?.kind).toBe('leased');
+			const repair = plan({
+				expect: [{kind: 'gpu', index: 0, raw}],
+				writes: [{kind: 'free', index: 0, lastReleased: undefined}],
+			});
+			expect(await store().commit(repair)).toBe('done');
+			expect((await store().read()).gpus[0]?.kind).toBe('free');
+		});
 
 		test('of a queue entry keeps its position and its raw text', async () => {
 			await write(store(), join('a'), join('b'));

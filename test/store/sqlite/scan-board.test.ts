@@ -18,11 +18,14 @@ async function openPool(fileMode = 0o660) {
 	return {store, file: path.join(directory, 'scans.sqlite')};
 }
 
-test.each([0o600, 0o660, 0o666])('the file of shared scans has the same mode as the SQLite pool (%o decimal)', async (mode) => {
-	const {store, file} = await openPool(mode);
-	expect(await store.scans.claim(ada, 10)).toBe(true);
-	expect(statSync(file).mode % 0o1000).toBe(mode);
-});
+test.each([0o600, 0o660, 0o666])(
+	'the file of shared scans has the same mode as the SQLite pool (%o decimal)',
+	async (mode) => {
+		const {store, file} = await openPool(mode);
+		expect(await store.scans.claim(ada, 10)).toBe(true);
+		expect(statSync(file).mode % 0o1000).toBe(mode);
+	},
+);
 
 test('reading shared scans creates no file in a private pool', async () => {
 	const {store, file} = await openPool(0o600);

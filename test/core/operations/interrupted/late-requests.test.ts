@@ -244,27 +244,24 @@ test('the error after an unanswered request says that the change may have been m
 test.each([
 	['made', false],
 	['remade', true],
-])(
-	'a pool is %s only once, even if a message is lost or late',
-	async (reason, force) => {
-		for (const kind of ['answer lost', 'late'] as const) {
-			const late = createLateStore();
-			const world = await createTestWorld({wrap: late.wrap});
-			if (force) {
-				await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
-			} else {
-				world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
-			}
-
-			late.meet([{kind: 'prompt'}, {kind, after: 2}]);
-			expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
-				pool: {gpuCount: 3},
-				droppedLeases: force ? 2 : 0,
-			});
-			await late.deliver();
-			const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
-			expect(made.map((record) => record.reason)).toEqual([reason]);
-			expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+])('a pool is %s only once, even if a message is lost or late', async (reason, force) => {
+	for (const kind of ['answer lost', 'late'] as const) {
+		const late = createLateStore();
+		const world = await createTestWorld({wrap: late.wrap});
+		if (force) {
+			await reserve(world, {requester: person('alice'), count: 2, durationSeconds: 60});
+		} else {
+			world.memory.state.pool = {gpuCount: undefined, provider: undefined, machine: undefined};
 		}
-	},
-);
+
+		late.meet([{kind: 'prompt'}, {kind, after: 2}]);
+		expect(await createPool(world, {gpuCount: 3, provider: 'fake', force})).toMatchObject({
+			pool: {gpuCount: 3},
+			droppedLeases: force ? 2 : 0,
+		});
+		await late.deliver();
+		const made = (await world.store.audit()).filter((record) => record.kind === 'pool' && record.count === 3);
+		expect(made.map((record) => record.reason)).toEqual([reason]);
+		expect(await historyOf(world.store)).toHaveLength(force ? 2 : 0);
+	}
+});

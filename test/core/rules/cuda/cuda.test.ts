@@ -28,9 +28,12 @@ describe('a requested CUDA version', () => {
 		expect(chooseCuda(installations, wanted)?.root).toBe(root);
 	});
 
-	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])('of %j is invalid', (typed) => {
-		expect(typed).not.toMatch(cudaVersionPattern);
-	});
+	test.each(['', '12.', '.4', '12.4.1.0', 'v12', '12,4', '-1', '12.x', '12345', '12.4 '])(
+		'of %j is invalid',
+		(typed) => {
+			expect(typed).not.toMatch(cudaVersionPattern);
+		},
+	);
 });
 
 test('the error for a missing CUDA version lists the installed, ignored and supported versions', () => {

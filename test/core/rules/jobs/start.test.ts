@@ -43,11 +43,14 @@ describe('startOf', () => {
 		['running', 'after-jobs', 'after-jobs'],
 		['queued', 'after-jobs', 'after-jobs'],
 		['pending', 'after-jobs', 'after-jobs'],
-	] as const)('with a dependency that is %s returns "%s", or "%s" if the dependency is any:ID', (state, success, any) => {
-		const first = job(7, {state});
-		expect(startOf(job(8, after('7')), [first], now).kind).toBe(success);
-		expect(startOf(job(8, after('7', true)), [first], now).kind).toBe(any);
-	});
+	] as const)(
+		'with a dependency that is %s returns "%s", or "%s" if the dependency is any:ID',
+		(state, success, any) => {
+			const first = job(7, {state});
+			expect(startOf(job(8, after('7')), [first], now).kind).toBe(success);
+			expect(startOf(job(8, after('7', true)), [first], now).kind).toBe(any);
+		},
+	);
 
 	test('names the dependency that failed', () => {
 		expect(startOf(job(8, after('7')), [job(7, {state: 'failed'})], now)).toEqual({

@@ -353,24 +353,27 @@ describe('several processes that restore a store', () => {
 		expect((await world.store.audit()).filter(({kind}) => kind === 'pool')).toHaveLength(1);
 	});
 
-	test.each(['first', 'last'])('keep the newest records, even if the process that knows them restores %s', async (when) => {
-		const world = await createTestWorld();
-		const old = await reserveFor(world, 0);
-		const older = stayingIn(world);
-		await older.store.read();
-		world.pass(5);
-		const kept = await reserveFor(world, 1);
-		await release(world, bob, {by: 'lease', leaseId: old});
-		world.pass(5);
-		const newer = stayingIn(world);
-		await newer.store.read();
-		crash(world.memory);
-		for (const {store} of when === 'first' ? [newer, older] : [older, newer]) {
-			await store.read();
-		}
+	test.each(['first', 'last'])(
+		'keep the newest records, even if the process that knows them restores %s',
+		async (when) => {
+			const world = await createTestWorld();
+			const old = await reserveFor(world, 0);
+			const older = stayingIn(world);
+			await older.store.read();
+			world.pass(5);
+			const kept = await reserveFor(world, 1);
+			await release(world, bob, {by: 'lease', leaseId: old});
+			world.pass(5);
+			const newer = stayingIn(world);
+			await newer.store.read();
+			crash(world.memory);
+			for (const {store} of when === 'first' ? [newer, older] : [older, newer]) {
+				await store.read();
+			}
 
-		expect(holdersOf(await world.store.read())).toEqual([undefined, kept, undefined, undefined]);
-	});
+			expect(holdersOf(await world.store.read())).toEqual([undefined, kept, undefined, undefined]);
+		},
+	);
 });
 
 describe('a store that lost only the size of its pool', () => {
