@@ -66,10 +66,10 @@ describe('an idle warning is withdrawn', () => {
 		['memory is unknown', {memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Unknown Error]'}}],
 		['processes are hidden', {processes: undefined}],
 		['utilization is unknown', {utilizationPercent: undefined, unknown: {utilizationPercent: '[Unknown Error]'}}],
-		['the tool says nothing about utilization', {utilizationPercent: undefined}],
+		['the GPU tool does not report utilization', {utilizationPercent: undefined}],
 		['the GPU is broken', {failure: 'lost'}],
 		['the GPU is unhealthy', {health: [{kind: 'xid', words: 'Xid 79'}]}],
-		['the GPU is split by MIG', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
+		['the GPU is in MIG mode', {isMigEnabled: true, migInstances: [{uuid: 'MIG-1', memoryUsedMiB: 0}]}],
 		['the MIG mode is unknown', {unknown: {isMigEnabled: '[Unknown Error]'}}],
 	];
 

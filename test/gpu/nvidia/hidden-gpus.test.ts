@@ -109,13 +109,13 @@ test('a scan in an isolated job checks only once which GPU devices it can open',
 
 test.each<[string, Box, ReadonlyArray<number | '?'>]>([
 	['are all visible', {minors: [0, 1], opening: [0, 1], seen: [0, 1]}, [100, 200]],
+	['are excluded by an administrator', {minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]}, [100, 300]],
+	['are missing although their devices can be opened', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
 	[
-		'are those that no administrator has excluded',
-		{minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]},
-		[100, 300],
+		'are missing because their devices cannot be opened',
+		{minors: [0, 1], opening: [1], failing: [0], seen: [1]},
+		[200],
 	],
-	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
-	['are missing because their devices fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
 	['have other addresses than in the list of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
 ])('GPU numbers of nvidia-smi are used unchanged if GPUs %s', async (_, box, expected) => {
 	expect(await usedBy(box)).toEqual(expected);

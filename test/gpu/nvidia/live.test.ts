@@ -53,7 +53,7 @@ test('the stream reader returns each table of nvidia-smi, however the stream is 
 test.each([
 	['the same GPU twice', [header, first, first]],
 	['a broken GPU', [header, first, 'Unable to determine the device handle for GPU0000:04:00.0: Unknown Error']],
-	['error words only', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
+	['nothing but errors', [header, '[Unknown Error], [Unknown Error]', '[Unknown Error], [Unknown Error]']],
 	['no header', ['No devices were found', 'x', 'y']],
 ])('the stream reader rejects a table with %s', (_what, lines) => {
 	expect(readAll(`${lines.join('\n')}\n`, 2)).toMatchObject({isGarbage: true, blocks: []});
@@ -144,7 +144,7 @@ test('one run of nvidia-smi serves many scans', async () => {
 
 test.each([
 	['ends', `${table('5')}; exit 9`],
-	['turns to garbage', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
+	['becomes invalid', `echo '${header}'; echo garbage; echo garbage; sleep 600`],
 	['loses a GPU', `echo '${header}'; echo '${first}'; echo '${first}'; sleep 600`],
 ])('scans fall back to single runs of nvidia-smi if the stream %s', async (_what, loop) => {
 	const {provider, single, loops, isRunning} = await setUp(loop);

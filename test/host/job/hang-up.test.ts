@@ -116,7 +116,7 @@ test.each([
 test.each([
 	['a terminal to write to', 'chg -- ./counter.mjs </dev/null &'],
 	['a terminal to read from, in the foreground', 'chg -- ./counter.mjs >log 2>&1'],
-	['files only, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
+	['only files, in the foreground', 'chg -- ./counter.mjs </dev/null >log 2>&1'],
 ])('a job started without nohup, with %s, receives SIGHUP', async (_, line) => {
 	const stage = await createStage();
 	const terminal = stage.shell();

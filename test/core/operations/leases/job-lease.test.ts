@@ -137,17 +137,27 @@ describe('a GPU whose lease was ended while its job still runs', () => {
 	});
 
 	test.each([
-		['without a reason, as by an earlier version or the Go canhazgpu', {last_released: at(20)}, undefined, 20],
-		['by a wrong judgment', {last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}}, 'reboot', 20],
-		['by a wrong expiry', {last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}}, 'expired', 25],
+		['no reason, as written by an earlier version or the Go canhazgpu', {last_released: at(20)}, undefined, 20],
 		[
-			'in an older state of the store',
+			'a reboot that did not happen',
+			{last_released: at(20), ended: {reason: 'reboot', lease_id: 'lease-a'}},
+			'reboot',
+			20,
+		],
+		[
+			'an expiry, which a job does not have',
+			{last_released: at(25), ended: {reason: 'expired', lease_id: 'lease-a'}},
+			'expired',
+			25,
+		],
+		[
+			'the end of an earlier lease, before the job started',
 			{last_released: at(-50), ended: {reason: 'released', lease_id: 'lease-0'}},
 			'released',
 			0,
 		],
 		[
-			'in an older state of the store, after an earlier lease',
+			'the end of an earlier lease, after the job started',
 			{last_released: at(29), ended: {reason: 'expired', lease_id: 'lease-0'}},
 			'expired',
 			0,

@@ -32,7 +32,7 @@ describe('an impossible request', () => {
 	test.each<[string, Wanted, string, string]>([
 		['a missing MIG instance', named(1, 9), 'GPU 1 has no MIG instance 1:9', `GPU 1 has the instances ${instances}.`],
 		[
-			'an instance of a whole GPU',
+			'an instance of a GPU without MIG mode',
 			named(0, 1),
 			'GPU 0 is not split by MIG: there is no instance 0:1',
 			'Ask for the whole GPU: --gpu-ids 0',
@@ -77,7 +77,7 @@ describe('an impossible request', () => {
 			'Instance 1:1 is named twice in 1:1,1:1',
 			'Name each instance once.',
 		],
-		['an instance of no GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
+		['an instance of a missing GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
 	])('is rejected with alternatives for %s', (_, wanted, message, hint) => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});

@@ -59,7 +59,7 @@ describe('provenAccount is undefined for', () => {
 		['a process of an unknown pid namespace', [leaseOf({holder: {...wrapper, namespace: undefined}})]],
 		['a lease without an account', [leaseOf({actualUser: undefined})]],
 		['a lease that was itself taken in a namespace', [leaseOf({actualUser: 'root@userns:1000/4026532590'})]],
-		['leases of two names', [leaseOf(), leaseOf({actualUser: 'alicia'})]],
+		['leases of two accounts', [leaseOf(), leaseOf({actualUser: 'alicia'})]],
 		['a process of another account', [leaseOf()], {runsAsCaller: () => false}],
 	])('%s', (_, leases, changes) => {
 		expect(provenAccount(gpusWith(...leases), inside(changes))).toBeUndefined();

@@ -29,14 +29,19 @@ describe('the limit of an account', () => {
 	});
 	test.each([
 		['applies to everybody', 'cy', [], 2],
-		['of a group precedes that for everybody', 'cy', ['students'], 1],
-		['is the most generous of several groups', 'cy', ['students', 'staff'], 6],
-		['is lifted by a group with off', 'cy', ['staff', 'admins'], undefined],
-		['of a user precedes those of groups', 'ada', ['staff', 'admins'], 3],
-		['is lifted for a user with off, whose name may contain a dot', 'eve.lovelace', ['students'], undefined],
-		['of a user that cannot be read is passed over', 'bob', ['students'], 1],
+		['of a group overrides the limit for everybody', 'cy', ['students'], 1],
+		['is the highest limit of several groups', 'cy', ['students', 'staff'], 6],
+		['is lifted by a group whose limit is off', 'cy', ['staff', 'admins'], undefined],
+		['of a user overrides those of groups', 'ada', ['staff', 'admins'], 3],
+		[
+			'is lifted for a user whose limit is off, even if the name contains a dot',
+			'eve.lovelace',
+			['students'],
+			undefined,
+		],
+		['of a user is ignored if it cannot be read', 'bob', ['students'], 1],
 		['does not exist for root', 'root', ['students'], undefined],
-		['is not that of a user with the same first letters', 'ad', [], 2],
+		['is not that of another user whose name begins the same', 'ad', [], 2],
 	] as const)('%s', (_, account, groups, most) => {
 		expect(limitOf(stored, 'max-gpus', {account, groups})?.value).toBe(most);
 	});

@@ -94,15 +94,15 @@ test.each([
 	['known values', good, [{utilization: 0.56, memory: 1}]],
 	['unknown values', `${minute} 30 000000----`, [{utilization: undefined, memory: undefined}]],
 	['no cells', `${minute} 30 `, []],
-	['half a cell', `${minute} 30 0000001k2s00`, []],
+	['an incomplete cell', `${minute} 30 0000001k2s00`, []],
 	['no scans', `${minute} 0 0000001k2s`, []],
 	['an impossible number of scans', `${minute} 999 0000001k2s`, []],
 	['another hour', `${minute + 60} 30 0000001k2s`, []],
-	['a time to come', `${minute + 2} 30 0000001k2s`, []],
-	['no number', '1e9 30 0000001k2s', []],
+	['a future time', `${minute + 2} 30 0000001k2s`, []],
+	['an invalid minute', '1e9 30 0000001k2s', []],
 	['control characters', `${minute} 30 \u{1B}[31m01k2s`, []],
 	['JSON', '{"minute":1}', []],
-	['more GPUs than a box has', `${minute} 30 ${'0000001k2s'.repeat(1025)}`, []],
+	['more GPUs than a machine can have', `${minute} 30 ${'0000001k2s'.repeat(1025)}`, []],
 ])('decodeHour reads a line with %s', (_, line, loads) => {
 	const read = decodeHour(hour, `garbage\n${line}\n\u{0}`, minute + 1);
 	expect(read.map((each) => loadIn(each, '000000'))).toEqual(loads);

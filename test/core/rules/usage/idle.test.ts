@@ -120,7 +120,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		0,
 	],
 	[
-		'excludes the time of a failure, and keeps the time before it',
+		'excludes the time of a failed scan, and keeps the time before it',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -131,7 +131,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		13,
 	],
 	[
-		'keeps the time before a scan without the GPU',
+		'keeps the time before a scan that omits the GPU',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
@@ -141,7 +141,7 @@ test.each<[string, readonly Reading[], number | undefined]>([
 		10,
 	],
 	[
-		'excludes a long time without scans',
+		'excludes a long period without scans',
 		[
 			[100, 'idle'],
 			[110, 'idle'],
