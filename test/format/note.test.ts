@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {noteCell, noteWords, shownVia} from '../../source/format/text/note.js';
 
-test('noteWords returns the note followed by the interface of the request', () => {
+test('noteWords returns the note, followed by how the request was made, such as "via mcp"', () => {
 	expect(noteWords({note: 'eval', via: 'mcp claude-code'})).toBe('eval (via mcp claude-code)');
 	expect(noteWords({via: 'mcp'})).toBe('via mcp');
 	expect(noteWords({note: 'eval'})).toBe('eval');

@@ -150,7 +150,7 @@ test('fromCommandRow reports a drained GPU as an error only if the GPU also has 
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('fromCommandReport returns the rows of every grouping under the same key', () => {
+test('fromCommandReport returns the rows in `users`, whichever grouping another host sent', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};

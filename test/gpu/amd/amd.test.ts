@@ -134,7 +134,7 @@ test('the AMD provider never repeats an option that an old amd-smi has rejected'
 	expect(calls.slice(5).toSorted()).toEqual(['metric --json', 'process --json']);
 });
 
-test('the AMD provider reads the other GPUs if one GPU makes the common amd-smi query fail', async () => {
+test('the AMD provider reads the other GPUs if one GPU makes the amd-smi query of all GPUs fail', async () => {
 	const error = json({error: "AMDSMI has returned error '-1028' - 'I/O Error'", code: -1028});
 	const {failure, gpus, warnings} = await observe({
 		metric: {...error, exitCode: 28, stderr: 'Traceback (most recent call last):\n'},

@@ -162,7 +162,7 @@ test('the time limit does not affect a job that ends earlier', async () => {
 	expect({exitCode, stderr}).toEqual({exitCode: 3, stderr: 'chg: released\n'});
 });
 
-test('endChild kills a job whose processes cannot be inspected after the grace period', async () => {
+test('endChild interrupts a job whose processes cannot be inspected, and kills it if it ignores the interrupt', async () => {
 	const child = spawn('sh', ['-c', 'trap "echo heard" INT; echo ready; while :; do sleep 0.01; done'], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});

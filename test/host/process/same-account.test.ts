@@ -1,4 +1,4 @@
-/** Whether a process belongs to the caller's account according to the kernel, with real processes, one of them in its own namespace. */
+/** Whether a process belongs to the caller's account, tested with real processes. One of them is in its own namespace. */
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';

@@ -115,7 +115,7 @@ describe('the heartbeat of a job', () => {
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
-	test("does not mistake another lease from the same second for the job's own", async () => {
+	test('does not renew another lease that was granted in the same second', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));

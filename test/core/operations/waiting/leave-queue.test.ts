@@ -178,7 +178,7 @@ test('entries that leave the queue at any time never keep a GPU or block later e
 				const snapshot = await readCurrent(world);
 				// Drained GPUs are not granted.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
-				// No entry for any GPUs whose process is awake was overtaken by a later one that wants no more GPUs.
+				// While an entry for any GPUs waits that could be served, no later entry was served. Entries of stopped processes do not count.
 				for (const record of snapshot.queue) {
 					if (
 						record.kind !== 'entry' ||

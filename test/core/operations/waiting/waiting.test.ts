@@ -15,7 +15,7 @@ describe('a request that may wait', () => {
 		expect(world.memory.state.queue).toEqual([]);
 	});
 
-	test('is granted a GPU as soon as it is released', async () => {
+	test('is granted a GPU as soon as the GPU is released', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants({note: 'please'}));
